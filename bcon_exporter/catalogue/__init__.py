@@ -1,0 +1,1 @@
+"""Loads the signature files into values."""

@@ -1,0 +1,1 @@
+"""Runs the real Compose binary and turns its answers into desired projects."""

@@ -1,0 +1,1 @@
+"""Pure diagnosis: facts in, symptoms, causes and suggestions out."""

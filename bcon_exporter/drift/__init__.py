@@ -1,0 +1,1 @@
+"""Pure drift detection: desired projects and facts in, differences out."""

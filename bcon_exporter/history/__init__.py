@@ -1,0 +1,1 @@
+"""What the exporter remembers over restarts: events, exits, first-seen times, last usage, costs (SQLite)."""

@@ -1,0 +1,93 @@
+"""What the Compose files ask for, as the real Compose binary resolves them: the desired side of drift."""
+
+from enum import StrEnum
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+
+
+class FieldValue(Frozen):
+    """One configured value, safe to show.
+
+    Both sides of a comparison are flat maps from a path to one of these. Paths: "image", "command", "entrypoint",
+    "environment.KEY", "labels.KEY", "ports.80/tcp", "volumes./data", "networks.NAME", "restart", "mem_limit", ...
+    (docs/drift.md lists all). Equal fingerprints mean equal values.
+
+    Attributes:
+        shown: The value as a report may show it. Environment values are never shown: this is "" for them;
+            other values have secrets masked.
+        fingerprint: Keyed hash of the normalised raw value; the key never leaves the process.
+    """
+
+    shown: str
+    fingerprint: str
+
+
+class RunningProject(Frozen):
+    """A Compose project as its containers' labels claim it.
+
+    Attributes:
+        config_files, working_dir, environment_files: As the labels of the newest container say.
+        contradicting: True when containers of one project name other files or directories: several projects
+            may claim one name.
+    """
+
+    name: str
+    config_files: tuple[str, ...] = ()
+    working_dir: str | None = None
+    environment_files: tuple[str, ...] = ()
+    contradicting: bool = False
+
+
+class ProjectProblem(StrEnum):
+    """Why the desired state of a project is unknown or doubtful. Metric label values: never rename one."""
+
+    PARSE_ERROR = "parse_error"
+    NOT_FOUND = "not_found"
+    OUTSIDE_ROOTS = "outside_roots"
+    NO_BINARY = "no_binary"
+    UNRESOLVED_VARIABLE = "unresolved_variable"
+    TIMEOUT = "timeout"
+
+
+class DesiredService(Frozen):
+    """One service of a Compose project.
+
+    Attributes:
+        enabled: False for a service of an inactive profile: known, but not wanted now.
+        replicas: `scale`, else `deploy.replicas`, else 1.
+        runs_once: True when another service waits for it with `service_completed_successfully`, or it is
+            declared as a job: an exit with 0 is done, not down.
+        config_hash: As `config --hash` prints it; None when it cannot be compared.
+        fields: What the file declares (see `FieldValue`).
+        doubtful: Paths whose value hangs on a variable that could not be resolved.
+    """
+
+    name: str
+    image: str
+    enabled: bool = True
+    replicas: int = 1
+    runs_once: bool = False
+    config_hash: str | None = None
+    fields: dict[str, FieldValue] = {}
+    doubtful: tuple[str, ...] = ()
+
+
+class DesiredProject(Frozen):
+    """A Compose project as its files describe it, or the reason why that is unknown.
+
+    Attributes:
+        services: None when `problem` made the project unreadable.
+        unresolved: Names of variables that had no value.
+        problem_detail: One sentence with file and line where known; never file content.
+    """
+
+    name: str
+    config_files: tuple[str, ...] = ()
+    working_dir: str | None = None
+    resolved_at: UtcDatetime
+    services: tuple[DesiredService, ...] | None = None
+    networks: tuple[str, ...] = ()
+    volumes: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
+    problem: ProjectProblem | None = None
+    problem_detail: str | None = None

@@ -1,0 +1,309 @@
+"""What was read from one Docker host at one moment: the input of every rule.
+
+A field is None when Docker did not tell us; `unread` then says why. A rule never sees an invented value.
+All text has been cleaned and all secrets masked before one of these values is made.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.desired import DesiredProject, FieldValue
+from bcon_exporter.model.lifecycle import LifecycleFacts
+
+
+class ContainerState(StrEnum):
+    """Container states as the engine names them (API 1.41, `State.Status`; Podman's are mapped)."""
+
+    RUNNING = "running"
+    EXITED = "exited"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    DEAD = "dead"
+    CREATED = "created"
+    REMOVING = "removing"
+
+
+class HealthStatus(StrEnum):
+    """Outcome of a container's own health check."""
+
+    HEALTHY = "healthy"
+    UNHEALTHY = "unhealthy"
+    STARTING = "starting"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line of container output, cleaned and masked.
+
+    Attributes:
+        at: The engine's own time stamp; None when it was not asked for or not parsable.
+        stream: "stdout" or "stderr"; a terminal's output is all stdout.
+    """
+
+    at: UtcDatetime | None
+    stream: Literal["stdout", "stderr"]
+    text: str
+
+
+class LogFacts(Frozen):
+    """The recent output of a container.
+
+    Attributes:
+        lines: Oldest first; within `window_seconds` before the snapshot, or the last before an exit.
+        truncated: True when older lines of the window were left out because of the byte or line cap.
+        driver: Log driver name.
+    """
+
+    lines: tuple[LogLine, ...]
+    truncated: bool = False
+    driver: str | None = None
+
+
+class Probe(Frozen):
+    """One run of a health check, newest last in `HealthFacts.probes`."""
+
+    started_at: UtcDatetime
+    ended_at: UtcDatetime
+    exit_code: int
+    output: str
+
+
+class HealthFacts(Frozen):
+    """A container's health check; meaningful only while it runs (a stopped one's status is frozen).
+
+    Attributes:
+        timeout_seconds: Configured limit of one probe; None when unknown.
+    """
+
+    status: HealthStatus
+    failing_streak: int = 0
+    probes: tuple[Probe, ...] = ()
+    timeout_seconds: float | None = None
+    interval_seconds: float | None = None
+    start_period_seconds: float | None = None
+    retries: int | None = None
+
+
+class ComposeIdentity(Frozen):
+    """What the container's own Compose labels claim. Labels are claims: anything may carry them."""
+
+    project: str
+    service: str
+    number: int = 1
+    oneoff: bool = False
+    config_hash: str | None = None
+    config_files: tuple[str, ...] = ()
+    working_dir: str | None = None
+    environment_files: tuple[str, ...] = ()
+    version: str | None = None
+    image: str | None = None
+    depends_on: str | None = None
+
+
+class Limits(Frozen):
+    """Resource limits; None means no limit is set."""
+
+    memory_bytes: int | None = None
+    cpus: float | None = None
+    cpuset_cpus: str | None = None
+    pids: int | None = None
+
+
+class NetworkAttachment(Frozen):
+    """A network the container is attached to."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    ip_address: str | None = None
+
+
+class Mount(Frozen):
+    """A mounted volume or directory.
+
+    Attributes:
+        type: bind, volume, tmpfs, npipe or cluster.
+        source: Host path, or the volume's name.
+    """
+
+    type: str
+    source: str
+    target: str
+    read_only: bool = False
+
+
+class UsageFacts(Frozen):
+    """Resource usage: the newest sample, and means over the window that rules judge.
+
+    Attributes:
+        cpu_count: CPUs the container may use (quota, else cpuset, else the host's).
+        cpu_ratio: Mean share of those CPUs over `window_seconds`, 0.0 to 1.0; None with fewer than two samples.
+        throttled_ratio: Throttled periods over all periods in the window, 0.0 to 1.0; None without a quota or samples.
+        memory_usage_bytes: Newest working set, without inactive page cache, as `docker stats` shows it.
+        memory_limit_bytes: The container's own limit; None where it has none.
+        memory_ratio: Mean working set over the limit, or over the host's memory where there is no limit.
+        stale: True when this is the last known usage because the newest could not be read.
+    """
+
+    read_at: UtcDatetime
+    source: Literal["cgroup", "stats"]
+    samples: int = 1
+    window_seconds: float = 0.0
+    cpu_count: float | None = None
+    cpu_ratio: float | None = None
+    cpu_seconds_total: float | None = None
+    cpu_throttled_seconds_total: float | None = None
+    throttled_ratio: float | None = None
+    memory_usage_bytes: int | None = None
+    memory_limit_bytes: int | None = None
+    memory_ratio: float | None = None
+    pids: int | None = None
+    network_rx_bytes: int | None = None
+    network_tx_bytes: int | None = None
+    block_read_bytes: int | None = None
+    block_write_bytes: int | None = None
+    stale: bool = False
+
+
+class ConfigFacts(Frozen):
+    """The container's configuration as a flat map, for drift (see `FieldValue` and docs/drift.md).
+
+    Attributes:
+        fields: Path → value as the container has it.
+        image_fields: Path → value that the image alone would give (ENV, LABEL, EXPOSE, CMD, ...).
+            None when the image could not be read.
+        image_id_of_tag: Id of the image that the container's image reference points to now; None when unknown.
+    """
+
+    fields: dict[str, FieldValue]
+    image_fields: dict[str, FieldValue] | None = None
+    image_id_of_tag: str | None = None
+
+
+class ContainerFacts(Frozen):
+    """Everything known about one container.
+
+    Attributes:
+        id: Full id (64 hex digits).
+        image: The reference it was created with.
+        image_id: Id of the image it runs.
+        status_text: The engine's own sentence, "Up 2 hours".
+        error: `State.Error`: why a start failed; "" when there is none.
+        tty: True when output is not multiplexed and all of it is stdout.
+        ports: "80/tcp" → "8080", "127.0.0.1:8080", or None when exposed but not published.
+        usage: None for a container that does not run (see `last_usage`) or when it could not be read.
+        logs: None when unread: not asked for, a driver without reading, a failed call.
+        unread: Name of each fact that is None although it was asked for → the reason.
+    """
+
+    id: str
+    name: str
+    image: str
+    state: ContainerState
+    created_at: UtcDatetime
+    labels: dict[str, str] = {}
+    status_text: str = ""
+    image_id: str | None = None
+    started_at: UtcDatetime | None = None
+    finished_at: UtcDatetime | None = None
+    exit_code: int | None = None
+    oom_killed: bool | None = None
+    error: str | None = None
+    restart_count: int | None = None
+    restart_policy: str | None = None
+    stop_signal: str | None = None
+    tty: bool | None = None
+    log_driver: str | None = None
+    health: HealthFacts | None = None
+    limits: Limits | None = None
+    ports: dict[str, str | None] = {}
+    networks: tuple[NetworkAttachment, ...] = ()
+    mounts: tuple[Mount, ...] = ()
+    compose: ComposeIdentity | None = None
+    usage: UsageFacts | None = None
+    last_usage: UsageFacts | None = None
+    logs: LogFacts | None = None
+    lifecycle: LifecycleFacts | None = None
+    config: ConfigFacts | None = None
+    unread: dict[str, str] = {}
+
+    @property
+    def short_id(self) -> str:
+        """The 12 digits that `docker ps` shows."""
+        return self.id[:12]
+
+    @property
+    def is_running(self) -> bool:
+        """True while its main process lives (paused included, restarting not)."""
+        return self.state in (ContainerState.RUNNING, ContainerState.PAUSED)
+
+
+class NetworkFacts(Frozen):
+    """A network of the host."""
+
+    id: str
+    name: str
+    driver: str
+    labels: dict[str, str] = {}
+
+
+class VolumeFacts(Frozen):
+    """A named volume of the host."""
+
+    name: str
+    driver: str
+    labels: dict[str, str] = {}
+
+
+class EngineFacts(Frozen):
+    """The engine and its host; None where the engine did not say."""
+
+    name: str
+    server_version: str
+    api_version: str
+    storage_driver: str | None = None
+    cgroup_version: str | None = None
+    cpu_count: int | None = None
+    memory_bytes: int | None = None
+    is_podman: bool = False
+    root_dir: str | None = None
+
+
+class DiskFacts(Frozen):
+    """Space of one file system that containers write to, read from this host.
+
+    Attributes:
+        path: The Docker root, or a volume's or bind's directory.
+        used_ratio: 0.0 to 1.0, as `df` shows it.
+    """
+
+    path: str
+    used_ratio: float
+    total_bytes: int
+    containers: tuple[str, ...] = ()
+
+
+class HostSnapshot(Frozen):
+    """All containers of one Docker host, read in one pass.
+
+    Attributes:
+        taken_at: When the read began (aware UTC). Rules use it as "now".
+        unread: What of the host could not be read ("events", "stats", "engine", ...) → the reason.
+        incomplete: Ids of containers of which some fact was not read because of time or a failure.
+        took_seconds: Wall time of the read.
+        desired: The Compose projects as resolved at the time; only in written snapshots.
+    """
+
+    schema_version: int = 1
+    taken_at: UtcDatetime
+    took_seconds: float = 0.0
+    engine: EngineFacts | None = None
+    containers: tuple[ContainerFacts, ...] = ()
+    networks: tuple[NetworkFacts, ...] | None = None
+    volumes: tuple[VolumeFacts, ...] | None = None
+    disks: tuple[DiskFacts, ...] | None = None
+    unread: dict[str, str] = {}
+    incomplete: tuple[str, ...] = ()
+    desired: tuple[DesiredProject, ...] | None = None

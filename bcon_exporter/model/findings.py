@@ -1,0 +1,152 @@
+"""What rules say: symptoms, causes, suggestions and differences."""
+
+from enum import StrEnum
+from typing import Literal
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+
+
+class Severity(StrEnum):
+    """How urgently a person should look. Order: INFO < WARNING < ERROR < CRITICAL."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+    CRITICAL = "critical"
+
+    @property
+    def rank(self) -> int:
+        """0 for info to 3 for critical."""
+        return tuple(Severity).index(self)
+
+
+class SymptomType(StrEnum):
+    """Stable names of symptoms (SPEC section 3). They are metric label values: never rename one."""
+
+    HIGH_CPU = "high_cpu"
+    HIGH_MEMORY = "high_memory"
+    OOM_KILLED = "oom_killed"
+    RESTART_LOOP = "restart_loop"
+    EXIT_ERROR = "exit_error"
+    NETWORK_ERROR = "network_error"
+    DISK_PRESSURE = "disk_pressure"
+    SLOW_RESPONSE = "slow_response"
+    LOG_ERROR = "log_error"
+    UNHEALTHY = "unhealthy"
+    START_FAILED = "start_failed"
+    NEVER_STARTED = "never_started"
+    PAUSED = "paused"
+    CPU_THROTTLED = "cpu_throttled"
+    PIDS_LIMIT = "pids_limit"
+    HEALTH_FLAPPING = "health_flapping"
+    STARTING = "starting"
+
+
+class Symptom(Frozen):
+    """One rule's verdict about one container, with the evidence for it.
+
+    Attributes:
+        description: One sentence with this container's numbers.
+        evidence: The facts that led to it: numbers, times, masked log lines; newest last.
+        detected_at: When this scan saw it.
+        first_seen: Since when it has been present; kept over restarts of the exporter. None on demand.
+        confidence: 0 to 1; below 1 when the sign is indirect (an exit 137 with a limit and no kill).
+    """
+
+    type: SymptomType
+    severity: Severity
+    description: str
+    evidence: tuple[str, ...] = ()
+    detected_at: UtcDatetime
+    first_seen: UtcDatetime | None = None
+    confidence: float = 1.0
+
+
+class LikelyCause(Frozen):
+    """Why, as far as the facts tell.
+
+    Attributes:
+        id: Stable catalogue name, for example "memory_limit_too_low".
+        peer: Name of the other container or host that the cause points to.
+    """
+
+    id: str
+    description: str
+    confidence: float
+    evidence: tuple[str, ...] = ()
+    related_symptoms: tuple[SymptomType, ...] = ()
+    peer: str | None = None
+
+
+class Urgency(StrEnum):
+    """When to act: at once, within a day, within a week."""
+
+    IMMEDIATE = "immediate"
+    SHORT_TERM = "short_term"
+    LONG_TERM = "long_term"
+
+
+class Suggestion(Frozen):
+    """What a person may do. `command` is always None at Level 1: we never suggest running something blindly.
+
+    Attributes:
+        check: A read-only command that shows more; None where none fits.
+    """
+
+    urgency: Urgency
+    action: str
+    rationale: str
+    command: None = None
+    check: str | None = None
+
+
+class NotEvaluated(Frozen):
+    """A rule that could not be judged: silence is never health."""
+
+    symptom: SymptomType
+    missing: tuple[str, ...]
+    reason: str
+
+
+class DriftType(StrEnum):
+    """Stable names of drift types (SPEC section 4). They are metric label values: never rename one."""
+
+    NOT_RUNNING = "not_running"
+    EXTRA_CONTAINER = "extra_container"
+    REPLICA_MISMATCH = "replica_mismatch"
+    IMAGE_MISMATCH = "image_mismatch"
+    CONFIG_MISMATCH = "config_mismatch"
+    MISSING_SERVICE = "missing_service"
+
+
+ComposeAction = Literal["recreate", "start", "create", "remove_orphan", "nothing"]
+"""What `docker compose up` would do about a service."""
+
+
+class ServiceDrift(Frozen):
+    """One difference between the Compose files and what runs.
+
+    Attributes:
+        service_name: As the file or, for an extra container, its label names it.
+        field: Path of the differing field ("environment.DB_HOST"); None where the service as a whole differs.
+        expected: Masked; for environment values the kind of change and a keyed fingerprint only.
+        container_name: The container it was seen on; None where there is none.
+        outside_compose: The change was made to a running container behind Compose's back.
+        stop_requested: Of not_running: somebody stopped it. None where unknown or not applicable.
+        confidence: Below 1 where the desired value hangs on an unresolved variable or only a hash differs.
+        first_seen: Since when; kept over restarts of the exporter. None on demand.
+    """
+
+    service_name: str
+    drift_type: DriftType
+    expected: str
+    actual: str
+    message: str
+    severity: Severity = Severity.WARNING
+    field: str | None = None
+    container_name: str | None = None
+    outside_compose: bool = False
+    stop_requested: bool | None = None
+    compose_would: ComposeAction | None = None
+    confidence: float = 1.0
+    first_seen: UtcDatetime | None = None

@@ -1,0 +1,130 @@
+"""What the tools accept. Everything not named here is refused; see RELIABILITY, security 5."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+
+CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
+"""Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
+
+ContainerRef = Annotated[
+    str,
+    StringConstraints(pattern=CONTAINER_PATTERN),
+    Field(description="Container id, unique id prefix, or name"),
+]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
+ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
+
+FILTER_KEYS = (
+    "ancestor",
+    "before",
+    "exited",
+    "health",
+    "id",
+    "label",
+    "name",
+    "network",
+    "project",
+    "service",
+    "since",
+    "status",
+    "volume",
+)
+
+
+class ListContainersInput(Frozen):
+    """Input of list_containers."""
+
+    all: bool = Field(False, description="Stopped containers too")
+    filters: (
+        dict[
+            Literal[
+                "ancestor",
+                "exited",
+                "health",
+                "id",
+                "label",
+                "name",
+                "network",
+                "project",
+                "service",
+                "status",
+                "volume",
+            ],
+            Annotated[str, StringConstraints(max_length=1024)],
+        ]
+        | None
+    ) = Field(None, description="Filters as `docker ps --filter` takes them, all of which must match")
+
+
+class ContainerInput(Frozen):
+    """Input of get_container_info and get_container_stats."""
+
+    container_id: ContainerRef
+
+
+class GetContainerLogsInput(Frozen):
+    """Input of get_container_logs."""
+
+    container_id: ContainerRef
+    tail: int = Field(100, ge=1, le=5000, description="Newest lines to return")
+    since: UtcDatetime | None = Field(None, description="Only lines at or after this time")
+    until: UtcDatetime | None = Field(None, description="Only lines before this time")
+    timestamps: bool = Field(True, description="Give each entry its time")
+
+    @model_validator(mode="after")
+    def _check_window(self) -> "GetContainerLogsInput":
+        if self.since is not None and self.until is not None and self.since >= self.until:
+            msg = "since must lie before until"
+            raise ValueError(msg)
+        return self
+
+
+class DetectDriftInput(Frozen):
+    """Input of detect_drift."""
+
+    compose_file: PathText = Field(description="Path of a Compose file, or of a directory's default file")
+    project_name: ProjectName | None = Field(None, description="Inferred as Compose infers it when absent")
+
+
+class GetUntrackedContainersInput(Frozen):
+    """Input of get_untracked_containers."""
+
+    compose_file: PathText | None = Field(None, description="None: every container is untracked")
+    project_name: ProjectName | None = None
+
+
+class DiagnoseContainerInput(Frozen):
+    """Input of diagnose_container."""
+
+    container_id: ContainerRef
+    include_logs: bool = True
+    log_tail: int = Field(200, ge=1, le=5000, description="Newest log lines to analyse")
+
+
+class ExplainErrorInput(Frozen):
+    """Input of explain_error."""
+
+    container_id: ContainerRef
+    error_pattern: Annotated[str, StringConstraints(min_length=1, max_length=256)] = Field(
+        description="Literal text, or an RE2 pattern after the prefix `re:`"
+    )
+    context_lines: int = Field(5, ge=0, le=50)
+
+
+class DiagnoseAllInput(Frozen):
+    """Input of diagnose_all."""
+
+    include_healthy: bool = False
+
+
+class HealthCheckInput(Frozen):
+    """Input of health_check: nothing."""
+
+
+class GetCostReportInput(Frozen):
+    """Input of get_cost_report."""
+
+    period: Literal["day", "week", "month"] = "day"

@@ -1,0 +1,98 @@
+"""What happened to a container over time: events, exits, restarts."""
+
+from dataclasses import dataclass
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleEvent:
+    """One engine event about one container.
+
+    Attributes:
+        at: The engine's time, to the nanosecond where it gives it (kept to the microsecond).
+        action: create, start, die, kill, stop, restart, oom, pause, unpause, destroy, rename, update,
+            health_status (with `health`), connect, disconnect.
+        container_id: Full id.
+        exit_code: Of a die event.
+        signal: Number, of a kill event.
+    """
+
+    at: UtcDatetime
+    action: str
+    container_id: str
+    name: str
+    image: str = ""
+    project: str | None = None
+    service: str | None = None
+    number: int | None = None
+    oneoff: bool = False
+    exit_code: int | None = None
+    signal: int | None = None
+    health: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """What the engine's event stream brought since the last time it was asked.
+
+    Attributes:
+        events: Oldest first, without duplicates.
+        covers_since: Nothing that happened since this time is missing, save a gap; None when nothing could be read.
+        gap: Events were lost beyond back-fill since the last batch.
+    """
+
+    events: tuple[LifecycleEvent, ...]
+    covers_since: UtcDatetime | None
+    gap: bool = False
+
+
+class ExitFacts(Frozen):
+    """One end of a container's main process.
+
+    Attributes:
+        signal: Number of the signal that ended it (exit code above 128), None for an ordinary exit.
+        oom: True when the kernel's OOM killer was seen at this exit.
+        requested: Somebody asked for it: stop, restart, recreation, removal (SPEC section 3, "Requested").
+        shutdown: It fell together with the engine's or host's shutdown.
+        forced: A requested stop that needed SIGKILL.
+        last_lines: The last log lines before it, masked; empty when unread.
+    """
+
+    at: UtcDatetime
+    exit_code: int | None
+    signal: int | None = None
+    oom: bool = False
+    lifetime_seconds: float | None = None
+    requested: bool = False
+    shutdown: bool = False
+    forced: bool = False
+    image: str = ""
+    last_lines: tuple[str, ...] = ()
+
+
+class LifecycleFacts(Frozen):
+    """The known past of a container's identity (project, service, number; else its name), across recreation.
+
+    Attributes:
+        observed_since: Nothing is known from before this time.
+        complete: False when the event stream had a gap since then.
+        exits: Oldest first, the last 24 hours, at most 50.
+        restarts: Times of restarts that nobody asked for, oldest first, the last 24 hours.
+        oom_kills: Times of OOM kills, of the main or a child process, the last 24 hours.
+        stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.
+        health_changes: Times at which health flipped between healthy and unhealthy, the last hour.
+        previous_image: The image before the last change of it, with its time in `image_changed_at`.
+    """
+
+    observed_since: UtcDatetime
+    complete: bool = True
+    exits: tuple[ExitFacts, ...] = ()
+    restarts: tuple[UtcDatetime, ...] = ()
+    oom_kills: tuple[UtcDatetime, ...] = ()
+    restarts_total: int = 0
+    oom_kills_total: int = 0
+    stop_requested: bool | None = None
+    health_changes: tuple[UtcDatetime, ...] = ()
+    previous_image: str | None = None
+    image_changed_at: UtcDatetime | None = None

@@ -1,0 +1,282 @@
+"""What leaves the program: the JSON contract of the API, the command line and MCP (SPEC section 2)."""
+
+from enum import StrEnum
+from typing import Literal
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.desired import ProjectProblem
+from bcon_exporter.model.facts import ContainerState, HealthStatus
+from bcon_exporter.model.findings import (
+    LikelyCause,
+    NotEvaluated,
+    ServiceDrift,
+    Suggestion,
+    Symptom,
+    SymptomType,
+)
+
+Status = Literal["healthy", "warning", "error", "critical"]
+"""A container's status: its worst symptom's severity; info counts as healthy."""
+
+
+class ContainerInfo(Frozen):
+    """One container as a list shows it.
+
+    Attributes:
+        id: Short id (12 hex digits).
+        health: None for a container that does not run: a stopped one's health is frozen and means nothing.
+        ports: "80/tcp" → "8080", or None when exposed but not published.
+    """
+
+    id: str
+    name: str
+    image: str
+    state: ContainerState
+    status: str
+    created: UtcDatetime
+    ports: dict[str, str | None] = {}
+    labels: dict[str, str] = {}
+    health: HealthStatus | None = None
+    exit_code: int | None = None
+    oom_killed: bool | None = None
+    restart_count: int | None = None
+    started_at: UtcDatetime | None = None
+    finished_at: UtcDatetime | None = None
+    restart_policy: str | None = None
+    compose_project: str | None = None
+    compose_service: str | None = None
+
+
+class ContainerStats(Frozen):
+    """Resource usage of one container.
+
+    Attributes:
+        cpu_percent: 0-100, of the CPUs that the container may use; None when one sample only could be had.
+        memory_usage_bytes: Working set, without page cache, as `docker stats` shows it.
+        memory_limit_bytes: Its limit, or the host's memory where it has none.
+        throttled_percent: Share of CPU periods in which it was throttled, 0-100; None without a quota.
+        last_known: True for a stopped container: the values are from before it stopped, at `timestamp`.
+    """
+
+    container_id: str
+    container_name: str
+    timestamp: UtcDatetime
+    cpu_percent: float | None
+    cpu_count: float | None
+    memory_usage_bytes: int | None
+    memory_limit_bytes: int | None
+    memory_percent: float | None
+    network_rx_bytes: int | None
+    network_tx_bytes: int | None
+    block_read_bytes: int | None
+    block_write_bytes: int | None
+    pids: int | None = None
+    throttled_percent: float | None = None
+    last_known: bool = False
+
+
+class LogEntry(Frozen):
+    """One log line, masked; untrusted text."""
+
+    timestamp: UtcDatetime | None
+    stream: Literal["stdout", "stderr"]
+    message: str
+
+
+class ContainerLogs(Frozen):
+    """The newest log lines, oldest first. `truncated`: older lines were cut by the byte cap."""
+
+    container_id: str
+    container_name: str
+    entries: tuple[LogEntry, ...]
+    tail: int
+    since: UtcDatetime | None = None
+    until: UtcDatetime | None = None
+    truncated: bool = False
+
+
+class DiagnosisReport(Frozen):
+    """Everything said about one container. No symptom means healthy only as far as `not_evaluated` is empty.
+
+    Attributes:
+        uptime: Seconds since it started; None when it does not run.
+        summary: One line.
+        rule_errors: Names of rules that raised; a defect of ours, counted.
+    """
+
+    container_id: str
+    container_name: str
+    timestamp: UtcDatetime
+    state: ContainerState
+    uptime: float | None
+    status: Status
+    symptoms: tuple[Symptom, ...] = ()
+    likely_causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    summary: str
+    detailed_explanation: str
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+    rule_errors: tuple[SymptomType, ...] = ()
+    project: str | None = None
+    service: str | None = None
+
+
+class ContainerHealthSummary(Frozen):
+    """One line of the host's report."""
+
+    container_id: str
+    container_name: str
+    status: Status
+    top_issue: str | None = None
+
+
+class DiagnoseAllReport(Frozen):
+    """The whole host. total_containers = healthy + warning + error + critical.
+
+    Attributes:
+        summaries: Worst first; without the healthy ones unless asked.
+        ignored: Containers left out by filters or by the label bcon.ignore=true; not in the total.
+        incomplete: Names of containers of which not all facts could be read.
+        unread: Host-level facts that could not be read → the reason.
+        reports: Every container's full report; in the scheduled scan and `GET /api/v1/diagnosis`, else empty.
+    """
+
+    timestamp: UtcDatetime
+    total_containers: int
+    healthy: int
+    warning: int
+    error: int
+    critical: int
+    summaries: tuple[ContainerHealthSummary, ...] = ()
+    ignored: int = 0
+    incomplete: tuple[str, ...] = ()
+    unread: dict[str, str] = {}
+    reports: tuple[DiagnosisReport, ...] = ()
+
+
+class SampleLog(Frozen):
+    """One occurrence with its context; untrusted text. `match_index` points into `lines`."""
+
+    timestamp: UtcDatetime | None
+    lines: tuple[str, ...]
+    match_index: int
+
+
+class ErrorExplanation(Frozen):
+    """What a pattern found in a container's log, and what it means."""
+
+    container_id: str
+    container_name: str
+    pattern: str
+    occurrences: int
+    first_seen: UtcDatetime | None
+    last_seen: UtcDatetime | None
+    explanation: str
+    likely_causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    sample_logs: tuple[SampleLog, ...] = ()
+    lines_searched: int = 0
+
+
+class DriftStatus(StrEnum):
+    """Whether a project runs as its files say."""
+
+    SYNCED = "synced"
+    DRIFTED = "drifted"
+    UNKNOWN = "unknown"
+
+
+class ServiceReplicas(Frozen):
+    """Replica counts of one service, for the gauges."""
+
+    service_name: str
+    desired: int
+    running: int
+    stop_requested: bool = False
+
+
+class DriftReport(Frozen):
+    """The differences between one project's Compose files and what runs.
+
+    Attributes:
+        project_name: Compose project.
+        compose_file: The first file; `compose_files` has all.
+        untracked: Names of running containers that the file does not define, of this project or none.
+        unknown_reason, unknown_detail: Why status is unknown, or what is doubtful.
+        ignored: Number of differences left out by an ignore rule.
+    """
+
+    timestamp: UtcDatetime
+    project_name: str
+    compose_file: str
+    compose_files: tuple[str, ...] = ()
+    status: DriftStatus
+    differences: tuple[ServiceDrift, ...] = ()
+    untracked: tuple[str, ...] = ()
+    summary: str
+    services: tuple[ServiceReplicas, ...] = ()
+    unknown_reason: ProjectProblem | None = None
+    unknown_detail: str | None = None
+    unresolved: tuple[str, ...] = ()
+    ignored: int = 0
+
+
+class HealthCheck(Frozen):
+    """The state of bcon-exporter itself."""
+
+    status: Literal["healthy", "degraded", "unhealthy"]
+    docker_connected: bool
+    docker_version: str | None
+    timestamp: UtcDatetime
+    message: str
+    version: str
+    endpoints: dict[str, bool] = {}
+    state_database: Literal["file", "memory", "none"] = "none"
+    last_diagnose_age_seconds: float | None = None
+    last_drift_age_seconds: float | None = None
+
+
+class TokenUsage(Frozen):
+    """Size of a call as an agent would read it; money only where a paid model was called."""
+
+    input_tokens: int
+    output_tokens: int
+    total_tokens: int
+    estimated_cost_usd: float = 0.0
+
+
+class CostEntry(Frozen):
+    """One tool call. `docker_calls` and `seconds` are what it cost the engine and the clock."""
+
+    timestamp: UtcDatetime
+    operation: str
+    usage: TokenUsage
+    cached: bool
+    docker_calls: int = 0
+    seconds: float = 0.0
+    failed: bool = False
+
+
+class OperationCost(Frozen):
+    """Sum over one operation."""
+
+    operations: int
+    input_tokens: int
+    output_tokens: int
+    docker_calls: int
+    seconds: float
+    cost_usd: float = 0.0
+
+
+class CostReport(Frozen):
+    """What the tools cost in a period. `note` says why the money is 0."""
+
+    period_start: UtcDatetime
+    period_end: UtcDatetime
+    total_cost_usd: float
+    total_operations: int
+    by_operation: dict[str, OperationCost] = {}
+    entries: tuple[CostEntry, ...] = ()
+    cache_hit_rate: float
+    estimated_savings_usd: float
+    note: str

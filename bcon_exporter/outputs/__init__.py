@@ -1,0 +1,1 @@
+"""The faces: they show reports and decide nothing."""

@@ -1,0 +1,1 @@
+"""The eleven tools and their one registry."""
