@@ -56,6 +56,7 @@ class ExitFacts(Frozen):
         requested: Somebody asked for it: stop, restart, recreation, removal (SPEC section 3, "Requested").
         shutdown: It fell together with the engine's or host's shutdown.
         forced: A requested stop that needed SIGKILL.
+        killed: A `kill` event with SIGKILL stood just before it without a stop (`docker kill`): not the kernel.
         last_lines: The last log lines before it, masked; empty when unread.
     """
 
@@ -67,6 +68,7 @@ class ExitFacts(Frozen):
     requested: bool = False
     shutdown: bool = False
     forced: bool = False
+    killed: bool = False
     image: str = ""
     last_lines: tuple[str, ...] = ()
 
@@ -82,6 +84,7 @@ class LifecycleFacts(Frozen):
         oom_kills: Times of OOM kills, of the main or a child process, the last 24 hours.
         stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.
         health_changes: Times at which health flipped between healthy and unhealthy, the last hour.
+        paused_at: Of a paused container: since when; None when unknown.
         previous_image: The image before the last change of it, with its time in `image_changed_at`.
     """
 
@@ -94,5 +97,6 @@ class LifecycleFacts(Frozen):
     oom_kills_total: int = 0
     stop_requested: bool | None = None
     health_changes: tuple[UtcDatetime, ...] = ()
+    paused_at: UtcDatetime | None = None
     previous_image: str | None = None
     image_changed_at: UtcDatetime | None = None

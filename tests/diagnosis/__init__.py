@@ -1,0 +1,1 @@
+"""The diagnosis is a pure function of snapshots."""
