@@ -1,0 +1,191 @@
+"""The latest reports and how the scans are doing, swapped whole: a reader never sees half a scan."""
+
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Literal
+
+from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.model.thresholds import Thresholds
+
+ScanName = Literal["diagnose", "drift"]
+SCAN_NAMES: tuple[ScanName, ...] = ("diagnose", "drift")
+
+
+@dataclass(frozen=True, slots=True)
+class DiagnoseScan:
+    """One finished diagnosis of the host, with the snapshot that it judged.
+
+    Attributes:
+        finished_monotonic: The same moment on the clock that never steps; ages are counted on it.
+    """
+
+    snapshot: HostSnapshot
+    report: DiagnoseAllReport
+    thresholds: Thresholds
+    finished_at: UtcDatetime
+    finished_monotonic: float
+    duration_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class DriftScan:
+    """One finished comparison of all projects with their Compose files.
+
+    Attributes:
+        untracked: Names of running containers that no known Compose file defines.
+        finished_monotonic: See `DiagnoseScan`.
+    """
+
+    reports: tuple[DriftReport, ...]
+    untracked: tuple[str, ...]
+    finished_at: UtcDatetime
+    finished_monotonic: float
+    duration_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScanStatus:
+    """How one of the two scans is doing.
+
+    Attributes:
+        success: Of the last finished run; None before the first.
+        last_run_at, last_success_at: When the last run and the last good run ended.
+        last_success_monotonic: The same on the clock that never steps.
+        incomplete: Containers of the last run of which not all facts could be read.
+        missed: Runs that did not start because the run before was not over, or the scheduler was late.
+        error: Why the last run failed; its message is the hint on `/-/ready`.
+    """
+
+    success: bool | None = None
+    last_duration_seconds: float | None = None
+    last_run_at: UtcDatetime | None = None
+    last_success_at: UtcDatetime | None = None
+    last_success_monotonic: float | None = None
+    incomplete: int = 0
+    total: int = 0
+    failures: int = 0
+    missed: int = 0
+    error: BconError | None = None
+
+    def succeeded(self, at: UtcDatetime, monotonic: float, seconds: float, incomplete: int) -> "ScanStatus":
+        """Return the status after one more good run."""
+        return replace(
+            self,
+            success=True,
+            last_duration_seconds=seconds,
+            last_run_at=at,
+            last_success_at=at,
+            last_success_monotonic=monotonic,
+            incomplete=incomplete,
+            total=self.total + 1,
+            error=None,
+        )
+
+    def failed(self, at: UtcDatetime, seconds: float, error: BconError) -> "ScanStatus":
+        """Return the status after one more failed run; the last success stays as it was."""
+        return replace(
+            self,
+            success=False,
+            last_duration_seconds=seconds,
+            last_run_at=at,
+            total=self.total + 1,
+            failures=self.failures + 1,
+            error=error,
+        )
+
+
+class Store:
+    """Holds the last good scan of each kind and both statuses. Reads are single references, without a lock."""
+
+    def __init__(self) -> None:
+        self._writing = Lock()
+        self._diagnosis: DiagnoseScan | None = None
+        self._drift: DriftScan | None = None
+        self._statuses: dict[ScanName, ScanStatus] = {name: ScanStatus() for name in SCAN_NAMES}
+        self._errors: dict[str, int] = {}
+        self._rule_errors: dict[str, int] = {}
+
+    @property
+    def diagnosis(self) -> DiagnoseScan | None:
+        """The last good diagnosis; None before the first."""
+        return self._diagnosis
+
+    @property
+    def drift(self) -> DriftScan | None:
+        """The last good drift scan; None before the first."""
+        return self._drift
+
+    def publish_diagnosis(self, scan: DiagnoseScan) -> None:
+        """Replace the diagnosis and record the good run."""
+        with self._writing:
+            self._diagnosis = scan
+            status = self._statuses["diagnose"].succeeded(
+                scan.finished_at, scan.finished_monotonic, scan.duration_seconds, len(scan.report.incomplete)
+            )
+            self._replace_status("diagnose", status)
+
+    def publish_drift(self, scan: DriftScan) -> None:
+        """Replace the drift reports and record the good run."""
+        with self._writing:
+            self._drift = scan
+            status = self._statuses["drift"].succeeded(
+                scan.finished_at, scan.finished_monotonic, scan.duration_seconds, incomplete=0
+            )
+            self._replace_status("drift", status)
+
+    def record_failure(self, name: ScanName, at: UtcDatetime, seconds: float, error: BconError | None = None) -> None:
+        """Record a failed run and its error; the last good scan stays."""
+        reason = error or InternalError("the scan failed because of a defect of ours; the log has the traceback")
+        with self._writing:
+            self._replace_status(name, self._statuses[name].failed(at, seconds, reason))
+        self.count_error(reason.code.value)
+
+    def record_missed(self, name: ScanName, runs: int) -> None:
+        """Count runs that did not start in their turn."""
+        if runs > 0:
+            with self._writing:
+                status = self._statuses[name]
+                self._replace_status(name, replace(status, missed=status.missed + runs))
+
+    def status(self, name: ScanName) -> ScanStatus:
+        """Return how one scan is doing."""
+        return self._statuses[name]
+
+    @property
+    def statuses(self) -> dict[ScanName, ScanStatus]:
+        """Both statuses of one moment; never changed after it was handed out."""
+        return self._statuses
+
+    def age_seconds(self, name: ScanName, monotonic_now: float) -> float | None:
+        """Return how long ago the last good scan ended; None before the first."""
+        ended = self._statuses[name].last_success_monotonic
+        return None if ended is None else max(0.0, monotonic_now - ended)
+
+    def count_error(self, code: str) -> None:
+        """Count one error by its code: of a scan, or of a tool call."""
+        with self._writing:
+            self._errors = {**self._errors, code: self._errors.get(code, 0) + 1}
+
+    def count_rule_errors(self, rules: tuple[str, ...]) -> None:
+        """Count rules that raised."""
+        with self._writing:
+            counted = dict(self._rule_errors)
+            for rule in rules:
+                counted[rule] = counted.get(rule, 0) + 1
+            self._rule_errors = counted
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """Errors so far by code; never changed after it was handed out."""
+        return self._errors
+
+    @property
+    def rule_errors(self) -> dict[str, int]:
+        """Raising rules so far by name; never changed after it was handed out."""
+        return self._rule_errors
+
+    def _replace_status(self, name: ScanName, status: ScanStatus) -> None:
+        self._statuses = {**self._statuses, name: status}
