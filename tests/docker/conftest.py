@@ -1,0 +1,77 @@
+"""A real, private Docker Engine for every test marked `docker`, and a clean one before each of them.
+
+Without an engine these tests are skipped; where CI=true they fail instead, so that CI cannot be green by skipping.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.docker.engine import EngineUnavailableError, PrivateEngine, sweep_leftovers
+from tests.docker.image import IMAGE, build_image
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class TestEngine(PrivateEngine):
+    """A private engine with the test image in it."""
+
+    __test__ = False
+    image = IMAGE
+
+    def remove_everything(self) -> None:
+        """Remove what a test has left: containers, networks, volumes, other images; a frozen engine is resumed."""
+        self.resume("containerd")
+        self.resume()
+        if containers := self.docker("ps", "-aq").split():
+            self.docker("rm", "-f", "-v", *containers)
+        self.docker("network", "prune", "-f")
+        if volumes := self.docker("volume", "ls", "-q").split():
+            self.docker("volume", "rm", "-f", *volumes)
+        images = self.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
+        if others := [name for name in images if name != IMAGE and "<none>" not in name]:
+            self.docker("rmi", "-f", *others)
+
+
+def make_engine() -> TestEngine:
+    """Start an engine with the test image; skips, or in CI fails, where none can run."""
+    try:
+        sweep_leftovers()
+        started = TestEngine()
+        started.start()
+        try:
+            build_image(started.host)
+        except BaseException:
+            started.destroy()
+            raise
+    except (EngineUnavailableError, FileNotFoundError) as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"no private engine in CI: {error}", pytrace=False)
+        pytest.skip(f"no private engine: {error}")
+    return started
+
+
+@pytest.fixture(scope="session")
+def engine_of_session() -> Iterator[TestEngine]:
+    """The one engine that the tests of a run share; use `engine`."""
+    started = make_engine()
+    yield started
+    started.destroy()
+
+
+@pytest.fixture
+def engine(engine_of_session: TestEngine) -> Iterator[TestEngine]:
+    """The shared engine, empty but for the image `engine.image`; emptied again after the test."""
+    yield engine_of_session
+    engine_of_session.remove_everything()
+
+
+@pytest.fixture
+def project_name(request: pytest.FixtureRequest) -> str:
+    """A Compose project name of the test's own."""
+    return re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:40]
