@@ -1,1 +1,24 @@
-"""The eleven tools and their one registry."""
+"""The eleven tools: each one function with an input model and an output type, declared once for every face."""
+
+from bcon_exporter.tools.context import Context, Host, Past, Wanted
+from bcon_exporter.tools.envelope import Envelope
+from bcon_exporter.tools.flight import Flights
+from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool
+from bcon_exporter.tools.tally import ErrorTally
+from bcon_exporter.tools.tool import Tool
+
+__all__ = [
+    "TOOLS",
+    "Context",
+    "Envelope",
+    "ErrorTally",
+    "Flights",
+    "Host",
+    "Past",
+    "Tool",
+    "Wanted",
+    "call_tool",
+    "find_tool",
+    "observe",
+]

@@ -1,0 +1,124 @@
+"""What a tool works with: the host, its past, the wanted state, and the numbers to judge by."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Protocol
+
+from bcon_exporter import __version__, clock
+from bcon_exporter.diagnosis import Policy
+from bcon_exporter.docker_host import RequestCounts, Wants
+from bcon_exporter.model.desired import DesiredProject, RunningProject
+from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.model.signatures import Catalogue
+from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.store import Store
+from bcon_exporter.tools.flight import Flights
+from bcon_exporter.tools.tally import ErrorTally
+
+
+class Host(Protocol):
+    """A Docker host as tools see it: the real one, or a snapshot file that replays one."""
+
+    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+        """Read all containers once."""
+
+    def drain_events(self) -> EventBatch:
+        """Return what the event stream brought since it was last asked."""
+
+    def resolve(self, container: str) -> str:
+        """Return the full id that an id, an id prefix or a name stands for."""
+
+    def read_logs(
+        self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None
+    ) -> LogFacts:
+        """Return the newest log lines within the window."""
+
+    def engine(self) -> EngineFacts:
+        """Return what the engine says of itself."""
+
+    def is_up(self) -> bool:
+        """Tell whether the last contact succeeded."""
+
+    def endpoints_up(self) -> Mapping[str, bool]:
+        """Tell for each endpoint whether it answers."""
+
+    def requests(self) -> RequestCounts:
+        """Return how often each endpoint was asked."""
+
+    def close(self) -> None:
+        """Let go of every connection."""
+
+
+class Past(Protocol):
+    """What is remembered of the host."""
+
+    def record_events(self, batch: EventBatch, now: datetime) -> None:
+        """Keep the events."""
+
+    def enrich(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Return the snapshot with each container's known past."""
+
+    def remember(self, snapshot: HostSnapshot) -> None:
+        """Keep last-known usage and the last lines of exits."""
+
+    def first_seen(
+        self, kind: Literal["symptom", "drift"], present: "frozenset[str]", now: datetime
+    ) -> dict[str, datetime]:
+        """Return since when each present key has been seen."""
+
+    def record_cost(self, entry: CostEntry) -> None:
+        """Add a tool call to the ledger."""
+
+    def costs(self, since: datetime, until: datetime) -> tuple[CostEntry, ...]:
+        """Return the ledger's entries of a period."""
+
+    @property
+    def status(self) -> Literal["file", "memory", "none"]:
+        """Where it is kept."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class Wanted(Protocol):
+    """Where the wanted state of Compose projects comes from: the Compose binary, or a snapshot file."""
+
+    def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
+        """Resolve a running project's own files; a problem is stated in the result."""
+
+    def resolve_file(
+        self, path: str, project_name: str | None, now: datetime, known: tuple[RunningProject, ...]
+    ) -> DesiredProject:
+        """Resolve a file that somebody asked for."""
+
+    def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
+        """Resolve the files that the settings name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Everything that tools and the scheduled jobs share; made once, by the composition root.
+
+    Attributes:
+        now: The wall clock; in a replay the time of the snapshot.
+        one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
+        started_at: When the process came up; None for a command.
+    """
+
+    host: Host
+    history: Past
+    compose: Wanted
+    catalogue: Catalogue
+    store: Store
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    policy: Policy = field(default_factory=Policy)
+    scan_deadline_seconds: float = 15.0
+    one_shot: bool = False
+    now: Callable[[], datetime] = clock.utc_now
+    monotonic: Callable[[], float] = clock.monotonic
+    flights: Flights = field(default_factory=Flights)
+    errors: ErrorTally = field(default_factory=ErrorTally)
+    version: str = __version__

@@ -1,0 +1,92 @@
+"""Tools that say what is wrong, why, and what to do."""
+
+from dataclasses import replace
+
+from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, ErrorExplanation
+from bcon_exporter.tools.containers import read_container
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.tool import Tool
+
+_EXPLAIN_TAIL = 5000
+_EXPLAIN_WINDOW_SECONDS = 86400.0
+
+
+def diagnose_container(context: Context, request: DiagnoseContainerInput) -> DiagnosisReport:
+    """Return everything said about one container, from a fresh snapshot of the whole host: causes have peers."""
+    full_id = context.host.resolve(request.container_id)
+    snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
+    return diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, context.policy)
+
+
+def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
+    """Return one line per ailing container, worst first, and the counts."""
+    report = diagnose_fully(context, include_healthy=request.include_healthy)
+    return report.model_copy(update={"reports": ()})
+
+
+def diagnose_fully(context: Context, *, include_healthy: bool = False) -> DiagnoseAllReport:
+    """Return the host's report with each container's full report."""
+    snapshot = observe(context, _wants(context, logs=True, log_tail=Wants().log_tail))
+    report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)
+    return report.model_copy(update={"summaries": _summaries(report, include_healthy=include_healthy)})
+
+
+def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
+    """Return what a pattern found in a container's log of the last day, and what it means."""
+    facts = read_container(context, request.container_id, Wants(logs=False, usage=False))
+    logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
+    with_logs = facts.model_copy(update={"logs": logs})
+    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue)
+
+
+def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
+    wants = Wants(logs=logs, usage=True, log_tail=log_tail, wait_for_usage=context.one_shot)
+    return replace(wants, log_window_seconds=context.thresholds.log_window_seconds)
+
+
+def _summaries(report: DiagnoseAllReport, *, include_healthy: bool) -> tuple[ContainerHealthSummary, ...]:
+    """Return one line a container in the order of the reports (worst first)."""
+    known = {summary.container_id: summary for summary in report.summaries}
+    return tuple(
+        known.get(one.container_id) or _summary(one)
+        for one in report.reports
+        if include_healthy or one.status != "healthy"
+    )
+
+
+def _summary(one: DiagnosisReport) -> ContainerHealthSummary:
+    return ContainerHealthSummary(
+        container_id=one.container_id,
+        container_name=one.container_name,
+        status=one.status,
+        top_issue=one.symptoms[0].description if one.symptoms else None,
+    )
+
+
+DIAGNOSIS_TOOLS = (
+    Tool(
+        "diagnose_container",
+        "Say what is wrong with one container, why, and what to do.",
+        DiagnoseContainerInput,
+        DiagnosisReport,
+        diagnose_container,
+    ),
+    Tool(
+        "explain_error",
+        "Find an error in a container's log (literal text, or RE2 after `re:`) and say what it means.",
+        ExplainErrorInput,
+        ErrorExplanation,
+        explain_error,
+    ),
+    Tool(
+        "diagnose_all",
+        "Say for every container whether it is healthy, and the worst thing about those that are not.",
+        DiagnoseAllInput,
+        DiagnoseAllReport,
+        diagnose_all,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Tools about Compose files: drift and untracked containers."""
+
+from dataclasses import dataclass
+
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.drift import find_projects, find_untracked
+from bcon_exporter.drift import detect_drift as compare_project
+from bcon_exporter.model.desired import DesiredProject
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
+from bcon_exporter.model.reports import ContainerInfo, DriftReport
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.listing import show_container
+from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.tool import Tool
+
+DRIFT_WANTS = Wants(logs=False, usage=False, config=True)
+
+
+@dataclass(frozen=True, slots=True)
+class DriftFindings:
+    """The drift of every project of the host.
+
+    Attributes:
+        reports: By project name.
+        untracked: Names of running containers that no Compose file defines.
+    """
+
+    reports: tuple[DriftReport, ...]
+    untracked: tuple[str, ...]
+
+
+def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
+    """Return where the running containers have left one Compose file."""
+    snapshot = observe(context, DRIFT_WANTS)
+    return compare_project(_resolve(context, request.compose_file, request.project_name, snapshot), snapshot)
+
+
+def get_untracked_containers(
+    context: Context, request: GetUntrackedContainersInput
+) -> tuple[ContainerInfo, ...]:
+    """Return the containers that a Compose file does not define; without a file, every container."""
+    snapshot = observe(context, Wants(logs=False, usage=False))
+    project = None
+    if request.compose_file is not None:
+        project = _resolve(context, request.compose_file, request.project_name, snapshot)
+    return tuple(show_container(facts) for facts in find_untracked(project, snapshot))
+
+
+def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
+    """Return the drift of every project that runs or that the settings name."""
+    desired = resolve_projects(context, snapshot)
+    reports = tuple(compare_project(project, snapshot) for project in desired)
+    strays = {facts.name for facts in snapshot.containers if facts.compose is None and facts.is_running}
+    strays.update(name for report in reports for name in report.untracked)
+    return DriftFindings(reports=reports, untracked=tuple(sorted(strays)))
+
+
+def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[DesiredProject, ...]:
+    """Return the wanted state of every project, by name; a running project's own files win over the settings'."""
+    projects = {project.name: project for project in context.compose.configured_projects(snapshot.taken_at)}
+    for running in find_projects(snapshot):
+        own = context.compose.resolve_running(running, snapshot.taken_at)
+        if own.services is not None or running.name not in projects:
+            projects[running.name] = own
+    return tuple(project for _, project in sorted(projects.items()))
+
+
+def _resolve(context: Context, path: str, project_name: str | None, snapshot: HostSnapshot) -> DesiredProject:
+    return context.compose.resolve_file(path, project_name, snapshot.taken_at, find_projects(snapshot))
+
+
+DRIFT_TOOLS = (
+    Tool(
+        "detect_drift",
+        "Compare a Compose file with what runs: images, replicas, configuration, missing and extra services.",
+        DetectDriftInput,
+        DriftReport,
+        detect_drift,
+    ),
+    Tool(
+        "get_untracked_containers",
+        "List the containers that a Compose file does not define; without a file, every container.",
+        GetUntrackedContainersInput,
+        tuple[ContainerInfo, ...],
+        get_untracked_containers,
+    ),
+)

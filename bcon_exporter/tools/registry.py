@@ -1,0 +1,133 @@
+"""The one list of tools, and the one way to call them."""
+
+import json
+import logging
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from bcon_exporter.errors import BconError, InternalError, InvalidInputError
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.tools.containers import CONTAINER_TOOLS
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.cost import measure_usage
+from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
+from bcon_exporter.tools.drift import DRIFT_TOOLS
+from bcon_exporter.tools.envelope import Envelope, failure
+from bcon_exporter.tools.nearest import did_you_mean, nearest_names
+from bcon_exporter.tools.tool import Tool
+from bcon_exporter.tools.utility import UTILITY_TOOLS
+
+_log = logging.getLogger(__name__)
+
+TOOLS: tuple[Tool[Any], ...] = (*CONTAINER_TOOLS, *DRIFT_TOOLS, *DIAGNOSIS_TOOLS, *UTILITY_TOOLS)
+
+
+def find_tool(name: str) -> Tool[Any]:
+    """Return the tool of this name.
+
+    Raises:
+        InvalidInputError: There is none; `details["near_matches"]` lists similar names.
+    """
+    for tool in TOOLS:
+        if tool.name == name:
+            return tool
+    names = [tool.name for tool in TOOLS]
+    shown = clean_name(name)[:64]
+    msg = f"there is no tool {shown!r}{did_you_mean(name, names)}"
+    raise InvalidInputError(msg, {"tool": shown, "near_matches": nearest_names(name, names), "tools": names})
+
+
+def call_tool(context: Context, name: str, payload: object) -> Envelope:
+    """Run a tool on a JSON value and answer in the envelope; never raises, keeps the ledger and the error count.
+
+    Identical requests at the same time share one run; too many different ones are `rate_limited`.
+    """
+    started, calls_before = context.monotonic(), _engine_calls(context)
+    envelope = _answer(context, name, payload)
+    if envelope.code is not None:
+        context.errors.add(envelope.code)
+    context.history.record_cost(
+        CostEntry(
+            timestamp=context.now(),
+            operation=name if any(tool.name == name for tool in TOOLS) else "unknown",
+            usage=measure_usage(len(_canonical(payload)), len(envelope.body)),
+            cached=envelope.shared,
+            docker_calls=0 if envelope.shared else max(0, _engine_calls(context) - calls_before),
+            seconds=round(context.monotonic() - started, 6),
+            failed=envelope.error is not None,
+        )
+    )
+    return envelope
+
+
+def _answer(context: Context, name: str, payload: object) -> Envelope:
+    try:
+        tool = find_tool(name)
+        request = parse_input(tool, payload)
+        if not tool.works:
+            return _run(context, tool, request)
+        key = (tool.name, request.model_dump_json())
+        envelope, shared = context.flights.run(key, lambda: _run(context, tool, request))
+    except BconError as error:
+        return failure(error)
+    except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes an error with an id
+        return failure(_defect(name, error))
+    return Envelope(envelope.value, None, envelope.body, shared=shared)
+
+
+def _run(context: Context, tool: Tool[Any], request: Frozen) -> Envelope:
+    value = tool.run(context, request)
+    return Envelope(value, None, b'{"result":' + tool.output.dump_json(value) + b"}")
+
+
+def _defect(name: str, error: Exception) -> InternalError:
+    """Log what happened under an id that the caller is told; the caller gets neither message nor traceback."""
+    incident = secrets.token_hex(4)
+    _log.exception("tool %s failed unexpectedly (id %s)", clean_name(name)[:64], incident, exc_info=error)
+    msg = f"an unexpected {type(error).__name__} happened; the log has the details under id {incident}"
+    return InternalError(msg, {"id": incident})
+
+
+def parse_input(tool: Tool[Any], payload: object) -> Frozen:
+    """Return the tool's input.
+
+    Raises:
+        InvalidInputError: `details["errors"]` names each field and what is wrong with it, never its value.
+    """
+    if payload is None:
+        payload = {}
+    if not isinstance(payload, Mapping):
+        msg = f"{tool.name}: the input must be a JSON object"
+        raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
+    try:
+        request: Frozen = tool.input_model.model_validate(dict(payload))
+    except ValidationError as error:
+        problems = [_problem(tool, item) for item in error.errors(include_input=False, include_url=False)]
+        msg = f"{tool.name}: " + "; ".join(_sentence(problem) for problem in problems[:3])
+        raise InvalidInputError(msg, {"tool": tool.name, "errors": problems[:20]}) from None
+    return request
+
+
+def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
+    path = ".".join(clean_name(str(part))[:64] for part in item["loc"] if part != "[key]")
+    if item["type"] != "extra_forbidden":
+        return {"field": path, "message": str(item["msg"]).removeprefix("Value error, ")}
+    known = list(tool.input_model.model_fields)
+    return {"field": path, "message": f"unknown field{did_you_mean(path, known)}"}
+
+
+def _sentence(problem: Mapping[str, str]) -> str:
+    return f"{problem['field']}: {problem['message']}" if problem["field"] else problem["message"]
+
+
+def _engine_calls(context: Context) -> int:
+    return context.host.requests().total
+
+
+def _canonical(payload: object) -> bytes:
+    return json.dumps(payload, default=str).encode(errors="replace")

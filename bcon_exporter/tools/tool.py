@@ -1,0 +1,47 @@
+"""A tool as a value."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from pydantic import TypeAdapter
+
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.tools.context import Context
+
+I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
+
+
+@dataclass(frozen=True)
+class Tool(Generic[I]):
+    """One tool, declared once: HTTP routes, commands and schemas are derived from it.
+
+    Attributes:
+        name: As the SPEC names it; part of the URL.
+        summary: One line for people and agents.
+        input_model: What it accepts; everything else is refused.
+        output_type: Type of the result, a model or a tuple of models.
+        run: The function; raises BconError kinds only.
+        works: True when it asks the engine: identical requests share a run and few run at once.
+    """
+
+    name: str
+    summary: str
+    input_model: type[I]
+    output_type: Any
+    run: Callable[[Context, I], Any]
+    works: bool = True
+
+    @cached_property
+    def output(self) -> TypeAdapter[Any]:
+        """Writes the result as JSON, and its schema."""
+        return TypeAdapter(self.output_type)
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the input."""
+        return self.input_model.model_json_schema()
+
+    def output_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the result."""
+        return self.output.json_schema(mode="serialization")

@@ -1,0 +1,86 @@
+"""Tools about bcon-exporter itself: is it well, what did it cost."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.inputs import GetCostReportInput, HealthCheckInput
+from bcon_exporter.model.reports import CostReport, HealthCheck
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.cost import sum_costs
+from bcon_exporter.tools.tool import Tool
+
+_PERIOD_DAYS = {"day": 1, "week": 7, "month": 30}
+
+
+def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  # noqa: ARG001 -- tools share a shape
+    """Return how bcon-exporter itself is; never fails: a dead engine is an answer."""
+    now = context.now()
+    docker_version, problem = _ask_engine(context)
+    endpoints = dict(context.host.endpoints_up())
+    hanging = sorted(name for name, up in endpoints.items() if not up)
+    status, message = _judge(problem, hanging, context.history.status)
+    diagnosis, drift = context.store.diagnosis, context.store.drift
+    return HealthCheck(
+        status=status,
+        docker_connected=problem is None,
+        docker_version=docker_version,
+        timestamp=now,
+        message=message,
+        version=context.version,
+        endpoints=endpoints,
+        state_database=context.history.status,
+        last_diagnose_age_seconds=_age(diagnosis.finished_at if diagnosis else None, now),
+        last_drift_age_seconds=_age(drift.finished_at if drift else None, now),
+    )
+
+
+def get_cost_report(context: Context, request: GetCostReportInput) -> CostReport:
+    """Return what the tool calls of the last day, week or 30 days cost."""
+    end = context.now()
+    start = end - timedelta(days=_PERIOD_DAYS[request.period])
+    return sum_costs(context.history.costs(start, end), start, end)
+
+
+def _ask_engine(context: Context) -> tuple[str | None, str | None]:
+    """Return the engine's version, or None and what is wrong."""
+    try:
+        return context.host.engine().server_version, None
+    except BconError as error:
+        return None, error.message
+
+
+def _judge(
+    problem: str | None, hanging: list[str], database: str
+) -> tuple[Literal["healthy", "degraded", "unhealthy"], str]:
+    if problem is not None:
+        return "unhealthy", problem
+    if hanging:
+        return "degraded", f"the engine answers, but not on: {', '.join(hanging)}"
+    if database == "memory":
+        return "degraded", "the engine answers; the state file cannot be used, so the past is kept in memory only"
+    return "healthy", "the engine answers"
+
+
+def _age(then: datetime | None, now: datetime) -> float | None:
+    return None if then is None else max(0.0, round((now - then).total_seconds(), 3))
+
+
+UTILITY_TOOLS = (
+    Tool(
+        "health_check",
+        "Say whether bcon-exporter works and reaches the engine.",
+        HealthCheckInput,
+        HealthCheck,
+        health_check,
+        works=False,
+    ),
+    Tool(
+        "get_cost_report",
+        "Say what the tool calls cost: tokens as an agent reads them, engine calls, seconds.",
+        GetCostReportInput,
+        CostReport,
+        get_cost_report,
+        works=False,
+    ),
+)
