@@ -22,6 +22,7 @@ _ACTING = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_LINE_END = re.compile("\r+\n")
 _LINE_BREAK_OR_TAB = re.compile("[\t\n]")
 
 
@@ -36,7 +37,7 @@ def strip_controls(raw: str) -> str:
     """Return the text without terminal sequences and with acting characters escaped; never clipped."""
     if raw.isprintable():
         return raw
-    text = raw.replace("\r\n", "\n")
+    text = _LINE_END.sub("\n", raw)
     if "\x1b" in text or not text.isascii():
         text = _TERMINAL.sub("", text)
     return _ACTING.sub(_escape, text.rstrip("\r"))

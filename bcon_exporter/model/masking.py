@@ -1,0 +1,97 @@
+"""Secrets taken out of text before it becomes a fact.
+
+Two kinds of rules: by name (`secret_keys`: what follows "password=") and by shape (`secret_shapes`: a token, a URL's
+password). Over-masking a word is preferred to leaking one. Every function is idempotent, keeps the number of lines and
+runs in linear time. Order everywhere: clean, then mask, then clip.
+"""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Sequence
+
+import re2
+
+from bcon_exporter.model.cleaning import clip_text, strip_controls
+from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.secret_keys import is_secret_key, key_strength
+from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
+from bcon_exporter.model.secret_phrases import PHRASE_TRIGGER, PHRASES
+from bcon_exporter.model.secret_shapes import MASK, RULES, TRIGGER, looks_random
+
+__all__ = ["MASK", "Sealer", "is_secret_key", "mask_lines", "mask_pair", "mask_text", "safe_text"]
+
+_TRIGGER = re2.compile(f"{TRIGGER}|{KEY_BLOCK_TRIGGER}|{PHRASE_TRIGGER}")
+_FINGERPRINT_DIGITS = 16
+
+
+def mask_text(text: str) -> str:
+    """Return the text with every secret in it replaced by `***`.
+
+    The text must be clean: a lone surrogate is no UTF-8 and would not be searched.
+    """
+    if not _TRIGGER.search(text):
+        return text
+    text = mask_key_blocks(text)
+    for pattern, replace in RULES:
+        text = pattern.sub(replace, text)
+    for pattern, replace in PHRASES:
+        text = pattern.sub(replace, text)
+    return text
+
+
+def mask_lines(lines: Sequence[str]) -> list[str]:
+    """Mask lines of one log together: one search for all, and key blocks that span lines are seen."""
+    if not lines:
+        return []
+    text = "\n".join(lines)
+    masked = mask_text(text)
+    return list(lines) if masked is text else masked.split("\n")
+
+
+def mask_pair(key: str, value: str) -> str:
+    """Mask a value that stands under a name: an environment variable, a label, an option."""
+    if not value:
+        return value
+    strength = key_strength(key)
+    if strength == "strong" or (strength == "weak" and looks_random(value)):
+        return MASK
+    return mask_text(value)
+
+
+def safe_text(raw: str, *, max_chars: int = 4096) -> str:
+    """Clean, mask and clip text from outside, in the one order that leaks nothing."""
+    return clip_text(mask_text(strip_controls(raw)), max_chars)
+
+
+class Sealer:
+    """Makes configured values comparable without showing them.
+
+    One instance per process: fingerprints of two instances never compare. The key never leaves the process.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    @classmethod
+    def random(cls) -> "Sealer":
+        """Make a sealer whose key nobody knows."""
+        return cls(secrets.token_bytes(32))
+
+    def seal(self, path: str, raw: str) -> FieldValue:
+        """Return the value as a report may show it, with its keyed fingerprint.
+
+        Args:
+            path: Where the value stands ("labels.KEY", see `FieldValue`); environment values are never shown.
+            raw: The normalised raw value.
+        """
+        digest = hmac.new(self._key, raw.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
+        return FieldValue(shown=_shown(path, raw), fingerprint=digest[:_FINGERPRINT_DIGITS])
+
+
+def _shown(path: str, raw: str) -> str:
+    if path.startswith("environment.") or path == "environment":
+        return ""
+    clean = strip_controls(raw)
+    _, _, key = path.partition(".")
+    return clip_text(mask_pair(key, clean) if key else mask_text(clean), 4096)
