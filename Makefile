@@ -1,0 +1,59 @@
+# bcon-exporter. On a fresh Debian or Ubuntu machine `make test` and `make demo` set up everything they need.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+BIN := .venv/bin
+ONCE ?=
+SIZES ?= 50 200 500
+PYTEST_ARGS ?=
+export PYTHONDONTWRITEBYTECODE = 1
+
+.PHONY: help demo test lint fmt unit integration bench soak screenshots lock clean venv packages
+
+help: ## Say what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it once and end)
+	@.ci/setup.sh packages busybox
+	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
+
+test: packages lint ## Install what is needed, then run every check and every test
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+lint: venv ## Check format, style, types and import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fmt: venv ## Format the code and repair what can be repaired
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+unit: venv ## Run the tests that need no Docker Engine
+	$(BIN)/pytest -m 'not docker' $(PYTEST_ARGS)
+
+integration: packages venv ## Run the tests against a private Docker Engine
+	$(BIN)/pytest -m docker tests/docker $(PYTEST_ARGS)
+
+bench: packages venv ## Measure a scan against the naive loop and write docs/performance.md (SIZES="50 200")
+	$(BIN)/python -m bench.scan $(SIZES)
+
+soak: packages venv ## Run the long forms of the fault tests: 1,000 containers, ten minutes of churn
+	BCON_TEST_SOAK=1 $(BIN)/pytest -m docker tests/docker/test_faults_churn.py tests/docker/test_faults_size.py $(PYTEST_ARGS)
+
+screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output
+	@.ci/setup.sh packages busybox
+	@$(BIN)/python -m deploy.demo.demo --once --images docs/images
+
+lock: ## Write the lock files anew from pyproject.toml, with the newest versions
+	.ci/lock.sh
+
+clean: ## Remove what was made here: virtual environment, caches, state
+	rm -rf .venv .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+venv:
+	@.ci/setup.sh venv
+
+packages:
+	@.ci/setup.sh packages dockerd docker busybox promtool
