@@ -31,9 +31,7 @@ class Host(Protocol):
     def resolve(self, container: str) -> str:
         """Return the full id that an id, an id prefix or a name stands for."""
 
-    def read_logs(
-        self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None
-    ) -> LogFacts:
+    def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
         """Return the newest log lines within the window."""
 
     def engine(self) -> EngineFacts:

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from bcon_exporter.docker_host import Wants
-from bcon_exporter.drift import find_projects, find_untracked
 from bcon_exporter.drift import detect_drift as compare_project
+from bcon_exporter.drift import find_projects, find_untracked
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
@@ -36,9 +36,7 @@ def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     return compare_project(_resolve(context, request.compose_file, request.project_name, snapshot), snapshot)
 
 
-def get_untracked_containers(
-    context: Context, request: GetUntrackedContainersInput
-) -> tuple[ContainerInfo, ...]:
+def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:
     """Return the containers that a Compose file does not define; without a file, every container."""
     snapshot = observe(context, Wants(logs=False, usage=False))
     project = None

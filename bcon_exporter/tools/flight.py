@@ -20,9 +20,7 @@ class Flights:
         share_wait_seconds: How long a request waits for the answer of another's run.
     """
 
-    def __init__(
-        self, max_running: int = 4, slot_wait_seconds: float = 1.0, share_wait_seconds: float = 60.0
-    ) -> None:
+    def __init__(self, max_running: int = 4, slot_wait_seconds: float = 1.0, share_wait_seconds: float = 60.0) -> None:
         self._max_running = max_running
         self._slots = threading.BoundedSemaphore(max_running)
         self._slot_wait_seconds = slot_wait_seconds

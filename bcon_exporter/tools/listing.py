@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from bcon_exporter.model.facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.reports import ContainerInfo
 
+_SHORT_ID_DIGITS = 12
+
 
 def show_container(facts: ContainerFacts) -> ContainerInfo:
     """Return one container as a list shows it."""
@@ -44,7 +46,7 @@ def _ancestor(facts: ContainerFacts, wanted: str) -> bool:
     repository = facts.image.partition("@")[0]
     image_id = (facts.image_id or "").removeprefix("sha256:")
     untagged = repository.rpartition(":")[0] if ":" in repository.rpartition("/")[2] else repository
-    by_id = len(wanted) >= 12 and image_id.startswith(wanted.removeprefix("sha256:"))
+    by_id = len(wanted) >= _SHORT_ID_DIGITS and image_id.startswith(wanted.removeprefix("sha256:"))
     return wanted in (facts.image, repository, untagged) or by_id
 
 

@@ -1,7 +1,5 @@
 """Reads the host once, with its past: what every diagnosis starts from."""
 
-from datetime import datetime
-
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import HostSnapshot
@@ -35,5 +33,3 @@ def _drain(context: Context) -> tuple[EventBatch, str | None]:
         return context.host.drain_events(), None
     except BconError as error:
         return EventBatch(events=(), covers_since=None), error.message
-
-

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.tools.containers import CONTAINER_TOOLS
 from bcon_exporter.tools.context import Context
@@ -18,7 +19,6 @@ from bcon_exporter.tools.cost import measure_usage
 from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
-from bcon_exporter.tools.nearest import did_you_mean, nearest_names
 from bcon_exporter.tools.tool import Tool
 from bcon_exporter.tools.utility import UTILITY_TOOLS
 

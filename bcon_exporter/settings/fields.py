@@ -1,0 +1,156 @@
+"""The types of settings: durations, addresses, lists, and how people write them."""
+
+import ipaddress
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
+from pydantic_settings import NoDecode
+
+_UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+", re.ASCII)
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])", re.ASCII)
+_DURATION_HINT = 'is not a duration; write a number with its unit (ms, s, m, h, d, w), for example "30s" or "1m30s"'
+_MAX_DURATION_SECONDS = 10 * 365 * 86400
+
+
+def parse_duration(raw: object) -> timedelta:
+    """Return the time that "30s", "1m30s" or "32d" means; a bare number is refused, since its unit is a guess.
+
+    Raises:
+        ValueError: It is none, or longer than ten years.
+    """
+    if isinstance(raw, timedelta):
+        return raw
+    text = raw.strip() if isinstance(raw, str) else ""
+    if len(text) > 64 or not _DURATION.fullmatch(text):  # noqa: PLR2004 -- nobody writes a longer one
+        raise ValueError(_DURATION_HINT)
+    seconds = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(text))
+    if seconds > _MAX_DURATION_SECONDS:
+        msg = "is longer than ten years"
+        raise ValueError(msg)
+    return timedelta(seconds=seconds)
+
+
+def show_duration(value: timedelta) -> str:
+    """Return the shortest way to write a duration: "30s", "1m30s", "32d"."""
+    rest, parts = round(value.total_seconds(), 3), []
+    for unit in ("d", "h", "m"):
+        count, rest = divmod(rest, _UNIT_SECONDS[unit])
+        parts += [f"{int(count)}{unit}"] if count else []
+    parts += [f"{rest:g}s"] if rest or not parts else []
+    return "".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen. `host` is an IP address or a name; "" means every address."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Return it as people write it."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
+    def is_loopback(self) -> bool:
+        """True when only this machine can reach it."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+_ADDRESS = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9_.-]*)):([0-9]{1,5})", re.ASCII)
+
+
+def parse_address(raw: object) -> Address:
+    """Return the address that "127.0.0.1:19877", "[::1]:19877" or ":19877" means.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(raw, Address):
+        return raw
+    match = _ADDRESS.fullmatch(raw.strip()) if isinstance(raw, str) else None
+    if match is None:
+        msg = 'is not an address; write host:port, for example "127.0.0.1:19877", "[::1]:19877" or ":19877"'
+        raise ValueError(msg)
+    port = int(match[3])
+    if not 0 <= port <= 65535:  # noqa: PLR2004 -- the highest port
+        msg = "has a port above 65535"
+        raise ValueError(msg)
+    return Address(host=match[1] or match[2] or "", port=port)
+
+
+def split_list(raw: object) -> object:
+    """Return the items of "a,b", of ["a,b", "c"] or of a YAML list, in order, without empty ones."""
+    if isinstance(raw, str):
+        raw = [raw]
+    if not isinstance(raw, list | tuple):
+        return raw
+    if any(not isinstance(item, str) for item in raw):
+        msg = "is not a list of texts"
+        raise ValueError(msg)
+    return tuple(part.strip() for item in raw for part in item.split(",") if part.strip())
+
+
+def split_map(raw: object) -> object:
+    """Return the pairs of "from=to,from=to" or of a YAML mapping."""
+    if isinstance(raw, dict):
+        return tuple((str(key), str(value)) for key, value in raw.items())
+    items = split_list(raw)
+    if not isinstance(items, tuple):
+        return raw
+    pairs = [item.partition("=") for item in items]
+    if any(not (equals and before and after) for before, equals, after in pairs):
+        msg = 'is not a list of pairs; write "/path/in/labels=/path/here"'
+        raise ValueError(msg)
+    return tuple((before, after) for before, _, after in pairs)
+
+
+def refuse_number(raw: object) -> object:
+    """Refuse a YAML number, date or truth value where a text belongs, instead of guessing how it was written."""
+    if raw is None or isinstance(raw, str | Path):
+        return raw
+    msg = "is not a text; put it in quotes"
+    raise ValueError(msg)
+
+
+def memory_only(raw: object) -> object:
+    """Return None for the word `none`: no file."""
+    return None if isinstance(raw, str) and raw.strip().casefold() == "none" else raw
+
+
+def _expand(path: Path) -> Path:
+    return path.expanduser()
+
+
+Text = Annotated[str, BeforeValidator(refuse_number)]
+Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
+ListenAddress = Annotated[Address, BeforeValidator(parse_address)]
+FilePath = Annotated[Path, BeforeValidator(refuse_number), AfterValidator(_expand)]
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
+Paths = Annotated[tuple[FilePath, ...], NoDecode, BeforeValidator(split_list)]
+PathMap = Annotated[tuple[tuple[str, str], ...], NoDecode, BeforeValidator(split_map)]
+
+
+def show_default(value: Any) -> str:
+    """Return a default as help and documentation show it; "" for none."""
+    match value:
+        case None | ():
+            return ""
+        case timedelta():
+            return show_duration(value)
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)

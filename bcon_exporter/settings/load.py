@@ -1,0 +1,96 @@
+"""Merges the sources, checks the result, and says in one line what is wrong."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.settings.model import Settings
+from bcon_exporter.settings.sources import Source, env_name, read_environment, read_flags, read_yaml
+
+ROOT_STATE_FILE = Path("/var/lib/bcon-exporter/state.db")
+
+
+def current_environment() -> dict[str, str]:
+    """Return the process's environment: the only place that reads it."""
+    return dict(os.environ)  # noqa: TID251 -- the settings are its one reader
+
+
+def load_settings(flags: Mapping[str, Any] | None = None, environ: Mapping[str, str] | None = None) -> Settings:
+    """Return all settings: flags win over BCON_* variables, those over the YAML file, that over the defaults.
+
+    Args:
+        flags: Nested, as `add_setting_flags` reads them.
+        environ: The environment; the process's own when absent.
+
+    Raises:
+        SettingsError: One line that names the flag, variable or file and line; never a value.
+    """
+    environ = current_environment() if environ is None else environ
+    given = read_flags(flags or {})
+    variables = read_environment(environ)
+    file = given.values.get("config.file") or variables.values.get("config.file")
+    written = read_yaml(Path(str(file)).expanduser()) if file else Source()
+    default = Source(values={"state.path": str(default_state_file(environ))})
+    sources = (default, written, variables, given)
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for source in sources:
+        values |= source.values
+        origins |= source.origins
+    try:
+        settings = Settings(**_nest(values))
+    except ValidationError as error:
+        raise _one_line(error, origins) from None
+    _check_paths(settings, origins)
+    return settings
+
+
+def default_state_file(environ: Mapping[str, str]) -> Path:
+    """Return where the history is kept: system-wide for root, else in the XDG state folder."""
+    if environ.get("XDG_STATE_HOME", "").startswith("/"):
+        return Path(environ["XDG_STATE_HOME"]) / "bcon-exporter" / "state.db"
+    if os.geteuid() == 0:
+        return ROOT_STATE_FILE
+    home = environ.get("HOME") or "~"
+    return Path(home).expanduser() / ".local" / "state" / "bcon-exporter" / "state.db"
+
+
+def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for dotted, value in flat.items():
+        *groups, leaf = dotted.replace("-", "_").split(".")
+        node = nested
+        for group in groups:
+            node = node.setdefault(group, {})
+        node[leaf] = value
+    return nested
+
+
+def _one_line(error: ValidationError, origins: Mapping[str, str]) -> SettingsError:
+    problems = error.errors(include_input=False, include_url=False, include_context=False)
+    first = problems[0]
+    path = [str(part).replace("_", "-") for part in first["loc"]]
+    message = str(first["msg"]).removeprefix("Value error, ")
+    message = message.replace("Input should be", "must be", 1)
+    dotted = next((".".join(path[:n]) for n in range(len(path), 0, -1) if ".".join(path[:n]) in origins), None)
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    where = origins[dotted] if dotted else ""
+    line = f"{where}: {message}{more}" if where else f"{message}{more}"
+    return SettingsError(line, {"setting": dotted or "", "variable": env_name(dotted) if dotted else ""})
+
+
+def _check_paths(settings: Settings, origins: Mapping[str, str]) -> None:
+    """Refuse at start what would fail at every scan."""
+    files = {"compose.env-file": settings.compose.env_file, "web.config.file": settings.web.config.file}
+    for dotted, path in files.items():
+        if path is not None and not path.is_file():
+            msg = f"{origins.get(dotted, dotted)}: there is no file {path}"
+            raise SettingsError(msg, {"setting": dotted, "file": str(path)})
+    directory = settings.catalogue.directory
+    if directory is not None and not directory.is_dir():
+        msg = f"{origins.get('catalogue.directory', 'catalogue.directory')}: there is no directory {directory}"
+        raise SettingsError(msg, {"setting": "catalogue.directory", "file": str(directory)})

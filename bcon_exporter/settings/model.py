@@ -1,0 +1,232 @@
+"""Every setting once, with its default, its type and its one line of help."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.settings.fields import (
+    Address,
+    Duration,
+    FilePath,
+    ListenAddress,
+    Names,
+    PathMap,
+    Paths,
+    Text,
+    memory_only,
+    show_duration,
+)
+
+DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)
+_LONGEST_INTERVAL = timedelta(days=1)
+
+
+def _at_least_a_second(value: timedelta) -> timedelta:
+    if not timedelta(seconds=1) <= value <= _LONGEST_INTERVAL:
+        msg = "must be between 1s and 1d"
+        raise ValueError(msg)
+    return value
+
+
+def _at_least_a_day(value: timedelta) -> timedelta:
+    if value < timedelta(days=1):
+        msg = "must be at least 1d: restarts and exits of the last day are judged"
+        raise ValueError(msg)
+    return value
+
+
+def _web_url(value: str) -> str:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        msg = "is not a web address without user name; write https://host/path"
+        raise ValueError(msg)
+    return value.rstrip("/")
+
+
+Interval = Annotated[Duration, AfterValidator(_at_least_a_second)]
+
+
+class Section(BaseModel):
+    """A group of settings; refuses what it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class DockerSettings(Section):
+    """Which engine to watch."""
+
+    host: Text | None = Field(
+        None,
+        min_length=1,
+        description="Engine to watch: unix:///path or tcp://host:port. Default: DOCKER_HOST, the current docker "
+        "context, then the usual rootful, rootless and Podman sockets",
+    )
+
+
+class WebConfigSettings(Section):
+    """TLS and users of the web server."""
+
+    file: FilePath | None = Field(
+        None, description="Web configuration in the exporter-toolkit's format: TLS and users (bcrypt)"
+    )
+
+
+class WebSettings(Section):
+    """What is served, and to whom."""
+
+    listen_address: ListenAddress = Field(DEFAULT_ADDRESS, description="Where to serve metrics, API and pages")
+    config: WebConfigSettings = WebConfigSettings()
+    allow_insecure: bool = Field(
+        False, description="Serve reports (they hold log lines) beyond loopback without users; raises a gauge"
+    )
+    external_url: Annotated[Text, AfterValidator(_web_url)] | None = Field(
+        None, description="Address under which people reach this exporter, for links behind a reverse proxy"
+    )
+    allowed_hosts: Names = Field((), description="Host names that requests may name, besides the listen address")
+
+
+class ApiSettings(Section):
+    """A second listener for the JSON API."""
+
+    listen_address: ListenAddress | None = Field(
+        None, description="Serve the JSON API and the pages here too, for example on loopback"
+    )
+
+
+class ScanSettings(Section):
+    """How often to look."""
+
+    diagnose_interval: Interval = Field(timedelta(seconds=30), description="Time between diagnoses of all containers")
+    drift_interval: Interval = Field(timedelta(seconds=60), description="Time between drift checks of all projects")
+    deadline: Interval = Field(
+        timedelta(seconds=15), description="Longest time that one scan may take; never more than an interval"
+    )
+
+    @property
+    def deadline_seconds(self) -> float:
+        """The deadline, cut to the shorter interval where nobody set it."""
+        return min(self.deadline, self.diagnose_interval, self.drift_interval).total_seconds()
+
+
+class StateSettings(Section):
+    """What is remembered across restarts."""
+
+    path: Annotated[FilePath | None, BeforeValidator(memory_only)] = Field(
+        None,
+        description="File of the history. Default: /var/lib/bcon-exporter/state.db for root, else "
+        "$XDG_STATE_HOME/bcon-exporter/state.db; `none` keeps it in memory only",
+    )
+    retention: Annotated[Duration, AfterValidator(_at_least_a_day)] = Field(
+        timedelta(days=32), description="How long events and costs are kept"
+    )
+
+
+class ComposeSettings(Section):
+    """Where Compose files are found."""
+
+    roots: Paths = Field((), description="Directories under which Compose files may be read for others")
+    files: Paths = Field((), description="Compose files to check even when nothing of them runs")
+    env_file: FilePath | None = Field(None, description="Variables for Compose files, as an .env file")
+    path_map: PathMap = Field((), description="Where paths named by containers lie here: /path/in/labels=/path/here")
+
+
+class FilterSettings(Section):
+    """Which containers are judged; `*` stands for any characters."""
+
+    include_names: Names = Field((), description="Judge only containers with such names")
+    exclude_names: Names = Field((), description="Leave out containers with such names")
+    include_labels: Names = Field((), description="Judge only containers with such a label (key or key=value)")
+    exclude_labels: Names = Field((), description="Leave out containers with such a label (key or key=value)")
+    include_projects: Names = Field((), description="Judge only containers of such Compose projects")
+    exclude_projects: Names = Field((), description="Leave out containers of such Compose projects")
+
+
+class CatalogueSettings(Section):
+    """Signatures of log messages."""
+
+    directory: FilePath | None = Field(None, description="Directory of your own signature files (YAML)")
+
+
+class MetricsSettings(Section):
+    """What the metrics carry."""
+
+    container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
+
+
+class LogSettings(Section):
+    """The exporter's own log, on standard error."""
+
+    level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level to write")
+    format: Literal["text", "json"] = Field("text", description="One line of text or of JSON per message")
+
+
+class ConfigSettings(Section):
+    """The configuration itself; cannot stand in the file."""
+
+    file: FilePath | None = Field(None, description="YAML file of settings")
+    check: bool = Field(False, description="Check all settings, say OK or what is wrong, and exit")
+
+
+class Settings(BaseSettings):
+    """All settings: flags win over BCON_* variables, those over the YAML file, that over the defaults."""
+
+    model_config = SettingsConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    docker: DockerSettings = DockerSettings()
+    web: WebSettings = WebSettings()
+    api: ApiSettings = ApiSettings()
+    scan: ScanSettings = ScanSettings()
+    state: StateSettings = StateSettings()
+    compose: ComposeSettings = ComposeSettings()
+    thresholds: Thresholds = Thresholds()
+    filter: FilterSettings = FilterSettings()
+    catalogue: CatalogueSettings = CatalogueSettings()
+    metrics: MetricsSettings = MetricsSettings()
+    log: LogSettings = LogSettings()
+    config: ConfigSettings = ConfigSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 -- the signature is pydantic-settings'
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take what `load_settings` merged and nothing else: the stock environment source passes typos silently."""
+        return (init_settings,)
+
+    @model_validator(mode="after")
+    def _check_contradictions(self) -> "Settings":
+        scan = self.scan
+        for name, interval in (("diagnose", scan.diagnose_interval), ("drift", scan.drift_interval)):
+            if "deadline" in scan.model_fields_set and scan.deadline > interval:
+                msg = (
+                    f"scan.deadline ({show_duration(scan.deadline)}) is longer than scan.{name}-interval "
+                    f"({show_duration(interval)}): a scan must end before the next one starts"
+                )
+                raise ValueError(msg)
+        if self.api.listen_address == self.web.listen_address and self.web.listen_address.port:
+            msg = "api.listen-address and web.listen-address are the same: leave the first out, or give it another port"
+            raise ValueError(msg)
+        if self.thresholds.restart_quiet_seconds > self.thresholds.restart_window_seconds:
+            msg = "thresholds.restart-quiet-seconds is longer than thresholds.restart-window-seconds"
+            raise ValueError(msg)
+        return self
+
+
+def list_settings(model: type[BaseModel] = Settings, prefix: str = "") -> dict[str, Any]:
+    """Return every setting's dotted name ("scan.diagnose-interval") with its field, in order."""
+    found: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        dotted = prefix + name.replace("_", "-")
+        if isinstance(info.annotation, type) and issubclass(info.annotation, BaseModel):
+            found |= list_settings(info.annotation, dotted + ".")
+        else:
+            found[dotted] = info
+    return found
