@@ -151,7 +151,7 @@ _PATTERNS: tuple[tuple[str, Callable[[Any], str]], ...] = (
     (rf"(?i)(<)({_KEY})([^<>\n]*>)([^<\n]+)", _element),
     (r"(?i)((?:identified[ \t]+by(?:[ \t]+password)?|password)[ \t]+')[^'\n]*", _first),
     (
-        r"(?i)((?:mysql|mysqldump|mysqladmin|mariadb|mariadb-dump|mongodump|mongorestore|mongosh|mongo|sshpass|7z|htpasswd)\b[^\n]*?[ \t]-p[ \t]?)[^\s\-][^\s]*",
+        r"(?i)((?:mysql[a-z]*|mariadb(?:-[a-z]+)?|mongo[a-z]*|sshpass|7z|htpasswd)\b[^\n]*?[ \t]-p[ \t]?)[^\s\-][^\s]*",
         _first,
     ),
     (r"(?i)(docker[ \t]+login\b[^\n]*?[ \t]-p[ \t]+)[^\s]+", _first),

@@ -1,0 +1,61 @@
+"""The engine, its networks and volumes in raw JSON → facts (see `parse`)."""
+
+from typing import Any
+
+from bcon_exporter.docker_host.raw import get_int, get_list, get_object, get_text
+from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
+from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
+from bcon_exporter.model.masking import mask_pair
+
+
+def parse_engine(info: Any, version: Any) -> EngineFacts:
+    """Make the engine's facts from `/info` and `/version`; either may be missing."""
+    about = info if type(info) is dict else {}
+    versions = version if type(version) is dict else {}
+    components = [get_text(item, "Name") or "" for item in get_list(versions, "Components") if type(item) is dict]
+    cgroup_version = (get_text(about, "CgroupVersion") or "").removeprefix("v")
+    return EngineFacts(
+        name=clean_name(get_text(about, "Name") or ""),
+        server_version=clean_name(get_text(versions, "Version") or get_text(about, "ServerVersion") or ""),
+        api_version=clean_name(get_text(versions, "ApiVersion") or ""),
+        storage_driver=_text(about, "Driver"),
+        cgroup_version=clean_name(cgroup_version) or None,
+        cpu_count=_positive(about, "NCPU"),
+        memory_bytes=_positive(about, "MemTotal"),
+        is_podman=any("podman" in name.lower() for name in components),
+        root_dir=_text(about, "DockerRootDir"),
+    )
+
+
+def parse_network(raw: Any) -> NetworkFacts | None:
+    """Make a network's facts; None without an id and a name."""
+    entry = raw if type(raw) is dict else {}
+    network_id, name = _text(entry, "Id"), _text(entry, "Name")
+    if network_id is None or name is None:
+        return None
+    return NetworkFacts(id=network_id, name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry))
+
+
+def parse_volume(raw: Any) -> VolumeFacts | None:
+    """Make a volume's facts; None without a name."""
+    entry = raw if type(raw) is dict else {}
+    name = _text(entry, "Name")
+    return VolumeFacts(name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry)) if name else None
+
+
+def _text(raw: dict[str, Any], key: str) -> str | None:
+    value = get_text(raw, key)
+    return clean_name(value) if value else None
+
+
+def _positive(raw: dict[str, Any], key: str) -> int | None:
+    value = get_int(raw, key)
+    return value if value and value > 0 else None
+
+
+def _labels(raw: dict[str, Any]) -> dict[str, str]:
+    return {
+        clean_name(key): clip_text(mask_pair(key, strip_controls(value)), 4096)
+        for key, value in get_object(raw, "Labels").items()
+        if type(key) is str and type(value) is str
+    }

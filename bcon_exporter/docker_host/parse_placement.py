@@ -1,0 +1,95 @@
+"""Ports, networks and mounts in raw Engine JSON → facts (see `parse`)."""
+
+from typing import Any
+
+from bcon_exporter.docker_host.raw import get_bool, get_int, get_list, get_object, get_text
+from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.model.facts import Mount, NetworkAttachment
+from bcon_exporter.model.masking import safe_text
+
+MAX_ITEMS = 1024
+"""More ports, networks or mounts of one container are left out."""
+
+_ANY_IPV4 = ("0.0.0.0", "")  # noqa: S104 - compared, never bound
+
+
+def parse_ports(entry: dict[str, Any], detail: dict[str, Any]) -> dict[str, str | None]:
+    """Return container port → host port: "8080" on all addresses, else "127.0.0.1:8080"; None when only exposed."""
+    found: dict[str, list[str]] = {}
+    for port in get_object(get_object(detail, "Config"), "ExposedPorts"):
+        if len(found) < MAX_ITEMS:
+            found[clean_name(port)] = []
+    if get_list(entry, "Ports"):
+        _add_listed(found, get_list(entry, "Ports"))
+    else:
+        _add_inspected(found, get_object(get_object(detail, "NetworkSettings"), "Ports"))
+    return {port: ", ".join(bindings) or None for port, bindings in found.items()}
+
+
+def _add_listed(found: dict[str, list[str]], ports: list[Any]) -> None:
+    for port in ports[:MAX_ITEMS]:
+        if type(port) is not dict or get_int(port, "PrivatePort") is None:
+            continue
+        bindings = found.setdefault(f"{get_int(port, 'PrivatePort')}/{clean_name(get_text(port, 'Type') or 'tcp')}", [])
+        public = get_int(port, "PublicPort")
+        if public:
+            _add_binding(bindings, get_text(port, "IP") or "", str(public))
+
+
+def _add_inspected(found: dict[str, list[str]], ports: dict[str, Any]) -> None:
+    for port in list(ports)[:MAX_ITEMS]:
+        bindings = found.setdefault(clean_name(port), [])
+        for binding in get_list(ports, port)[:MAX_ITEMS]:
+            if type(binding) is dict and get_text(binding, "HostPort"):
+                _add_binding(
+                    bindings, get_text(binding, "HostIp") or "", clean_name(get_text(binding, "HostPort") or "")
+                )
+
+
+def _add_binding(bindings: list[str], address: str, public: str) -> None:
+    """Add one binding; the IPv6 twin of an IPv4 one on all addresses is the same to a reader."""
+    if address in _ANY_IPV4:
+        text = public
+    elif address == "::" and public in bindings:
+        return
+    else:
+        address = clean_name(address)
+        text = f"[{address}]:{public}" if ":" in address else f"{address}:{public}"
+    if text not in bindings:
+        bindings.append(text)
+
+
+def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[NetworkAttachment, ...]:
+    """Return the attachments, by name; inspect's, which have the aliases, where it was read."""
+    raw = get_object(inspected, "Networks") or get_object(listed, "Networks")
+    found = []
+    for name, settings in sorted(raw.items())[:MAX_ITEMS]:
+        attached = settings if type(settings) is dict else {}
+        aliases = [clean_name(alias) for alias in get_list(attached, "Aliases") if type(alias) is str]
+        address = get_text(attached, "IPAddress") or get_text(attached, "GlobalIPv6Address")
+        found.append(
+            NetworkAttachment(
+                name=clean_name(name), aliases=tuple(aliases), ip_address=clean_name(address) if address else None
+            )
+        )
+    return tuple(found)
+
+
+def parse_mounts(entry: dict[str, Any], detail: dict[str, Any]) -> tuple[Mount, ...]:
+    """Return the mounts by target; `--tmpfs` ones stand in the host configuration only."""
+    found: dict[str, Mount] = {}
+    for path in list(get_object(get_object(detail, "HostConfig"), "Tmpfs"))[:MAX_ITEMS]:
+        found[path] = Mount(type="tmpfs", source="", target=safe_text(path))
+    for mount in (get_list(detail, "Mounts") or get_list(entry, "Mounts"))[:MAX_ITEMS]:
+        target = get_text(mount, "Destination") if type(mount) is dict else None
+        if target is None:
+            continue
+        kind = get_text(mount, "Type") or "bind"
+        source = (get_text(mount, "Name") if kind == "volume" else None) or get_text(mount, "Source") or ""
+        found[target] = Mount(
+            type=clean_name(kind),
+            source=safe_text(source),
+            target=safe_text(target),
+            read_only=get_bool(mount, "RW") is False,
+        )
+    return tuple(found[target] for target in sorted(found))
