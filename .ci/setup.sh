@@ -106,8 +106,8 @@ fill_venv() {
   wanted=$(cat deploy/requirements-dev.lock pyproject.toml | sha256sum)
   [ "$(cat $stamp 2>/dev/null)" != "$wanted" ] || return 0
   say "installing the locked packages into .venv"
-  .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r deploy/requirements-dev.lock
-  .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+  .venv/bin/python -m pip install -qq --disable-pip-version-check --require-hashes -r deploy/requirements-dev.lock
+  .venv/bin/python -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
   printf '%s' "$wanted" >$stamp
 }
 

@@ -1,0 +1,1 @@
+"""Ways to run bcon-exporter, and the demonstration."""
