@@ -1,6 +1,7 @@
 """The latest reports and how the scans are doing, swapped whole: a reader never sees half a scan."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
 
@@ -20,6 +21,7 @@ class DiagnoseScan:
 
     Attributes:
         finished_monotonic: The same moment on the clock that never steps; ages are counted on it.
+        log_events: Container id → level → events read from its log since the exporter started.
     """
 
     snapshot: HostSnapshot
@@ -28,6 +30,7 @@ class DiagnoseScan:
     finished_at: UtcDatetime
     finished_monotonic: float
     duration_seconds: float
+    log_events: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,6 @@ class Store:
         self._diagnosis: DiagnoseScan | None = None
         self._drift: DriftScan | None = None
         self._statuses: dict[ScanName, ScanStatus] = {name: ScanStatus() for name in SCAN_NAMES}
-        self._errors: dict[str, int] = {}
         self._rule_errors: dict[str, int] = {}
 
     @property
@@ -141,7 +143,6 @@ class Store:
         reason = error or InternalError("the scan failed because of a defect of ours; the log has the traceback")
         with self._writing:
             self._replace_status(name, self._statuses[name].failed(at, seconds, reason))
-        self.count_error(reason.code.value)
 
     def record_missed(self, name: ScanName, runs: int) -> None:
         """Count runs that did not start in their turn."""
@@ -164,11 +165,6 @@ class Store:
         ended = self._statuses[name].last_success_monotonic
         return None if ended is None else max(0.0, monotonic_now - ended)
 
-    def count_error(self, code: str) -> None:
-        """Count one error by its code: of a scan, or of a tool call."""
-        with self._writing:
-            self._errors = {**self._errors, code: self._errors.get(code, 0) + 1}
-
     def count_rule_errors(self, rules: tuple[str, ...]) -> None:
         """Count rules that raised."""
         with self._writing:
@@ -176,11 +172,6 @@ class Store:
             for rule in rules:
                 counted[rule] = counted.get(rule, 0) + 1
             self._rule_errors = counted
-
-    @property
-    def errors(self) -> dict[str, int]:
-        """Errors so far by code; never changed after it was handed out."""
-        return self._errors
 
     @property
     def rule_errors(self) -> dict[str, int]:

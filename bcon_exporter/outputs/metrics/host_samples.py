@@ -1,0 +1,106 @@
+"""Turns the last scans into the samples that stand for the host, its projects and its services."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from bcon_exporter.model.desired import ProjectProblem
+from bcon_exporter.model.facts import ContainerState, EngineFacts
+from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.outputs.metrics.families import BY_NAME
+from bcon_exporter.outputs.metrics.writing import Samples, family_samples
+from bcon_exporter.store import DiagnoseScan, DriftScan
+
+Row = tuple[tuple[str | None, ...], float | None]
+
+
+def host_samples(scan: DiagnoseScan) -> tuple[Samples, ...]:
+    """Return the families about the host as a whole."""
+    report = scan.report
+    states = Counter(diagnosis.state for diagnosis in report.reports)
+    symptoms = Counter(
+        symptom
+        for diagnosis in report.reports
+        for symptom in {each.type for each in diagnosis.symptoms if each.severity is not Severity.INFO}
+    )
+    statuses = {status: getattr(report, status) for status in ("healthy", "warning", "error", "critical")}
+    return (
+        _rows("bcon_docker_info", _engine_rows(scan.snapshot.engine)),
+        _rows("bcon_containers", (((status,), count) for status, count in statuses.items())),
+        _rows("bcon_containers_by_state", (((state.value,), states[state]) for state in ContainerState)),
+        _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),
+        _rows("bcon_symptom_threshold_ratio", _threshold_rows(scan.thresholds)),
+    )
+
+
+def drift_samples(scan: DriftScan) -> tuple[Samples, ...]:
+    """Return the families about projects and services."""
+    reports = scan.reports
+    drifts = Counter(difference.drift_type for report in reports for difference in report.differences)
+    services = [(report.project_name, service) for report in reports for service in report.services]
+    return (
+        _rows("bcon_drifts", (((drift.value,), drifts[drift]) for drift in DriftType)),
+        _rows("bcon_drift_items", (row for report in reports for row in _item_rows(report))),
+        _rows("bcon_drift_start_timestamp_seconds", (row for report in reports for row in _start_rows(report))),
+        _rows("bcon_service_replicas_desired", (((p, s.service_name), s.desired) for p, s in services)),
+        _rows("bcon_service_replicas_running", (((p, s.service_name), s.running) for p, s in services)),
+        _rows("bcon_service_stop_requested", (((p, s.service_name), int(s.stop_requested)) for p, s in services)),
+        _rows("bcon_compose_project_status", (row for report in reports for row in _status_rows(report))),
+        _rows("bcon_compose_unreadable", (row for report in reports for row in _problem_rows(report))),
+        _rows("bcon_untracked_containers", iter([((), len(scan.untracked))])),
+    )
+
+
+def _rows(name: str, rows: Iterator[Row]) -> Samples:
+    return family_samples(BY_NAME[name], rows)
+
+
+def _engine_rows(engine: EngineFacts | None) -> Iterator[Row]:
+    if engine is not None:
+        yield (
+            (engine.name, engine.server_version, engine.api_version, engine.storage_driver, engine.cgroup_version),
+            1,
+        )
+
+
+def _threshold_rows(thresholds: Thresholds) -> Iterator[Row]:
+    ratios = {
+        SymptomType.HIGH_CPU: thresholds.cpu_ratio,
+        SymptomType.HIGH_MEMORY: thresholds.memory_ratio,
+        SymptomType.CPU_THROTTLED: thresholds.throttled_ratio,
+        SymptomType.PIDS_LIMIT: thresholds.pids_ratio,
+        SymptomType.DISK_PRESSURE: thresholds.disk_ratio,
+        SymptomType.SLOW_RESPONSE: thresholds.slow_probe_ratio,
+    }
+    return (((symptom.value,), ratio) for symptom, ratio in ratios.items())
+
+
+def _item_rows(report: DriftReport) -> Iterator[Row]:
+    """0 or more for every drift type of every service that was judged; of an unknown project only what was found."""
+    found = Counter((each.service_name, each.drift_type) for each in report.differences)
+    if report.status is DriftStatus.UNKNOWN:
+        yield from (((report.project_name, name, drift.value), count) for (name, drift), count in sorted(found.items()))
+        return
+    names = {service.service_name for service in report.services}.union(name for name, _ in found)
+    for name in sorted(names):
+        for drift in DriftType:
+            yield ((report.project_name, name, drift.value), found[name, drift])
+
+
+def _start_rows(report: DriftReport) -> Iterator[Row]:
+    starts: dict[tuple[str, DriftType], float] = {}
+    for each in report.differences:
+        since = (each.first_seen or report.timestamp).timestamp()
+        key = (each.service_name, each.drift_type)
+        starts[key] = min(since, starts.get(key, since))
+    for (name, drift), since in sorted(starts.items()):
+        yield ((report.project_name, name, drift.value), since)
+
+
+def _status_rows(report: DriftReport) -> Iterator[Row]:
+    return (((report.project_name, status.value), int(report.status is status)) for status in DriftStatus)
+
+
+def _problem_rows(report: DriftReport) -> Iterator[Row]:
+    return (((report.project_name, reason.value), int(report.unknown_reason is reason)) for reason in ProjectProblem)

@@ -1,0 +1,128 @@
+"""The exporter's own state, read live at each scrape: bcon_up must not be as old as the last scan."""
+
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+
+from bcon_exporter.docker_host import DURATION_BUCKETS_SECONDS, EndpointCounts
+from bcon_exporter.outputs.metrics.families import BY_NAME
+from bcon_exporter.outputs.metrics.writing import Samples, family_samples, label_set, number
+from bcon_exporter.store import SCAN_NAMES, ScanName, ScanStatus
+from bcon_exporter.tools import Context
+
+Row = tuple[tuple[str | None, ...], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What was lost so far: gaps in the event stream, failed uses of the state database."""
+
+    event_gaps: int = 0
+    state_errors: int = 0
+
+
+class OwnState:
+    """Reads the exporter's own state.
+
+    Args:
+        context: Returns the context in force.
+        interval_of: Returns a scan's interval in seconds.
+        losses: Returns the losses so far.
+        insecure_bind: All is served beyond loopback without users, by explicit choice.
+        loaded_at: When the settings were first loaded.
+    """
+
+    def __init__(
+        self,
+        context: Callable[[], Context],
+        interval_of: Callable[[ScanName], float],
+        losses: Callable[[], Losses],
+        *,
+        insecure_bind: bool,
+        loaded_at: datetime,
+    ) -> None:
+        self._context = context
+        self._interval_of = interval_of
+        self._losses = losses
+        self._insecure_bind = insecure_bind
+        self._reload: tuple[bool, datetime] = (True, loaded_at)
+
+    def interval_seconds(self, name: ScanName) -> float:
+        """Return a scan's interval in force."""
+        return self._interval_of(name)
+
+    def record_reload(self, at: datetime, *, successful: bool) -> None:
+        """Remember the outcome of a reload; the time of the last good one stays."""
+        self._reload = (successful, at if successful else self._reload[1])
+
+    def samples(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> tuple[Samples, ...]:
+        """Return all families of source "own".
+
+        Args:
+            statuses: Of the same moment as the stored families that stand in the same answer.
+            series_dropped: Samples that those left out.
+        """
+        context = self._context()
+        losses, (reloaded, loaded_at) = self._losses(), self._reload
+        build = ((context.version, platform.python_version()), 1.0)
+        return (
+            _one("bcon_build_info", [build]),
+            _one("bcon_up", [((), int(context.host.is_up()))]),
+            _one("bcon_docker_endpoint_up", (((k,), int(up)) for k, up in context.host.endpoints_up().items())),
+            *self._scan_samples(statuses),
+            _one("bcon_errors_total", (((code.value,), n) for code, n in context.errors.counts().items())),
+            _one("bcon_rule_errors_total", (((rule,), n) for rule, n in context.store.rule_errors.items())),
+            *_request_samples(context.host.requests().endpoints),
+            _one("bcon_event_gaps_total", [((), losses.event_gaps)]),
+            _one("bcon_state_errors_total", [((), losses.state_errors)]),
+            _one("bcon_insecure_bind", [((), int(self._insecure_bind))]),
+            _one("bcon_config_last_reload_successful", [((), int(reloaded))]),
+            _one("bcon_config_last_reload_success_timestamp_seconds", [((), loaded_at.timestamp())]),
+            _one("bcon_series_dropped", [((), series_dropped)]),
+        )
+
+    def _scan_samples(self, statuses: Mapping[ScanName, ScanStatus]) -> Iterator[Samples]:
+        values: dict[str, Callable[[ScanName, ScanStatus], float | None]] = {
+            "bcon_scan_success": lambda _, status: None if status.success is None else int(status.success),
+            "bcon_scan_last_duration_seconds": lambda _, status: status.last_duration_seconds,
+            "bcon_scan_last_run_timestamp_seconds": lambda _, status: _timestamp(status.last_run_at),
+            "bcon_scan_last_success_timestamp_seconds": lambda _, status: _timestamp(status.last_success_at),
+            "bcon_scan_interval_seconds": lambda name, _: self._interval_of(name),
+            "bcon_scan_incomplete_containers": lambda _, s: None if s.success is None else s.incomplete,
+            "bcon_scans_total": lambda _, status: status.total,
+            "bcon_scan_failures_total": lambda _, status: status.failures,
+            "bcon_scans_missed_total": lambda _, status: status.missed,
+        }
+        for family, value_of in values.items():
+            yield _one(family, [((name,), value_of(name, statuses[name])) for name in SCAN_NAMES])
+
+
+def _one(name: str, rows: Iterable[Row]) -> Samples:
+    return family_samples(BY_NAME[name], rows)
+
+
+def _timestamp(at: datetime | None) -> float | None:
+    return None if at is None else at.timestamp()
+
+
+def _request_samples(endpoints: Mapping[str, EndpointCounts]) -> tuple[Samples, ...]:
+    durations = BY_NAME["bcon_docker_request_duration_seconds"]
+    lines = (
+        line for endpoint, counts in endpoints.items() for line in _histogram_lines(durations.name, endpoint, counts)
+    )
+    return (
+        _one("bcon_docker_requests_total", (((name,), counts.requests) for name, counts in endpoints.items())),
+        _one("bcon_docker_request_failures_total", (((name,), counts.failures) for name, counts in endpoints.items())),
+        Samples(durations, tuple(lines)),
+    )
+
+
+def _histogram_lines(name: str, endpoint: str, counts: EndpointCounts) -> Iterator[str]:
+    labels = label_set(("endpoint",), (endpoint,))
+    bounds = (*(repr(bound) for bound in DURATION_BUCKETS_SECONDS), "+Inf")
+    for bound, below in zip(bounds, accumulate(counts.buckets), strict=True):
+        yield f'{name}_bucket{{{labels},le="{bound}"}} {below}\n'
+    yield f"{name}_sum{{{labels}}} {number(counts.seconds)}\n"
+    yield f"{name}_count{{{labels}}} {sum(counts.buckets)}\n"

@@ -1,0 +1,56 @@
+"""Which containers get series, and under which labels: no duplicates, no temporary names, no one-off runs."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.outputs.metrics.families import C
+from bcon_exporter.outputs.metrics.writing import label_set
+
+_TEMPORARY_NAME = re.compile(r"[0-9a-f]{12}_(?P<name>.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One container with its report.
+
+    Attributes:
+        labels: `container="…",project="…",service="…"`, written once for all its series.
+    """
+
+    facts: ContainerFacts
+    report: DiagnosisReport
+    labels: str
+
+
+def settled_name(facts: ContainerFacts) -> str:
+    """Return the name without the prefix that Compose gives a container while it recreates it (`<12hex>_name`)."""
+    temporary = _TEMPORARY_NAME.fullmatch(facts.name) if facts.compose is not None else None
+    return temporary["name"] if temporary else facts.name
+
+
+def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[Subject, ...]:
+    """Return the containers that get series, one for each label set.
+
+    Of two that would share their labels (while Compose recreates one), the running one counts, else the newest.
+    """
+    reports = {each.container_id[:12]: each for each in report.reports}
+    chosen: dict[str, Subject] = {}
+    for facts in sorted(snapshot.containers, key=_precedence, reverse=True):
+        diagnosis = reports.get(facts.short_id)
+        if diagnosis is None or (facts.compose is not None and facts.compose.oneoff):
+            continue
+        labels = label_set(C, _identity(facts))
+        chosen.setdefault(labels, Subject(facts, diagnosis, labels))
+    return tuple(chosen[labels] for labels in sorted(chosen))
+
+
+def _identity(facts: ContainerFacts) -> Iterable[str]:
+    compose = facts.compose
+    return (settled_name(facts), compose.project if compose else "", compose.service if compose else "")
+
+
+def _precedence(facts: ContainerFacts) -> tuple[bool, float, str]:
+    return (facts.is_running, facts.created_at.timestamp(), facts.id)

@@ -1,0 +1,77 @@
+"""Writes samples as exposition text: text 0.0.4 and OpenMetrics 1.0 differ in a few headers only."""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from bcon_exporter.outputs.metrics.families import Family
+
+Format = Literal["text", "openmetrics"]
+LABEL_MAX_CHARS = 128
+_HASH_CHARS = 16
+
+
+def label_value(raw: str | None) -> str:
+    """Return a label value: escaped, at most 128 characters; a longer one ends in a hash, so that two never collide."""
+    text = raw or ""
+    if not text.isascii():
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if len(text) > LABEL_MAX_CHARS:
+        digest = hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]
+        text = f"{text[: LABEL_MAX_CHARS - _HASH_CHARS - 1]}~{digest}"
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def label_set(names: Iterable[str], values: Iterable[str | None]) -> str:
+    """Return `a="x",b="y"`, to stand between braces."""
+    return ",".join(f'{name}="{label_value(value)}"' for name, value in zip(names, values, strict=True))
+
+
+def number(value: float) -> str:
+    """Return a sample's value; whole numbers without a fraction."""
+    if isinstance(value, int):
+        return str(int(value))
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)  # noqa: PLR2004 -- exact ints
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """One family with its sample lines, ready to be written in either format."""
+
+    family: Family
+    lines: tuple[str, ...]
+
+    def text(self, fmt: Format) -> str:
+        """Return header and lines."""
+        return header(self.family, fmt) + "".join(self.lines)
+
+
+def header(family: Family, fmt: Format) -> str:
+    """Return the HELP and TYPE lines."""
+    name, kind = family.name, family.kind
+    if fmt == "openmetrics":
+        name = family.base_name
+    elif kind == "info":
+        kind = "gauge"
+    return f"# HELP {name} {family.help_text}\n# TYPE {name} {kind}\n"
+
+
+def same_in_both(family: Family) -> bool:
+    """Tell whether both formats write the family alike."""
+    return family.kind in ("gauge", "histogram")
+
+
+def sample(name: str, labels: str, value: float) -> str:
+    """Return one line; `labels` as `label_set` makes them."""
+    return f"{name}{{{labels}}} {number(value)}\n" if labels else f"{name} {number(value)}\n"
+
+
+def family_samples(family: Family, rows: Iterable[tuple[tuple[str | None, ...], float | None]]) -> Samples:
+    """Return a family's samples from label values and numbers; a row without a number is left out."""
+    return Samples(
+        family,
+        tuple(
+            sample(family.name, label_set(family.labels, values), value) for values, value in rows if value is not None
+        ),
+    )

@@ -1,0 +1,98 @@
+"""The scan that diagnoses: observe the host, judge every container, keep the report."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from bcon_exporter.diagnosis import HoldState, diagnose_host
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.schedule.log_counts import LogCounts
+from bcon_exporter.store import DiagnoseScan
+from bcon_exporter.tools import Context, observe
+
+
+class DiagnoseJob:
+    """Runs one scan after the other; carries holds, first-seen keys and log counters from each to the next."""
+
+    def __init__(self) -> None:
+        self._holds = HoldState()
+        self._present: frozenset[str] = frozenset()
+        self._log_counts = LogCounts()
+
+    def run(self, context: Context) -> None:
+        """Publish a fresh diagnosis.
+
+        Raises:
+            DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
+        """
+        started = context.monotonic()
+        thresholds = context.thresholds
+        wants = Wants(logs=context.policy.logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
+        snapshot = observe(context, wants)
+        report, self._holds = diagnose_host(snapshot, thresholds, context.catalogue, self._holds, context.policy)
+        report = self._date(context, report)
+        context.store.count_rule_errors(find_rule_errors(report))
+        ended = context.monotonic()
+        context.store.publish_diagnosis(
+            DiagnoseScan(
+                snapshot=snapshot,
+                report=report,
+                thresholds=thresholds,
+                finished_at=context.now(),
+                finished_monotonic=ended,
+                duration_seconds=ended - started,
+                log_events=self._log_counts.count(snapshot),
+            )
+        )
+
+    def _date(self, context: Context, report: DiagnoseAllReport) -> DiagnoseAllReport:
+        """Return the report with each symptom's first-seen time; what could not be judged now keeps its own."""
+        present = find_present(report) | (self._present & find_unjudged(report))
+        since = context.history.first_seen("symptom", present, report.timestamp)
+        self._present = present
+        return set_first_seen(report, since)
+
+
+def find_rule_errors(report: DiagnoseAllReport) -> tuple[str, ...]:
+    """Return the name of each rule that raised, once for each container."""
+    return tuple(rule.value for diagnosis in report.reports for rule in diagnosis.rule_errors)
+
+
+def symptom_key(diagnosis: DiagnosisReport, symptom: str) -> str:
+    """Return what a symptom is remembered by: it outlives the container's recreation, so no id is in it."""
+    return "\x1f".join((diagnosis.project or "", diagnosis.service or "", diagnosis.container_name, symptom))
+
+
+def find_present(report: DiagnoseAllReport) -> frozenset[str]:
+    """Return the keys of all symptoms that count; history (severity info) is not present."""
+    return frozenset(
+        symptom_key(diagnosis, symptom.type)
+        for diagnosis in report.reports
+        for symptom in diagnosis.symptoms
+        if symptom.severity is not Severity.INFO
+    )
+
+
+def find_unjudged(report: DiagnoseAllReport) -> frozenset[str]:
+    """Return the keys of all symptoms that this scan could not judge."""
+    return frozenset(
+        symptom_key(diagnosis, missing.symptom) for diagnosis in report.reports for missing in diagnosis.not_evaluated
+    )
+
+
+def set_first_seen(report: DiagnoseAllReport, since: Mapping[str, datetime]) -> DiagnoseAllReport:
+    """Return the report with the first-seen times of its present symptoms."""
+    return report.model_copy(update={"reports": tuple(_date_one(diagnosis, since) for diagnosis in report.reports)})
+
+
+def _date_one(diagnosis: DiagnosisReport, since: Mapping[str, datetime]) -> DiagnosisReport:
+    if not diagnosis.symptoms:
+        return diagnosis
+    dated = tuple(
+        symptom
+        if symptom.severity is Severity.INFO
+        else symptom.model_copy(update={"first_seen": since.get(symptom_key(diagnosis, symptom.type))})
+        for symptom in diagnosis.symptoms
+    )
+    return diagnosis.model_copy(update={"symptoms": dated})

@@ -1,0 +1,157 @@
+"""Runs the two scans on time, one of each at once, and says when it no longer does."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.schedule.daemon_threads import DaemonThreads
+from bcon_exporter.schedule.diagnose_job import DiagnoseJob
+from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.schedule.ticking import Every, SteadyTime, count_missed
+from bcon_exporter.store import SCAN_NAMES, ScanName
+from bcon_exporter.tools import Context
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+_log = logging.getLogger(__name__)
+logging.getLogger("apscheduler").setLevel(logging.ERROR)  # its word on late and skipped runs is our counter
+
+DEAD_AFTER_INTERVALS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """How often each scan runs."""
+
+    diagnose_seconds: float = 30.0
+    drift_seconds: float = 60.0
+
+    def of(self, name: ScanName) -> float:
+        """Return the interval of one scan in seconds."""
+        return self.diagnose_seconds if name == "diagnose" else self.drift_seconds
+
+
+class Job(Protocol):
+    """One kind of scan."""
+
+    def run(self, context: Context) -> None:
+        """Scan once and publish to the context's store."""
+
+
+class Scheduler:
+    """The diagnosis at once and then at its interval; drift right after the first diagnosis and then at its own.
+
+    Args:
+        context: What the scans work with; replaced on reload.
+        on_finished: Called in the scan's thread after each run, good or failed, with the store up to date.
+        jobs: The scans by name; tests bring their own.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        intervals: Intervals,
+        on_finished: Callable[[ScanName], None],
+        jobs: dict[ScanName, Job] | None = None,
+    ) -> None:
+        self._context = context
+        self._intervals = intervals
+        self._on_finished = on_finished
+        self._jobs = jobs or {"diagnose": DiagnoseJob(), "drift": DriftJob()}
+        self._time = SteadyTime(context.monotonic)
+        self._ticked = {name: context.monotonic() for name in SCAN_NAMES}
+        self._due: dict[str, datetime | None] = dict.fromkeys(SCAN_NAMES)
+        self._first_diagnosis_done = False
+        self._apscheduler = BackgroundScheduler(
+            timezone=self._time,
+            executors={"default": DaemonThreads()},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+        self._apscheduler.add_listener(self._on_due, EVENT_JOB_SUBMITTED | EVENT_JOB_MAX_INSTANCES)
+
+    def start(self) -> None:
+        """Start both scans, the first diagnosis at once."""
+        for name in SCAN_NAMES:
+            self._ticked[name] = self._context.monotonic()
+            interval = self._intervals.of(name)
+            delay = 0.0 if name == "diagnose" else interval
+            self._apscheduler.add_job(self._run, Every(interval, delay), args=(name,), id=name, name=name)
+        self._apscheduler.start()
+
+    def stop(self) -> None:
+        """Start no further scan; a running one is left alone, its thread does not hold the process."""
+        if self._apscheduler.running:
+            self._apscheduler.shutdown(wait=False)
+
+    def reload(self, context: Context, intervals: Intervals) -> None:
+        """Use another context from the next run on, and other intervals from now on."""
+        changed = [name for name in SCAN_NAMES if intervals.of(name) != self._intervals.of(name)]
+        self._context, self._intervals = context, intervals
+        for name in changed:
+            self._due[name] = None
+            self._apscheduler.reschedule_job(name, trigger=Every(intervals.of(name)))
+
+    @property
+    def intervals(self) -> Intervals:
+        """The intervals in force."""
+        return self._intervals
+
+    def is_alive(self) -> bool:
+        """Tell whether every scan came up for its turn within the last three intervals.
+
+        A hung engine does not make it False: the turn comes, finds the scan before still running, and is counted.
+        """
+        now = self._context.monotonic()
+        return all(now - self._ticked[name] <= DEAD_AFTER_INTERVALS * self._intervals.of(name) for name in SCAN_NAMES)
+
+    def _on_due(self, event: JobSubmissionEvent) -> None:
+        name: ScanName = event.job_id
+        due: datetime = event.scheduled_run_times[-1]
+        missed = count_missed(self._due[name], due, self._intervals.of(name))
+        if event.code == EVENT_JOB_MAX_INSTANCES:
+            missed += 1
+        self._due[name] = due
+        self._ticked[name] = self._context.monotonic()
+        self._context.store.record_missed(name, missed)
+
+    def _run(self, name: ScanName) -> None:
+        """Run one scan; nothing that goes wrong in it stops the next."""
+        context = self._context
+        started = context.monotonic()
+        try:
+            self._jobs[name].run(context)
+        except BconError as error:
+            self._record(context, name, started, error)
+        except Exception:  # noqa: BLE001 -- the job boundary: a defect fails this run only
+            _log.exception("the %s scan failed because of a defect", name)
+            self._record(context, name, started, InternalError("the scan failed because of a defect; see the log"))
+        self._finish(context, name)
+
+    def _record(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
+        said = context.store.status(name).error
+        level = logging.DEBUG if said is not None and said.message == error.message else logging.WARNING
+        _log.log(level, "the %s scan failed: %s", name, error.message)
+        context.errors.add(error.code)
+        context.store.record_failure(name, context.now(), context.monotonic() - started, error)
+
+    def _finish(self, context: Context, name: ScanName) -> None:
+        try:
+            self._on_finished(name)
+        except Exception:  # noqa: BLE001 -- the job boundary: the faces keep what they had
+            _log.exception("rendering after the %s scan failed because of a defect", name)
+            context.errors.add(InternalError.code)
+        if name == "diagnose" and not self._first_diagnosis_done:
+            self._first_diagnosis_done = True
+            self._start_drift_now()
+
+    def _start_drift_now(self) -> None:
+        job: Any = self._apscheduler.get_job("drift")
+        if job is not None and self._apscheduler.running:
+            self._due["drift"] = None
+            job.modify(next_run_time=self._time.now())
