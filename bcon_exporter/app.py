@@ -1,0 +1,73 @@
+"""The composition root: settings → host, history, Compose, catalogue → context."""
+
+from pathlib import Path
+
+from bcon_exporter import clock
+from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
+from bcon_exporter.diagnosis import Policy
+from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
+from bcon_exporter.history import History
+from bcon_exporter.model.masking import Sealer
+from bcon_exporter.settings import Settings, current_environment
+from bcon_exporter.store import Store
+from bcon_exporter.tools import Context
+
+
+def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
+    """Return what tools and jobs work with; opens the state file, talks to no engine yet.
+
+    Args:
+        settings: All settings.
+        one_shot: For a command: the state file is only read, a Compose file is read with the user's own rights
+            and environment, and usage takes two samples.
+
+    Raises:
+        SettingsError: The engine's address or the signature catalogue is malformed.
+    """
+    environ = current_environment()
+    sealer = Sealer.random()
+    endpoint = find_endpoint(settings.docker.host, environ, home=Path.home())
+    options = HostOptions(usage_window_seconds=settings.thresholds.usage_window_seconds)
+    return Context(
+        host=DockerHost(endpoint, options, sealer),
+        history=History.open(
+            settings.state.path,
+            retention_seconds=settings.state.retention.total_seconds(),
+            now=clock.utc_now(),
+            read_only=one_shot,
+        ),
+        compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), sealer),
+        catalogue=load_catalogue(settings.catalogue.directory),
+        store=Store(),
+        thresholds=settings.thresholds,
+        policy=_policy(settings),
+        scan_deadline_seconds=settings.scan.deadline_seconds,
+        one_shot=one_shot,
+    )
+
+
+def _compose_options(settings: Settings, environ: dict[str, str], *, trusted: bool) -> ComposeOptions:
+    """Return how Compose files are read; the daemon's Compose sees nothing of the daemon's environment."""
+    wanted = settings.compose
+    return ComposeOptions(
+        binary=find_binary(environ.get("PATH", "")),
+        roots=wanted.roots,
+        files=wanted.files,
+        env_file=wanted.env_file,
+        path_map=wanted.path_map,
+        environ=environ if trusted else {"PATH": environ.get("PATH", "")},
+        trusted=trusted,
+    )
+
+
+def _policy(settings: Settings) -> Policy:
+    wanted = settings.filter
+    return Policy(
+        include_names=wanted.include_names,
+        exclude_names=wanted.exclude_names,
+        include_labels=wanted.include_labels,
+        exclude_labels=wanted.exclude_labels,
+        include_projects=wanted.include_projects,
+        exclude_projects=wanted.exclude_projects,
+    )
