@@ -1,1 +1,7 @@
-"""Runs the real Compose binary and turns its answers into desired projects."""
+"""I/O edge 2: the real Compose binary resolves files into desired services."""
+
+from bcon_exporter.compose.binary import find_binary
+from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.reader import ComposeReader
+
+__all__ = ["ComposeOptions", "ComposeReader", "find_binary"]

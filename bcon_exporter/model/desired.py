@@ -79,6 +79,8 @@ class DesiredProject(Frozen):
         services: None when `problem` made the project unreadable.
         unresolved: Names of variables that had no value.
         problem_detail: One sentence with file and line where known; never file content.
+        compose_version: Of the binary that resolved it; hashes of another major version do not compare.
+        network_hashes, volume_hashes: Engine name → the hash that Compose labels it with; without external ones.
     """
 
     name: str
@@ -91,3 +93,6 @@ class DesiredProject(Frozen):
     unresolved: tuple[str, ...] = ()
     problem: ProjectProblem | None = None
     problem_detail: str | None = None
+    compose_version: str | None = None
+    network_hashes: dict[str, str] = {}
+    volume_hashes: dict[str, str] = {}

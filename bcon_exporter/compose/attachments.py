@@ -1,0 +1,78 @@
+"""What a resolved service is attached to: volumes, secret and config files, networks. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bcon_exporter.model.normal_form import (
+    RawFields,
+    directory_of,
+    mount_of,
+    options_of,
+    put,
+    sorted_of,
+    text_of,
+    tmpfs_of,
+)
+
+
+def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawFields:
+    """Return volumes, tmpfs mounts, and the files that secrets and configs are bound from.
+
+    A secret or config without a file is copied into the container when it is made: no mount shows it.
+    """
+    fields: RawFields = {}
+    for volume in service.get("volumes") or ():
+        kind, target = str(volume.get("type") or "volume"), directory_of(volume.get("target"))
+        if kind == "tmpfs":
+            options = _mapping(volume.get("tmpfs"))
+            fields[f"volumes.{target}"] = tmpfs_of(options.get("size"), options.get("mode"))
+            continue
+        source = str(volume.get("source") or "")
+        if kind == "volume" and source:
+            source = real_name("volumes", source, project)
+        fields[f"volumes.{target}"] = mount_of(kind, source, read_only=bool(volume.get("read_only")))
+    for entry in service.get("tmpfs") or ():
+        target_text, _, options_text = str(entry).partition(":")
+        fields[f"tmpfs.{directory_of(target_text)}"] = options_of(options_text)
+    for section in ("secrets", "configs"):
+        fields.update(_file_fields(service, section, project))
+    put(fields, "volumes_from", sorted_of(str(one) for one in service.get("volumes_from") or ()))
+    return fields
+
+
+def _file_fields(service: Mapping[str, Any], section: str, project: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    for use in service.get(section) or ():
+        source = str(use.get("source"))
+        file = _mapping(_mapping(project.get(section)).get(source)).get("file")
+        if file:
+            home = "/run/secrets/" if section == "secrets" else "/"
+            target = str(use.get("target") or source)
+            path = directory_of(target if target.startswith("/") else home + target)
+            fields[f"volumes.{path}"] = mount_of("bind", str(file), read_only=True)
+    return fields
+
+
+def network_fields(service: Mapping[str, Any], name: str, project: Mapping[str, Any]) -> RawFields:
+    """Return the networks with aliases and fixed addresses, or the network mode that stands for them."""
+    fields: RawFields = {}
+    put(fields, "network_mode", text_of(service.get("network_mode")))
+    if "network_mode" in fields:
+        return fields
+    for key, given in (_mapping(service.get("networks")) or {"default": None}).items():
+        network, endpoint = real_name("networks", key, project), _mapping(given)
+        fields[f"networks.{network}"] = "attached"
+        for alias in {name, *(endpoint.get("aliases") or ())}:
+            fields[f"networks.{network}.aliases.{alias}"] = "set"
+        put(fields, f"networks.{network}.ipv4_address", text_of(endpoint.get("ipv4_address")))
+        put(fields, f"networks.{network}.ipv6_address", text_of(endpoint.get("ipv6_address")))
+    return fields
+
+
+def real_name(section: str, key: str, project: Mapping[str, Any]) -> str:
+    """Return the engine's name of a network or volume of the file."""
+    return str(_mapping(_mapping(project.get(section)).get(key)).get("name") or f"{project.get('name')}_{key}")
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,107 @@
+"""Compose's complaints in our words: the file, the line and the kind of mistake, never content. Pure.
+
+The binary quotes values of the file in its messages, so nothing of a message is passed on but what matches one of
+the shapes below: paths of keys, names of services and variables, file names.
+"""
+
+import re
+from collections.abc import Sequence
+
+from bcon_exporter.errors import ComposeParseError
+
+_KEY = r"([A-Za-z0-9_.\[\]-]{1,128})"
+_NAME = r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})"
+_PATH = r"(/[^\n\"']{1,512}?)"
+_KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(shape), text)
+    for shape, text in (
+        ("empty compose file", "The file is empty."),
+        (
+            rf'service "{_NAME}" depends on undefined service "{_NAME}"',
+            "Service {0} depends on {1}, which is not defined.",
+        ),
+        (
+            rf'service "{_NAME}" refers to undefined (\w+) {_NAME}',
+            "Service {0} refers to the {1} {2}, which is not defined.",
+        ),
+        (
+            rf"required variable {_NAME} is missing a value",
+            "The variable {0} is required and has no value: set it, or name an env file.",
+        ),
+        (
+            rf"invalid interpolation format for {_KEY}\.",
+            "The variable syntax at {0} is wrong (write $$ for a plain dollar sign).",
+        ),
+        (rf"env file {_PATH} not found", "The env file {0} does not exist here."),
+        (rf"open {_PATH}: no such file", "The file {0}, which it includes or extends, does not exist here."),
+        (rf"open {_PATH}: permission denied", "The file {0}, which it needs, may not be read by this user."),
+        (r"include cycle|cyclic|circular", "Files or services include, extend or need one another in a circle."),
+        (rf"additional properties '{_NAME}' not allowed", "The key {0} is not one that Compose knows here."),
+        (
+            rf"{_KEY} (?:must be an? \w+|false schema|[Aa]dditional propert)",
+            "The value or key at {0} is not one that Compose accepts.",
+        ),
+        (r"already defined at line", "A key is given twice."),
+        (r"unterminated quoted value|unexpected character .* in variable name", "An env file is malformed."),
+        (rf"can't set distinct values on '{_KEY}", "Two settings contradict each other at {0}."),
+        (rf"'{_KEY}' (?:invalid|expected|must)", "The value at {0} is not one that Compose accepts."),
+        (r"invalid (?:containerPort|hostPort|start port|end port)", "A port is not a number or range."),
+        (
+            r"out of memory|cannot allocate memory",
+            "Resolving it needs more memory than allowed: does it expand YAML aliases without bound?",
+        ),
+        (r"excessive aliasing", "It expands YAML aliases without bound."),
+        (r"yaml|construct errors|control characters|UTF-8", "It is not valid YAML."),
+    )
+)
+_LINES = (
+    re.compile(r": line ([0-9]{1,7}): "),
+    re.compile(r"\bline ([0-9]{1,7})\b"),
+    re.compile(r"\bL([0-9]{1,7})[.:-]"),
+)
+_FILE = re.compile(r"(?:validating|parse|read) (/[^\n\"']{1,512}?): ")
+_UNSET = re.compile(r'The \\?"([A-Za-z_][A-Za-z0-9_]{0,127})\\?" variable is not set')
+
+
+def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
+    """Return the parse error for what the binary wrote to its error stream.
+
+    Args:
+        errors: The error stream; may quote file content.
+        files: The Compose files of the run, to name one where the binary does not.
+    """
+    complaint = "\n".join(line for line in errors.splitlines() if "level=warning" not in line)
+    file = _first(_FILE, complaint) or (files[0] if files else None)
+    line = next((found for pattern in _LINES if (found := _last(pattern, complaint))), None)
+    details: dict[str, object] = {}
+    if file:
+        details["file"] = file
+    if line:
+        details["line"] = int(line)
+    where = f"{file}, line {line}" if line else str(file or "the file")
+    return ComposeParseError(
+        f"Compose cannot resolve {where}: {_kind(complaint)} `docker compose -f {file} config` shows the details.",
+        details,
+    )
+
+
+def unset_variables(errors: str) -> tuple[str, ...]:
+    """Return the names of variables that Compose found no value for, in order."""
+    return tuple(dict.fromkeys(_UNSET.findall(errors)))
+
+
+def _kind(complaint: str) -> str:
+    for pattern, text in _KINDS:
+        if match := pattern.search(complaint):
+            return text.format(*match.groups())
+    return "It breaks a rule of the Compose format."
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str | None:
+    match = pattern.search(text)
+    return match.group(1) if match else None
+
+
+def _last(pattern: re.Pattern[str], text: str) -> str | None:
+    found = pattern.findall(text)
+    return found[-1] if found else None

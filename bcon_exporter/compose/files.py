@@ -1,0 +1,94 @@
+"""Which Compose file may be read, and the errors for one that may not (RELIABILITY, security 6)."""
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from bcon_exporter.errors import BconError, ComposeFileNotFoundError, PermissionDeniedError
+
+FILE_BYTES = 1024 * 1024
+_DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_OVERRIDE_NAMES = (
+    "compose.override.yml",
+    "compose.override.yaml",
+    "docker-compose.override.yml",
+    "docker-compose.override.yaml",
+)
+
+
+def to_local(path: str, path_map: Sequence[tuple[str, str]]) -> str:
+    """Return where a path of the Docker host stands here."""
+    return _mapped(path, path_map)
+
+
+def to_host(path: str, path_map: Sequence[tuple[str, str]]) -> str:
+    """Return where a path of ours stands on the Docker host."""
+    return _mapped(path, [(local, host) for host, local in path_map])
+
+
+def _mapped(path: str, pairs: Sequence[tuple[str, str]]) -> str:
+    for old, new in sorted(pairs, key=lambda pair: len(pair[0]), reverse=True):
+        prefix = old.rstrip("/")
+        if path == prefix or path.startswith(prefix + "/"):
+            return new.rstrip("/") + path[len(prefix) :]
+    return path
+
+
+def find_default_file(directory: Path) -> Path | None:
+    """Return the file that Compose takes when it is given none."""
+    return next((directory / name for name in _DEFAULT_NAMES if (directory / name).is_file()), None)
+
+
+def find_override(file: Path) -> Path | None:
+    """Return the override file that Compose merges into a default file by itself."""
+    if file.name not in _DEFAULT_NAMES:
+        return None
+    return next((file.parent / name for name in _OVERRIDE_NAMES if (file.parent / name).is_file()), None)
+
+
+def check_file(path: Path) -> BconError | None:
+    """Return what is wrong with a Compose file's path, told apart; None when it can be read."""
+    try:
+        facts = path.stat()
+    except PermissionError:
+        return _forbidden(path)
+    except (OSError, ValueError):
+        return _missing(path, "does not exist here")
+    if stat.S_ISDIR(facts.st_mode):
+        return _missing(path, "is a directory without a default Compose file")
+    if not stat.S_ISREG(facts.st_mode):
+        return _missing(path, "is no regular file")
+    if facts.st_size > FILE_BYTES:
+        return _missing(path, f"is larger than {FILE_BYTES // 1024} KiB")
+    return None if os.access(path, os.R_OK) else _forbidden(path)
+
+
+def _missing(path: Path, what: str) -> BconError:
+    return ComposeFileNotFoundError(
+        f"The Compose file {path} {what}. Check the path, or set compose.path-map when bcon-exporter runs in a "
+        "container.",
+        {"file": str(path), "reason": what},
+    )
+
+
+def _forbidden(path: Path) -> BconError:
+    return PermissionDeniedError(
+        f"The Compose file {path} may not be read by this user (uid {os.geteuid()}). Change its rights, or run as a "
+        "user who may.",
+        {"file": str(path)},
+    )
+
+
+def one_error_for_all() -> ComposeFileNotFoundError:
+    """Return the error that tells an HTTP client nothing about this host's files."""
+    return ComposeFileNotFoundError(
+        "No Compose file can be read at this path. The daemon reads the files of running projects and those under "
+        "compose.roots."
+    )
+
+
+def is_within(path: Path, roots: Sequence[Path]) -> bool:
+    """Return whether the real path, symlinks resolved, lies below one of the real roots."""
+    real = Path(os.path.realpath(path))
+    return any(real.is_relative_to(os.path.realpath(root)) for root in roots)

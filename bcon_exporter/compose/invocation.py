@@ -1,0 +1,136 @@
+"""One project's call of the Compose binary: arguments, environment, and what it answered."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bcon_exporter.compose.failures import explain_failure, unset_variables
+from bcon_exporter.compose.sandbox import RunOutcome
+from bcon_exporter.errors import DeadlineExceededError
+
+Runner = Callable[[tuple[str, ...], Path, Mapping[str, str]], RunOutcome]
+"""Runs the binary with these arguments, in this directory, with these extra variables."""
+
+_PROBE_VALUES = ("65431", "bcon-probe")
+"""Set in place of a variable without a value, to see what hangs on it: a number fits ports, a word fits names."""
+_ALL_PROFILES: tuple[str, ...] = ("--profile", "*")
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """What is asked of the binary. Paths are ours, not the Docker host's."""
+
+    files: tuple[Path, ...]
+    project_name: str | None
+    project_directory: Path | None
+    env_files: tuple[Path, ...] = ()
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The global flags."""
+        flags: list[str] = []
+        for file in self.files:
+            flags += ["-f", str(file)]
+        if self.project_name:
+            flags += ["-p", self.project_name]
+        if self.project_directory:
+            flags += ["--project-directory", str(self.project_directory)]
+        for file in self.env_files:
+            flags += ["--env-file", str(file)]
+        return tuple(flags)
+
+    @property
+    def cwd(self) -> Path:
+        """The directory it runs in."""
+        return self.project_directory or self.files[0].parent
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """A project as Compose resolved it; raw values, never to be shown.
+
+    Attributes:
+        model: The whole model, services of inactive profiles included.
+        enabled: Names of the services that `up` would start.
+        hashes: Service → config hash.
+        unset: Names of variables without a value.
+        probe: The model with the unset variables given a value; None when nothing is unset or no value fits.
+    """
+
+    model: Mapping[str, Any]
+    enabled: frozenset[str]
+    hashes: Mapping[str, str]
+    unset: tuple[str, ...] = ()
+    probe: Mapping[str, Any] | None = field(default=None)
+
+
+def resolve_model(invocation: Invocation, run: Runner) -> ResolvedModel:
+    """Ask the binary for the model, the hashes, and what an unset variable would change.
+
+    Raises:
+        ComposeParseError: It refuses the files.
+        DeadlineExceededError: It took too long.
+        OSError: It cannot be started.
+    """
+    profiles = _ALL_PROFILES
+    outcome = _config(invocation, run, profiles)
+    if outcome.exit_code != 0 and not outcome.timed_out:
+        # A service of an inactive profile may be broken without hurting anyone: Compose itself does not look at it.
+        profiles = ()
+        outcome = _config(invocation, run, profiles)
+    model = _parsed(outcome, invocation)
+    unset = unset_variables(outcome.errors)
+    services = model.get("services") or {}
+    enabled = frozenset(services)
+    if any(service.get("profiles") for service in services.values()):
+        enabled = _names(run((*invocation.arguments, "config", "--services"), invocation.cwd, {}), invocation)
+    hashes = run((*invocation.arguments, *profiles, "config", "--hash", "*"), invocation.cwd, {})
+    return ResolvedModel(model, enabled, _hashes(hashes), unset, _probe(invocation, run, profiles, unset))
+
+
+def _config(
+    invocation: Invocation, run: Runner, profiles: tuple[str, ...], extra: Mapping[str, str] | None = None
+) -> RunOutcome:
+    return run((*invocation.arguments, *profiles, "config", "--format", "json"), invocation.cwd, extra or {})
+
+
+def _probe(
+    invocation: Invocation, run: Runner, profiles: tuple[str, ...], unset: tuple[str, ...]
+) -> Mapping[str, Any] | None:
+    for value in _PROBE_VALUES if unset else ():
+        outcome = _config(invocation, run, profiles, dict.fromkeys(unset, value))
+        if outcome.exit_code == 0 and not outcome.timed_out:
+            return _parsed(outcome, invocation)
+    return None
+
+
+def _parsed(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:
+    _refuse_failure(outcome, invocation)
+    # The binary doubles every dollar sign of its output, so that it could be read as a Compose file again.
+    model = json.loads(outcome.output.replace("$$", "$"))
+    if not isinstance(model, dict):
+        complaint = "empty compose file"
+        raise explain_failure(complaint, [str(file) for file in invocation.files])
+    return model
+
+
+def _names(outcome: RunOutcome, invocation: Invocation) -> frozenset[str]:
+    _refuse_failure(outcome, invocation)
+    return frozenset(outcome.output.split())
+
+
+def _hashes(outcome: RunOutcome) -> dict[str, str]:
+    if outcome.exit_code != 0 or outcome.timed_out:
+        return {}
+    pairs = (line.split() for line in outcome.output.splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 — "name hash"
+
+
+def _refuse_failure(outcome: RunOutcome, invocation: Invocation) -> None:
+    if outcome.timed_out:
+        msg = f"Compose did not resolve {invocation.files[0]} in time. Does it expand YAML aliases without bound?"
+        raise DeadlineExceededError(msg, {"file": str(invocation.files[0])})
+    if outcome.exit_code != 0:
+        raise explain_failure(outcome.errors, [str(file) for file in invocation.files])

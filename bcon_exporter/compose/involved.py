@@ -1,0 +1,84 @@
+"""Which files a project's resolution may read, so that a cached answer is used only while none has changed.
+
+The Compose format has many ways to name a file (include, extends, env_file, label_file, secrets, ...). Rather than
+know them all, every word of a Compose file that names an existing file counts: one too many costs a needless
+resolution, one too few would cost a wrong answer.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from bcon_exporter.compose.files import FILE_BYTES
+
+_MAX_FILES = 200
+_MAX_WORDS = 20_000
+_WORD = re.compile(r"[^\s\"'\[\]{},:=#&*!|>]+")
+_NAMES_FILES = re.compile(r"\b(?:include|extends|env_file|label_file|project_directory)\b")
+_COMPOSE_SUFFIXES = (".yaml", ".yml")
+
+
+def fingerprint_files(files: Iterable[Path], directories: Iterable[Path]) -> str | None:
+    """Return a hash over the content of every file involved; None when it cannot be known.
+
+    Args:
+        files: Compose files and env files.
+        directories: Directories against which names are read, beside each file's own.
+    """
+    digest, bases = hashlib.sha256(), list(dict.fromkeys(directories))
+    waiting = [*files, *(base / ".env" for base in bases)]
+    seen: set[Path] = set()
+    while waiting:
+        file = waiting.pop()
+        if file in seen:
+            continue
+        seen.add(file)
+        if len(seen) > _MAX_FILES:
+            return None
+        content = _read(file)
+        digest.update(f"{file}\0{content is not None}\0".encode("utf-8", "surrogateescape"))
+        digest.update(hashlib.sha256(content or b"").digest())
+        if content is not None and file.suffix in _COMPOSE_SUFFIXES:
+            named = _named_files(content, [file.parent, *bases])
+            if named is None:
+                return None
+            waiting += named
+    return digest.hexdigest()
+
+
+def _named_files(content: bytes, bases: list[Path]) -> list[Path] | None:
+    text = content.decode("utf-8", "replace")
+    names_files = bool(_NAMES_FILES.search(text))
+    found: list[Path] = []
+    for line in text.splitlines():
+        if names_files and "$" in line and ("/" in line or "." in line) and _could_be_path(line):
+            return None  # a file's name hangs on a variable: we do not know which one it is
+    for word in dict.fromkeys(_WORD.findall(text)[:_MAX_WORDS]):
+        for base in bases:
+            found += [path for path in _candidates(base, word) if _is_file(path)]
+    return found
+
+
+def _could_be_path(line: str) -> bool:
+    return bool(re.search(r"(?:path|file|include|env_file|label_file|^\s*-)\s*:?.*\$.*\.(?:ya?ml|env)", line))
+
+
+def _candidates(base: Path, word: str) -> tuple[Path, ...]:
+    path = base / word
+    return (path, path / ".env")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        with file.open("rb") as handle:
+            return handle.read(FILE_BYTES + 1)
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,261 @@
+"""Reads what Compose projects should look like: files → the real Compose binary → desired projects."""
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bcon_exporter.compose.binary import HOW_TO_GET_ONE
+from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
+from bcon_exporter.compose.files import (
+    check_file,
+    find_default_file,
+    find_override,
+    is_within,
+    one_error_for_all,
+    to_host,
+    to_local,
+)
+from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_model
+from bcon_exporter.compose.involved import fingerprint_files
+from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, run_compose
+from bcon_exporter.errors import (
+    BconError,
+    ComposeFileNotFoundError,
+    DeadlineExceededError,
+    PermissionDeniedError,
+)
+from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.masking import Sealer
+
+_CACHED_PROJECTS = 256
+_LOWEST_MAJOR = 2
+
+
+class ComposeReader:
+    """Resolves Compose projects; answers are cached by the content of every file involved. Thread-safe.
+
+    Args:
+        options: What may be read, and how.
+        sealer: The process's one sealer, shared with docker_host.
+    """
+
+    def __init__(self, options: ComposeOptions, sealer: "Sealer") -> None:
+        self._options = options
+        self._sealer = sealer
+        self._lock = threading.Lock()
+        self._cache: OrderedDict[str, DesiredProject | BconError] = OrderedDict()
+        self._version: str | None = None
+        self.runs = 0
+
+    def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
+        """Return what a running project's own files ask for; a problem is stated, never raised."""
+        if not project.config_files:
+            return _problem(project, now, ProjectProblem.NOT_FOUND, "Its containers name no Compose file.")
+        if any(Path(file).name == "-" for file in project.config_files):
+            return _problem(
+                project, now, ProjectProblem.NOT_FOUND, "It was deployed from standard input: no file has it."
+            )
+        files = [Path(to_local(file, self._options.path_map)) for file in project.config_files]
+        if wrong := next((error for file in files if (error := check_file(file))), None):
+            return _problem(project, now, ProjectProblem.NOT_FOUND, wrong.message)
+        try:
+            return self._resolve(self._running_invocation(project, files), project, now)
+        except BconError as error:
+            return _problem(project, now, _problem_of(error), error.message)
+
+    def resolve_file(
+        self, path: str, project_name: str | None, now: datetime, known: tuple[RunningProject, ...] = ()
+    ) -> DesiredProject:
+        """Return what a Compose file asks for.
+
+        With a project of this name running from the file, all of that project's files count; else the file and its
+        default override.
+
+        Raises:
+            ComposeFileNotFoundError: Absent, a directory without a default file, no regular file, over 1 MiB; toward
+                HTTP also every other reason not to read it, in one and the same error.
+            PermissionDeniedError: On the command line: this user may not read it.
+            ComposeParseError: Compose refuses it.
+            DeadlineExceededError: Compose took too long.
+        """
+        file = self._readable_file(path, known)
+        override = find_override(file)
+        invocation = Invocation(
+            tuple(one for one in (file, override) if one), project_name, None, self._env_files((), file.parent)
+        )
+        if project_name is None or (running := _running_from(file, project_name, known, self._options)) is None:
+            desired = self._resolve(invocation, None, now)
+            running = _running_from(file, desired.name, known, self._options)
+            if running is None:
+                return desired
+        files = [Path(to_local(one, self._options.path_map)) for one in running.config_files]
+        if any(check_file(one) for one in files):
+            return self._resolve(invocation, None, now)
+        return self._resolve(self._running_invocation(running, files), running, now)
+
+    def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
+        """Return the projects of the files in the settings, running or not; problems are stated, never raised."""
+        return tuple(self._configured(file, now) for file in self._options.files)
+
+    def _configured(self, file: Path, now: datetime) -> DesiredProject:
+        claimed = RunningProject(name=file.parent.name, config_files=(str(file),))
+        target = (find_default_file(file) or file) if file.is_dir() else file
+        if wrong := check_file(target):
+            return _problem(claimed, now, ProjectProblem.NOT_FOUND, wrong.message)
+        override = find_override(target)
+        files = tuple(one for one in (target, override) if one)
+        try:
+            return self._resolve(Invocation(files, None, None, self._env_files((), target.parent)), None, now)
+        except BconError as error:
+            return _problem(claimed, now, _problem_of(error), error.message)
+
+    def _readable_file(self, path: str, known: Sequence[RunningProject]) -> Path:
+        file = Path(to_local(path, self._options.path_map))
+        if not self._options.trusted:
+            known_files = {name for project in known for name in project.config_files}
+            allowed = str(path) in known_files or is_within(file, self._options.roots)
+            if not allowed or check_file(file) is not None:
+                raise one_error_for_all()
+            return file
+        file = Path.cwd() / file
+        if file.is_dir():
+            file = find_default_file(file) or file
+        if (wrong := check_file(file)) is not None:
+            raise wrong
+        return file
+
+    def _running_invocation(self, project: RunningProject, files: Sequence[Path]) -> Invocation:
+        local = [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
+        directory = Path(to_local(project.working_dir, self._options.path_map)) if project.working_dir else None
+        if directory is not None and not directory.is_dir():
+            directory = None
+        return Invocation(tuple(files), project.name, directory, self._env_files(local, directory or files[0].parent))
+
+    def _env_files(self, named: Sequence[Path], directory: Path) -> tuple[Path, ...]:
+        """Return the env files to name: naming one switches the default .env off, so that it is then named too."""
+        extra = self._options.env_file
+        if extra is None:
+            return tuple(named)
+        default = [directory / ".env"] if (directory / ".env").is_file() else []
+        return (*(named or default), extra)
+
+    def _resolve(self, invocation: Invocation, running: RunningProject | None, now: datetime) -> DesiredProject:
+        if self._options.binary is None or not self._usable_version():
+            name = invocation.project_name or invocation.files[0].parent.name
+            claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
+            return _problem(running or claimed, now, ProjectProblem.NO_BINARY, HOW_TO_GET_ONE)
+        key = self._cache_key(invocation)
+        with self._lock:
+            answer = self._cache.get(key) if key else None
+            if key and answer is not None:
+                self._cache.move_to_end(key)
+        if answer is None:
+            answer = self._ask(invocation, now)
+            if key and not isinstance(answer, DeadlineExceededError):
+                self._keep(key, answer)
+        if isinstance(answer, BconError):
+            raise answer
+        return answer.model_copy(update={"resolved_at": now})
+
+    def _keep(self, key: str, answer: DesiredProject | BconError) -> None:
+        with self._lock:
+            self._cache[key] = answer
+            while len(self._cache) > _CACHED_PROJECTS:
+                self._cache.popitem(last=False)
+
+    def _ask(self, invocation: Invocation, now: datetime) -> DesiredProject | BconError:
+        try:
+            resolved = resolve_model(invocation, self._run)
+        except BconError as error:
+            return error
+        options = self._options
+        mapped = ResolvedModel(
+            map_paths(resolved.model, lambda path: to_host(path, options.path_map)),
+            resolved.enabled,
+            resolved.hashes if not options.path_map else {},
+            resolved.unset,
+            resolved.probe and map_paths(resolved.probe, lambda path: to_host(path, options.path_map)),
+        )
+        project = make_project(mapped, self._sealer, now, shell_known=options.trusted)
+        return project.model_copy(
+            update={
+                "config_files": tuple(to_host(str(file), options.path_map) for file in invocation.files),
+                "working_dir": to_host(str(invocation.cwd), options.path_map),
+                "compose_version": self._version,
+            }
+        )
+
+    def _run(self, arguments: tuple[str, ...], cwd: Path, extra: Mapping[str, str]) -> RunOutcome:
+        options = self._options
+        limits = RunLimits(options.timeout_seconds, options.memory_bytes, max(1, round(options.timeout_seconds)))
+        home = {} if options.trusted else {"HOME": UNKNOWN_HOME}
+        self.runs += 1
+        try:
+            return run_compose(
+                (*(options.binary or ()), *arguments),
+                cwd=cwd,
+                environ={**options.environ, **home, **extra},
+                limits=limits,
+            )
+        except PermissionError as error:
+            msg = f"The Compose binary may not be started in {cwd}: {error.strerror}."
+            raise PermissionDeniedError(msg, {"directory": str(cwd)}) from error
+        except OSError as error:
+            msg = f"The Compose binary cannot be started in {cwd}: {error.strerror}."
+            raise ComposeFileNotFoundError(msg, {"directory": str(cwd)}) from error
+
+    def _usable_version(self) -> bool:
+        """Ask the binary once which version it is; below 2 it knows neither JSON nor hashes."""
+        if self._version is None:
+            outcome = self._run(("version", "--short"), Path("/"), {})
+            self._version = outcome.output.strip().removeprefix("v")[:32] if outcome.exit_code == 0 else "0"
+        major = self._version.partition(".")[0]
+        return major.isdigit() and int(major) >= _LOWEST_MAJOR
+
+    def _cache_key(self, invocation: Invocation) -> str | None:
+        files = (*invocation.files, *invocation.env_files)
+        content = fingerprint_files(files, [invocation.cwd, *{file.parent for file in invocation.files}])
+        if content is None:
+            return None
+        asked = json.dumps([content, invocation.arguments, sorted(self._options.environ.items())])
+        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _running_from(
+    file: Path, name: str, known: Sequence[RunningProject], options: ComposeOptions
+) -> RunningProject | None:
+    real = file.resolve()
+    for project in known:
+        mapped = [Path(to_local(one, options.path_map)).resolve() for one in project.config_files]
+        if project.name == name and real in mapped:
+            return project
+    return None
+
+
+def _problem(project: RunningProject, now: datetime, problem: ProjectProblem, detail: str) -> DesiredProject:
+    return DesiredProject(
+        name=project.name,
+        config_files=project.config_files,
+        working_dir=project.working_dir,
+        resolved_at=now,
+        problem=problem,
+        problem_detail=detail,
+    )
+
+
+def _problem_of(error: BconError) -> ProjectProblem:
+    match error:
+        case DeadlineExceededError():
+            return ProjectProblem.TIMEOUT
+        case ComposeFileNotFoundError() | PermissionDeniedError():
+            return ProjectProblem.NOT_FOUND
+        case _:
+            return ProjectProblem.PARSE_ERROR

@@ -1,0 +1,133 @@
+"""Runs the Compose binary so that a hostile file can neither hang nor fill the host, nor read our environment.
+
+Limits are set with prlimit(2) right after the start: a `preexec_fn` is unsafe in a process with threads, and a
+launcher in between costs another interpreter's start. The gap is microseconds; the damage takes seconds.
+"""
+
+import contextlib
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bcon_exporter import clock
+
+_OUTPUT_BYTES = 32 * 1024 * 1024
+_ERROR_BYTES = 256 * 1024
+_CHUNK = 64 * 1024
+_FORCED = {
+    "COMPOSE_EXPERIMENTAL_OCI_REMOTE": "0",
+    "COMPOSE_EXPERIMENTAL_GIT_REMOTE": "0",
+    "COMPOSE_ANSI": "never",
+    "COMPOSE_STATUS_STDOUT": "0",
+}
+_WITHHELD_PREFIXES = ("OTEL_", "DOCKER_CLI_OTEL")
+"""Tracing settings would make the binary open connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use. Below 768 MB of address space the binary cannot start."""
+
+    timeout_seconds: float = 10.0
+    memory_bytes: int = 1024 * 1024 * 1024
+    cpu_seconds: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """What came of one run.
+
+    Attributes:
+        exit_code: Negative for a signal.
+        timed_out: The wall clock or the output cap ended it.
+    """
+
+    exit_code: int
+    output: str
+    errors: str
+    timed_out: bool = False
+
+
+def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], limits: RunLimits) -> RunOutcome:
+    """Run the binary without a shell, with limits, in a process group of its own that never outlives the call.
+
+    Raises:
+        OSError: The binary cannot be started.
+    """
+    with tempfile.TemporaryDirectory(prefix="bcon-compose-") as scratch:
+        process = subprocess.Popen(
+            [*command],
+            cwd=cwd,
+            env=_environment(environ, scratch),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        try:
+            _limit(process.pid, limits)
+            output, errors, timed_out = _collect(process, clock.monotonic() + limits.timeout_seconds)
+        finally:
+            _end(process)
+    return RunOutcome(
+        process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"), timed_out
+    )
+
+
+def _environment(environ: Mapping[str, str], scratch: str) -> dict[str, str]:
+    kept = {key: value for key, value in environ.items() if not key.startswith(_WITHHELD_PREFIXES)}
+    return {"PATH": "/usr/bin:/bin", **kept, **_FORCED, "DOCKER_CONFIG": scratch, "TMPDIR": scratch}
+
+
+def _limit(pid: int, limits: RunLimits) -> None:
+    wanted = {
+        resource.RLIMIT_AS: limits.memory_bytes,
+        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+    }
+    for kind, value in wanted.items():
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(pid, kind, (value, value))
+
+
+def _collect(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[bytes, bytes, bool]:
+    """Read both pipes until both end; True when the deadline or a cap came first."""
+    kept: dict[int, tuple[bytearray, int]] = {}
+    with selectors.DefaultSelector() as selector:
+        for pipe, cap in ((process.stdout, _OUTPUT_BYTES), (process.stderr, _ERROR_BYTES)):
+            if pipe is not None:
+                kept[pipe.fileno()] = (bytearray(), cap)
+                selector.register(pipe, selectors.EVENT_READ)
+        cut = False
+        while selector.get_map() and not cut:
+            left = deadline - clock.monotonic()
+            ready = selector.select(left) if left > 0 else []
+            cut = not ready
+            for key, _ in ready:
+                chunk = os.read(key.fd, _CHUNK)
+                buffer, cap = kept[key.fd]
+                buffer += chunk
+                cut = cut or len(buffer) > cap
+                if not chunk:
+                    selector.unregister(key.fd)
+    output, errors = (bytes(buffer) for buffer, _ in kept.values())
+    return output, errors, cut
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.2)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()

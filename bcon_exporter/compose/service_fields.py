@@ -1,0 +1,199 @@
+"""A resolved service in the normal form of drift: what `docker compose up` would ask the engine for. Pure.
+
+The input is one entry of `services` in the output of `config --format json`, with `$$` already read as `$`. The paths
+are those of bcon_exporter/docker_host/parse_config.py; docs/drift.md lists them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bcon_exporter.compose.attachments import mount_fields, network_fields
+from bcon_exporter.model.normal_form import (
+    ABSENT_TEXT,
+    DEFAULT_SHM_BYTES,
+    RawFields,
+    bindings_of,
+    capabilities_of,
+    directory_of,
+    duration_nanoseconds,
+    healthcheck_of,
+    hosts_of,
+    number_of,
+    ordered_of,
+    put,
+    restart_of,
+    security_options_of,
+    sorted_of,
+    text_of,
+    words_of,
+)
+
+_HEALTHCHECK_KEYS = {
+    name: name for name in ("test", "interval", "timeout", "retries", "start_period", "start_interval")
+}
+_NANOS = 1_000_000_000
+
+
+def service_fields(service: Mapping[str, Any], name: str, project: Mapping[str, Any]) -> RawFields:
+    """Return everything that the service declares and that differs from the engine's defaults.
+
+    Args:
+        service: The resolved service.
+        name: Its name, which every network knows it by.
+        project: The whole resolved model: networks, volumes, secrets and configs have their names there.
+    """
+    fields = _process_fields(service)
+    fields.update(_identity_fields(service))
+    fields.update(_port_fields(service))
+    fields.update(_resource_fields(service))
+    fields.update(_security_fields(service))
+    fields.update(_host_fields(service))
+    fields.update(mount_fields(service, project))
+    fields.update(network_fields(service, name, project))
+    return fields
+
+
+def image_of(service: Mapping[str, Any], name: str, project_name: str) -> str:
+    """Return the image reference; a service that is only built is named after project and service."""
+    return str(service.get("image") or f"{project_name}-{name}")
+
+
+def replicas_of(service: Mapping[str, Any]) -> int:
+    """Return `scale`, else `deploy.replicas`, else 1; 0 for a job of a provider, which has no containers."""
+    if service.get("provider"):
+        return 0
+    for value in (service.get("scale"), _mapping(service.get("deploy")).get("replicas")):
+        if value is not None:
+            return int(value)
+    return 1
+
+
+def _process_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    entrypoint = service.get("entrypoint")
+    command = words_of(service.get("command"))
+    put(fields, "command", command)
+    if entrypoint is not None:
+        fields["entrypoint"] = words_of(entrypoint) or ABSENT_TEXT
+        if words_of(entrypoint) and command is None:
+            fields["command"] = ABSENT_TEXT  # a set entrypoint takes the image's command away
+    for key, value in _mapping(service.get("environment")).items():
+        fields[f"environment.{key}"] = ABSENT_TEXT if value is None else str(value)
+    put(fields, "user", text_of(service.get("user")))
+    put(fields, "working_dir", directory_of(service.get("working_dir")))
+    put(fields, "stop_signal", text_of(service.get("stop_signal")))
+    grace = service.get("stop_grace_period")
+    if grace is not None:
+        fields["stop_grace_period"] = f"{(duration_nanoseconds(grace) or 0) // _NANOS}s"
+    put(fields, "tty", text_of(service.get("tty")))
+    put(fields, "stdin_open", text_of(service.get("stdin_open")))
+    put(fields, "init", text_of(service.get("init")))
+    check = _mapping(service.get("healthcheck"))
+    fields.update(healthcheck_of(check, names=_HEALTHCHECK_KEYS))
+    if check.get("disable"):
+        put(fields, "healthcheck.test", words_of(["NONE"]))
+    return fields
+
+
+def _identity_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    for key, value in _mapping(service.get("labels")).items():
+        if not key.startswith("com.docker.compose."):
+            fields[f"labels.{key}"] = str(value or "")
+    for key in ("container_name", "hostname", "domainname"):
+        put(fields, key, text_of(service.get(key)))
+    return fields
+
+
+def _port_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    bindings: dict[str, list[tuple[str, str]]] = {}
+    for port in service.get("ports") or ():
+        key = f"{port.get('target')}/{port.get('protocol') or 'tcp'}"
+        bindings.setdefault(key, []).append((str(port.get("host_ip") or ""), str(port.get("published") or "")))
+        fields[f"expose.{key}"] = "exposed"
+    fields.update({f"ports.{key}": bindings_of(pairs) for key, pairs in bindings.items()})
+    for entry in service.get("expose") or ():
+        number, _, protocol = str(entry).partition("/")
+        first, _, last = number.partition("-")
+        for one in range(int(first), int(last or first) + 1):
+            fields[f"expose.{one}/{protocol or 'tcp'}"] = "exposed"
+    return fields
+
+
+def _resource_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    resources = _mapping(_mapping(service.get("deploy")).get("resources"))
+    limits, reservations = _mapping(resources.get("limits")), _mapping(resources.get("reservations"))
+    memory = number_of(limits.get("memory")) or number_of(service.get("mem_limit"))
+    put(fields, "mem_limit", memory)
+    put(fields, "memswap_limit", number_of(service.get("memswap_limit"), default=2 * int(memory or 0)))
+    put(fields, "mem_reservation", number_of(reservations.get("memory")) or number_of(service.get("mem_reservation")))
+    put(fields, "mem_swappiness", number_of(service.get("mem_swappiness"), default=-1))
+    put(fields, "cpus", _nano_cpus(limits.get("cpus")) or _nano_cpus(service.get("cpus")))
+    put(fields, "pids_limit", number_of(limits.get("pids")) or number_of(service.get("pids_limit"), default=-1))
+    for key in ("cpu_shares", "cpu_quota", "cpu_period", "cpu_rt_runtime", "cpu_rt_period", "oom_score_adj"):
+        put(fields, key, _microseconds(service.get(key)))
+    put(fields, "blkio_config.weight", number_of(_mapping(service.get("blkio_config")).get("weight")))
+    put(fields, "cpuset", text_of(service.get("cpuset")))
+    put(fields, "oom_kill_disable", text_of(service.get("oom_kill_disable")))
+    put(fields, "shm_size", number_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
+    for name, limit in _mapping(service.get("ulimits")).items():
+        pair = limit if isinstance(limit, Mapping) else {"soft": limit, "hard": limit}
+        single = pair.get("single")
+        fields[f"ulimits.{name}"] = f"{pair.get('soft', single)}:{pair.get('hard', single)}"
+    return fields
+
+
+def _nano_cpus(value: object) -> str | None:
+    return number_of(round(float(str(value)) * _NANOS)) if value else None
+
+
+def _microseconds(value: object) -> str | None:
+    """Return a plain number, or a duration ("50ms") as the microseconds the engine counts in."""
+    if isinstance(value, str) and not value.lstrip("-").isdigit():
+        return number_of((duration_nanoseconds(value) or 0) // 1000)
+    return number_of(value)
+
+
+def _security_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    put(fields, "cap_add", capabilities_of(service.get("cap_add")))
+    put(fields, "cap_drop", capabilities_of(service.get("cap_drop")))
+    put(fields, "privileged", text_of(service.get("privileged")))
+    put(fields, "read_only", text_of(service.get("read_only")))
+    put(fields, "security_opt", security_options_of(service.get("security_opt")))
+    put(fields, "group_add", sorted_of(str(group) for group in service.get("group_add") or ()))
+    put(fields, "device_cgroup_rules", sorted_of(service.get("device_cgroup_rules") or ()))
+    for device in service.get("devices") or ():
+        if str(device.get("source", "")).startswith("/"):  # other sources are CDI names, which inspect shows elsewhere
+            target = device.get("target") or device["source"]
+            fields[f"devices.{target}"] = f"{device['source']} {device.get('permissions') or 'rwm'}"
+    return fields
+
+
+def _host_fields(service: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    policy = _mapping(_mapping(service.get("deploy")).get("restart_policy"))
+    name, _, attempts = str(service.get("restart") or "").partition(":")
+    if policy:
+        name, attempts = str(policy.get("condition") or ""), str(policy.get("max_attempts") or "")
+    put(fields, "restart", restart_of(name, attempts))
+    for key in ("dns", "dns_search", "dns_opt"):
+        put(fields, key, ordered_of(service.get(key)))
+    for host, address in hosts_of(service.get("extra_hosts")).items():
+        fields[f"extra_hosts.{host}"] = address
+    for key in ("sysctls", "storage_opt", "annotations"):
+        fields.update({f"{key}.{one}": str(value) for one, value in _mapping(service.get(key)).items()})
+    log = _mapping(service.get("logging"))
+    put(fields, "logging.driver", text_of(log.get("driver")))
+    fields.update({f"logging.options.{one}": str(value) for one, value in _mapping(log.get("options")).items()})
+    put(fields, "runtime", text_of(service.get("runtime")))
+    put(fields, "cgroup_parent", text_of(service.get("cgroup_parent")))
+    for key in ("ipc", "pid", "userns_mode", "uts", "cgroup"):
+        put(fields, key, text_of(service.get(key)))
+    return fields
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

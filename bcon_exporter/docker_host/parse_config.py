@@ -1,0 +1,240 @@
+"""A container's configuration in the normal form of drift, from `inspect` JSON (API 1.41 and newer). Pure.
+
+The paths are those of bcon_exporter/compose/service_fields.py; docs/drift.md lists them.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from bcon_exporter.model.facts import ConfigFacts
+from bcon_exporter.model.normal_form import (
+    DEFAULT_SHM_BYTES,
+    RawFields,
+    bindings_of,
+    capabilities_of,
+    directory_of,
+    healthcheck_of,
+    hosts_of,
+    mount_of,
+    number_of,
+    options_of,
+    ordered_of,
+    put,
+    restart_of,
+    seal_fields,
+    security_options_of,
+    sorted_of,
+    text_of,
+    tmpfs_of,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.masking import Sealer
+
+_HEALTHCHECK_KEYS = {
+    "test": "Test",
+    "interval": "Interval",
+    "timeout": "Timeout",
+    "retries": "Retries",
+    "start_period": "StartPeriod",
+    "start_interval": "StartInterval",
+}
+_COMPOSE_LABELS = ("com.docker.compose.", "desktop.docker.io/")
+_SHORT_ID = 12
+
+
+def parse_config(inspected: Mapping[str, Any], image: Mapping[str, Any] | None, sealer: "Sealer") -> ConfigFacts:
+    """Return the container's own fields and those that its image alone would give.
+
+    Args:
+        inspected: `GET /containers/{id}/json`.
+        image: `GET /images/{id}/json` of the image it runs; None when it could not be read.
+        sealer: The process's one sealer.
+
+    `image_id_of_tag` stays None: the caller knows what the tag points to (`model_copy(update=...)`).
+    """
+    return ConfigFacts(
+        fields=seal_fields(container_fields(inspected), sealer),
+        image_fields=None if image is None else seal_fields(image_fields(image), sealer),
+    )
+
+
+def image_fields(image: Mapping[str, Any]) -> RawFields:
+    """Return what an image gives a container that declares nothing: ENV, LABEL, EXPOSE, VOLUME, CMD, ..."""
+    config = _mapping(image.get("Config"))
+    fields = _config_fields(config)
+    put(fields, "hostname", None)
+    for target in _mapping(config.get("Volumes")):
+        fields[f"volumes.{directory_of(target)}"] = mount_of("volume", "", read_only=False)
+    return fields
+
+
+def container_fields(inspected: Mapping[str, Any]) -> RawFields:
+    """Return all that differs from the engine's defaults, normalised, not sealed."""
+    config, host = _mapping(inspected.get("Config")), _mapping(inspected.get("HostConfig"))
+    fields = _config_fields(config)
+    hostname = config.get("Hostname")
+    if hostname != str(inspected.get("Id", ""))[:_SHORT_ID]:
+        put(fields, "hostname", text_of(hostname))
+    fields.update(_resource_fields(host))
+    fields.update(_host_fields(host))
+    fields.update(_namespace_fields(host))
+    fields.update(_mount_fields(inspected, host))
+    fields.update(_network_fields(inspected, host, config))
+    return fields
+
+
+def _config_fields(config: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    put(fields, "command", words_of(config.get("Cmd")))
+    put(fields, "entrypoint", words_of(config.get("Entrypoint")))
+    for entry in config.get("Env") or ():
+        key, equals, value = str(entry).partition("=")
+        if equals:  # an entry without "=" takes the variable away
+            fields[f"environment.{key}"] = value
+    for key, value in _mapping(config.get("Labels")).items():
+        if not key.startswith(_COMPOSE_LABELS):
+            fields[f"labels.{key}"] = str(value)
+    for port in _mapping(config.get("ExposedPorts")):
+        fields[f"expose.{port}"] = "exposed"
+    put(fields, "user", text_of(config.get("User")))
+    put(fields, "working_dir", directory_of(config.get("WorkingDir")))
+    put(fields, "domainname", text_of(config.get("Domainname")))
+    put(fields, "stop_signal", text_of(config.get("StopSignal")))
+    timeout = config.get("StopTimeout")
+    put(fields, "stop_grace_period", None if timeout is None else f"{timeout}s")
+    put(fields, "tty", text_of(config.get("Tty")))
+    put(fields, "stdin_open", text_of(config.get("OpenStdin")))
+    fields.update(healthcheck_of(_mapping(config.get("Healthcheck")), names=_HEALTHCHECK_KEYS))
+    return fields
+
+
+def _resource_fields(host: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    memory = host.get("Memory") or 0
+    put(fields, "mem_limit", number_of(memory))
+    # The engine itself sets memory+swap to twice the memory where the file says nothing.
+    put(fields, "memswap_limit", number_of(host.get("MemorySwap"), default=2 * memory))
+    put(fields, "mem_reservation", number_of(host.get("MemoryReservation")))
+    put(fields, "mem_swappiness", number_of(host.get("MemorySwappiness"), default=-1))
+    put(fields, "cpus", number_of(host.get("NanoCpus")))
+    for path, key in (
+        ("cpu_shares", "CpuShares"),
+        ("cpu_quota", "CpuQuota"),
+        ("cpu_period", "CpuPeriod"),
+        ("cpu_rt_runtime", "CpuRealtimeRuntime"),
+        ("cpu_rt_period", "CpuRealtimePeriod"),
+        ("oom_score_adj", "OomScoreAdj"),
+        ("blkio_config.weight", "BlkioWeight"),
+    ):
+        put(fields, path, number_of(host.get(key)))
+    put(fields, "cpuset", text_of(host.get("CpusetCpus")))
+    put(fields, "pids_limit", number_of(host.get("PidsLimit"), default=-1))
+    put(fields, "oom_kill_disable", text_of(host.get("OomKillDisable")))
+    put(fields, "shm_size", number_of(host.get("ShmSize"), default=DEFAULT_SHM_BYTES))
+    for limit in host.get("Ulimits") or ():
+        fields[f"ulimits.{limit.get('Name')}"] = f"{limit.get('Soft')}:{limit.get('Hard')}"
+    return fields
+
+
+def _host_fields(host: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    policy = _mapping(host.get("RestartPolicy"))
+    put(fields, "restart", restart_of(policy.get("Name"), policy.get("MaximumRetryCount")))
+    put(fields, "cap_add", capabilities_of(host.get("CapAdd")))
+    put(fields, "cap_drop", capabilities_of(host.get("CapDrop")))
+    for path, key in (("privileged", "Privileged"), ("read_only", "ReadonlyRootfs"), ("init", "Init")):
+        put(fields, path, text_of(host.get(key)))
+    put(fields, "security_opt", security_options_of(host.get("SecurityOpt")))
+    for path, key in (("dns", "Dns"), ("dns_search", "DnsSearch"), ("dns_opt", "DnsOptions")):
+        put(fields, path, ordered_of(host.get(key)))
+    put(fields, "group_add", sorted_of(str(group) for group in host.get("GroupAdd") or ()))
+    put(fields, "device_cgroup_rules", sorted_of(host.get("DeviceCgroupRules") or ()))
+    put(fields, "runtime", text_of(host.get("Runtime")))
+    put(fields, "cgroup_parent", text_of(host.get("CgroupParent")))
+    for name, address in hosts_of(host.get("ExtraHosts")).items():
+        fields[f"extra_hosts.{name}"] = address
+    for device in host.get("Devices") or ():
+        fields[f"devices.{device.get('PathInContainer')}"] = (
+            f"{device.get('PathOnHost')} {device.get('CgroupPermissions')}"
+        )
+    for path, key in (("sysctls", "Sysctls"), ("storage_opt", "StorageOpt"), ("annotations", "Annotations")):
+        fields.update({f"{path}.{name}": str(value) for name, value in _mapping(host.get(key)).items()})
+    log = _mapping(host.get("LogConfig"))
+    put(fields, "logging.driver", text_of(log.get("Type")))
+    fields.update({f"logging.options.{name}": str(value) for name, value in _mapping(log.get("Config")).items()})
+    for port, bindings in _mapping(host.get("PortBindings")).items():
+        pairs = [(str(one.get("HostIp") or ""), str(one.get("HostPort") or "")) for one in bindings or ()]
+        fields[f"ports.{port}"] = bindings_of(pairs or [("", "")])
+    return fields
+
+
+def _namespace_fields(host: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    for path, key in (
+        ("ipc", "IpcMode"),
+        ("pid", "PidMode"),
+        ("userns_mode", "UsernsMode"),
+        ("uts", "UTSMode"),
+        ("cgroup", "CgroupnsMode"),
+    ):
+        put(fields, path, _namespace(host.get(key)))
+    mode = _namespace(host.get("NetworkMode")) or "bridge"
+    if mode in ("none", "host", "bridge", "default") or mode.startswith("container:"):
+        fields["network_mode"] = "bridge" if mode == "default" else mode
+    return fields
+
+
+def _namespace(mode: object) -> str | None:
+    """Return the mode; another container's id is cut to the 12 digits by which the comparison finds it."""
+    text = text_of(mode)
+    if text is not None and text.startswith("container:"):
+        name = text.removeprefix("container:")
+        return f"container:{name[:_SHORT_ID] if len(name) == 64 else name}"  # noqa: PLR2004 — hex digits of an id
+    return text
+
+
+def _mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    for mount in inspected.get("Mounts") or ():
+        kind, target = str(mount.get("Type") or ""), directory_of(mount.get("Destination"))
+        if kind == "tmpfs" or target is None:
+            continue
+        source = str((mount.get("Name") if kind == "volume" else mount.get("Source")) or "")
+        fields[f"volumes.{target}"] = mount_of(kind, source, read_only=mount.get("RW") is False)
+    for mount in host.get("Mounts") or ():
+        if mount.get("Type") == "tmpfs":
+            options = _mapping(mount.get("TmpfsOptions"))
+            target = directory_of(mount.get("Target"))
+            fields[f"volumes.{target}"] = tmpfs_of(options.get("SizeBytes"), options.get("Mode"))
+    for target, options in _mapping(host.get("Tmpfs")).items():
+        fields[f"tmpfs.{directory_of(target)}"] = options_of(options)
+    return fields
+
+
+def _network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any], config: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    own_names = _own_names(inspected, _mapping(config.get("Labels")))
+    mode = str(host.get("NetworkMode") or "default")
+    for name, endpoint in _mapping(_mapping(inspected.get("NetworkSettings")).get("Networks")).items():
+        if name in ("none", "host") or (name == "bridge" and mode in ("bridge", "default")):
+            continue
+        fields[f"networks.{name}"] = "attached"
+        aliases: Iterable[str] = _mapping(endpoint).get("Aliases") or ()
+        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias not in own_names})
+        addresses = _mapping(_mapping(endpoint).get("IPAMConfig"))
+        put(fields, f"networks.{name}.ipv4_address", text_of(addresses.get("IPv4Address")))
+        put(fields, f"networks.{name}.ipv6_address", text_of(addresses.get("IPv6Address")))
+    return fields
+
+
+def _own_names(inspected: Mapping[str, Any], labels: Mapping[str, Any]) -> set[str]:
+    """Return the aliases that every container gets: its short id, its name, the name Compose gave it."""
+    parts = [str(labels.get(f"com.docker.compose.{key}", "")) for key in ("project", "service", "container-number")]
+    name = str(inspected.get("Name", "")).removeprefix("/")
+    return {str(inspected.get("Id", ""))[:_SHORT_ID], name, "-".join(parts), "_".join(parts)}
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

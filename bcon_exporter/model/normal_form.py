@@ -1,0 +1,189 @@
+"""One spelling for each meaning: the texts that both sides of a drift comparison are reduced to before they are sealed.
+
+Compose files and the engine write the same thing in many ways ("64m" and 67108864, "CAP_NET_ADMIN" and "net_admin").
+Both readers call these functions, so equal meaning gives equal text. A value that says only what the engine
+does anyway becomes None and is left out of the map: absent and default are the same.
+"""
+
+import json
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from bcon_exporter.model.desired import FieldValue
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.masking import Sealer
+
+RawFields = dict[str, str]
+"""Field path → normalised raw text, not yet sealed: never leaves the function that made it."""
+
+EXPLICITLY_ABSENT = FieldValue(shown="none", fingerprint="")
+"""Says that the container must not have the path, even though its image would give it."""
+
+ABSENT_TEXT = "\0absent"
+"""Stands for EXPLICITLY_ABSENT in RawFields."""
+
+NANOSECONDS = 1_000_000_000
+DEFAULT_SHM_BYTES = 64 * 1024 * 1024
+_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ns|us|µs|ms|s|m|h)")
+_UNIT_NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": NANOSECONDS,
+    "m": 60 * NANOSECONDS,
+    "h": 3600 * NANOSECONDS,
+}
+_ANONYMOUS_NAME = re.compile(r"^[0-9a-f]{64}$")
+
+
+def seal_fields(raw: RawFields, sealer: "Sealer") -> dict[str, FieldValue]:
+    """Return the map that may leave the process: values masked or fingerprinted."""
+    return {
+        path: EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
+        for path, text in sorted(raw.items())
+    }
+
+
+def put(fields: RawFields, path: str, text: str | None) -> None:
+    """Add the text unless it is None, which means default."""
+    if text is not None:
+        fields[path] = text
+
+
+def text_of(value: object) -> str | None:
+    """Return a scalar as text; None for "", None and false."""
+    if value is None or value is False or value == "":
+        return None
+    return "true" if value is True else str(value)
+
+
+def number_of(value: object, *, default: int = 0) -> str | None:
+    """Return an integer as text; None for the default, for 0 and for what is no number."""
+    if value is None or value == "":
+        return None
+    try:
+        number = int(float(str(value)))
+    except ValueError:
+        return str(value)
+    return None if number in (0, default) else str(number)
+
+
+def words_of(value: object) -> str | None:
+    """Return an argument list as text that keeps word boundaries and order; None when empty."""
+    if isinstance(value, str):
+        value = [value] if value else []
+    if not isinstance(value, Sequence) or not value or list(value) == [""]:
+        return None
+    return json.dumps([str(word) for word in value], ensure_ascii=False)
+
+
+def ordered_of(values: object) -> str | None:
+    """Return a list whose order matters, joined by ", "; None when empty."""
+    return ", ".join(str(value) for value in values) or None if isinstance(values, Sequence) else None
+
+
+def sorted_of(values: Iterable[str]) -> str | None:
+    """Return a list whose order does not matter, joined by ", "; None when empty."""
+    return ", ".join(sorted(set(values))) or None
+
+
+def duration_nanoseconds(value: object) -> int | None:
+    """Parse a Go duration ("1m30s") or nanoseconds; None for 0 and for what is neither."""
+    if isinstance(value, int):
+        return value or None
+    if not isinstance(value, str):
+        return None
+    parts = _DURATION_PART.findall(value)
+    return round(sum(float(amount) * _UNIT_NANOSECONDS[unit] for amount, unit in parts)) or None
+
+
+def duration_of(value: object) -> str | None:
+    """Return a duration in the shortest exact unit, "90s" or "1500ms"; None for 0."""
+    nanoseconds = duration_nanoseconds(value)
+    if nanoseconds is None:
+        return None
+    for unit in ("s", "ms", "us"):
+        if nanoseconds % _UNIT_NANOSECONDS[unit] == 0:
+            return f"{nanoseconds // _UNIT_NANOSECONDS[unit]}{unit}"
+    return f"{nanoseconds}ns"
+
+
+def capabilities_of(values: object) -> str | None:
+    """Return capability names, upper case, without CAP_."""
+    names = values if isinstance(values, Sequence) else ()
+    return sorted_of(str(name).upper().removeprefix("CAP_") for name in names)
+
+
+def restart_of(name: object, attempts: object) -> str | None:
+    """Return a restart policy, "always" or "on-failure:3"; None for no restart."""
+    if name in (None, "", "no", "none"):
+        return None
+    policy = "always" if name == "any" else str(name)
+    return f"{policy}:{attempts}" if policy == "on-failure" and attempts else policy
+
+
+def directory_of(value: object) -> str | None:
+    """Return a directory without needless slashes and dots; None when empty."""
+    return posixpath.normpath(value) if isinstance(value, str) and value else None
+
+
+def bindings_of(bindings: Iterable[tuple[str, str]]) -> str:
+    """Return a port's host bindings, each (host ip, host port); "" is any address and an ephemeral port."""
+    return ", ".join(sorted({f"{ip}:{port}" if ip else (port or "any free port") for ip, port in bindings}))
+
+
+def mount_of(kind: str, source: str, *, read_only: bool) -> str:
+    """Return a mount as "bind /src" or "volume name"; a 64-digit volume name is an anonymous volume."""
+    shown = "(anonymous)" if kind == "volume" and (not source or _ANONYMOUS_NAME.match(source)) else source
+    if kind == "bind":
+        shown = posixpath.normpath(source)
+    return f"{kind} {shown}".rstrip() + (" read-only" if read_only else "")
+
+
+def tmpfs_of(size: object, mode: object) -> str:
+    """Return a tmpfs mount of the long form."""
+    parts = [f"{name}={text}" for name, text in (("size", number_of(size)), ("mode", number_of(mode))) if text]
+    return " ".join(["tmpfs", *parts])
+
+
+def options_of(text: object) -> str:
+    """Return comma-separated mount options in one order; "default options" when there are none."""
+    return ",".join(sorted(part for part in str(text or "").split(",") if part)) or "default options"
+
+
+def security_options_of(values: object) -> str | None:
+    """Return security options with one separator; a seccomp profile's content is reduced to "custom"."""
+    return sorted_of(_security_option(str(value)) for value in values) if isinstance(values, Sequence) else None
+
+
+def _security_option(text: str) -> str:
+    separator = "=" if "=" in text.split(":", 1)[0] else ":"
+    name, _, value = text.partition(separator)
+    if name == "no-new-privileges":
+        value = value or "true"
+    if name == "seccomp" and value not in ("unconfined", "builtin", ""):
+        value = "custom"
+    return f"{name}={value}" if value else name
+
+
+def hosts_of(entries: object) -> dict[str, str]:
+    """Return host → addresses of `host:ip` or `host=ip` entries."""
+    found: dict[str, set[str]] = {}
+    for entry in entries if isinstance(entries, Sequence) else ():
+        host, _, address = str(entry).replace("=", ":", 1).partition(":")
+        found.setdefault(host, set()).add(address.strip("[]"))
+    return {host: ", ".join(sorted(addresses)) for host, addresses in found.items()}
+
+
+def healthcheck_of(check: Mapping[str, object], *, names: Mapping[str, str]) -> RawFields:
+    """Return the set parts of a health check; `names` maps our part names to the source's keys."""
+    fields: RawFields = {}
+    put(fields, "healthcheck.test", words_of(check.get(names["test"])))
+    put(fields, "healthcheck.retries", number_of(check.get(names["retries"])))
+    for part in ("interval", "timeout", "start_period", "start_interval"):
+        put(fields, f"healthcheck.{part}", duration_of(check.get(names[part])))
+    return fields
