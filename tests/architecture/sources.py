@@ -1,0 +1,50 @@
+"""The repository's files as the architecture tests read them."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "bcon_exporter"
+
+
+@cache
+def find_files(*suffixes: str) -> tuple[Path, ...]:
+    """Every file of the repository with one of these suffixes, committed or about to be; never ignored ones."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    paths = (ROOT / name for name in listed.stdout.split("\0") if name.endswith(suffixes))
+    return tuple(sorted(path for path in paths if path.is_file()))
+
+
+def find_modules(folder: Path) -> tuple[Path, ...]:
+    """Every Python file below a folder."""
+    return tuple(path for path in find_files(".py") if path.is_relative_to(folder))
+
+
+@cache
+def parse(path: Path) -> ast.Module:
+    """The syntax tree of a Python file."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` for a chain of names, "" for anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+def show(path: Path) -> str:
+    """A path as the repository names it."""
+    return str(path.relative_to(ROOT))

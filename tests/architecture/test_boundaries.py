@@ -1,0 +1,97 @@
+"""Data flows one way, and clock, environment, Docker and standard output each have one door."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.architecture.sources import PACKAGE, ROOT, dotted, find_modules, parse, show
+
+CLOCKS = {
+    "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "datetime.datetime.now",
+    "time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns",
+}  # fmt: skip
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "process", "common", "misc"}
+BOUNDARIES = (  # the job, the request and the rule: SPEC of errors in docs/tour.md
+    "bcon_exporter/schedule",
+    "bcon_exporter/tools",
+    "bcon_exporter/outputs/http",
+    "bcon_exporter/diagnosis/engine.py",
+    "bcon_exporter/drift/engine.py",
+)
+LINES_AT_MOST = 320
+
+
+def find_uses(names: set[str]) -> set[str]:
+    """Files of the package in which one of these dotted names is used."""
+    return {
+        show(path)
+        for path in find_modules(PACKAGE)
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Attribute | ast.Name) and dotted(node) in names
+    }
+
+
+def is_in(path: str, homes: tuple[str, ...]) -> bool:
+    return any(path == home or path.startswith(f"{home}/") for home in homes)
+
+
+def catches_everything(handler: ast.ExceptHandler) -> bool:
+    """`except:`, `except Exception` or `except BaseException` that does not raise again."""
+    broad = handler.type is None or dotted(handler.type) in ("Exception", "BaseException")
+    return broad and not any(isinstance(node, ast.Raise) and node.exc is None for node in ast.walk(handler))
+
+
+def test_every_import_contract_is_kept() -> None:
+    lint = subprocess.run(
+        [str(Path(sys.executable).parent / "lint-imports")], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert lint.returncode == 0, lint.stdout + lint.stderr
+
+
+def test_only_clock_reads_the_clock() -> None:
+    assert find_uses(CLOCKS) == {"bcon_exporter/clock.py"}
+
+
+def test_only_settings_reads_the_environment() -> None:
+    uses = find_uses({"os.environ", "os.environb", "os.getenv"})
+    assert all(is_in(path, ("bcon_exporter/settings",)) for path in uses), uses
+
+
+def test_only_the_command_line_prints() -> None:
+    uses = find_uses({"print", "sys.stdout", "sys.stderr"})
+    assert all(is_in(path, ("bcon_exporter/cli", "bcon_exporter/cli.py")) for path in uses), uses
+
+
+def test_nothing_runs_code_from_data() -> None:
+    assert find_uses({"eval", "exec", "pickle.loads", "marshal.loads", "os.system", "os.popen"}) == set()
+
+
+def test_no_program_runs_through_a_shell() -> None:
+    shells = [
+        show(path)
+        for path in find_modules(PACKAGE)
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.keyword) and node.arg == "shell"
+    ]
+    assert shells == []
+
+
+def test_only_the_three_boundaries_swallow_every_exception() -> None:
+    elsewhere = [
+        f"{show(path)}:{node.lineno}"
+        for path in find_modules(PACKAGE)
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.ExceptHandler) and catches_everything(node) and not is_in(show(path), BOUNDARIES)
+    ]
+    assert elsewhere == []
+
+
+@pytest.mark.parametrize("path", find_modules(PACKAGE), ids=show)
+def test_a_module_is_short_and_named_for_what_it_holds(path: Path) -> None:
+    assert path.stem not in VAGUE_NAMES
+    assert len(path.read_text().splitlines()) <= LINES_AT_MOST

@@ -1,0 +1,52 @@
+"""Docs cannot rot: every symptom, drift type, metric, setting, error code and tool is found in its document."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.findings import DriftType, SymptomType
+from bcon_exporter.outputs.metrics import FAMILIES
+from bcon_exporter.settings import list_settings
+from bcon_exporter.tools import TOOLS
+from tests.architecture.sources import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PROMISED = {
+    "docs/symptoms.md": [symptom.value for symptom in SymptomType],
+    "docs/drift.md": [drift.value for drift in DriftType],
+    "docs/metrics.md": [family.name for family in FAMILIES],
+    "docs/configuration.md": [f"--{name}" for name in list_settings()],
+    "docs/api.md": [*(code.value for code in ErrorCode), *(tool.name for tool in TOOLS)],
+}
+STOPS = 10
+
+
+def find_missing(document: str, names: Iterable[str]) -> list[str]:
+    """Names that do not stand as words in a document."""
+    text = (ROOT / document).read_text()
+    return [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize("document", PROMISED)
+def test_the_document_names_everything_it_promises(document: str) -> None:
+    assert find_missing(document, PROMISED[document]) == []
+
+
+def test_no_document_names_a_metric_that_does_not_exist() -> None:
+    known = {name for family in FAMILIES for name in (family.name, family.base_name)}
+    text = (ROOT / "docs" / "metrics.md").read_text()
+    named = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\bbcon_[a-z_]+[a-z]\b", text)}
+    assert named - known == {"bcon_exporter"} & named
+
+
+def test_the_tour_has_ten_stops_and_each_leads_to_a_file() -> None:
+    tour = (ROOT / "docs" / "tour.md").read_text()
+    assert len(re.findall(r"^## \d+\. ", tour, re.MULTILINE)) == STOPS
+    paths = re.findall(r"`(bcon_exporter/[\w/.]+)`", tour)
+    assert [path for path in paths if not (ROOT / path).exists()] == []

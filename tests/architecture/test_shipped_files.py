@@ -1,0 +1,94 @@
+"""What is shipped beside the code is well formed: YAML, JSON, TOML, links, lock files, decisions, make targets."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from tests.architecture.sources import ROOT, find_files, show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
+LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock")
+DECISION_LINES_AT_MOST = 40
+
+
+class _AnyTag(yaml.SafeLoader):
+    """Reads Compose's `!reset` and `!override` too."""
+
+
+_AnyTag.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
+
+
+@pytest.mark.parametrize("path", find_files(".yml", ".yaml"), ids=show)
+def test_every_yaml_file_loads(path: Path) -> None:
+    if "fixtures" in path.parts and "broken" in path.name:
+        pytest.skip("broken on purpose")
+    documents = list(yaml.load_all(path.read_text(), Loader=_AnyTag))
+    assert documents
+
+
+@pytest.mark.parametrize("path", find_files(".json"), ids=show)
+def test_every_json_file_loads(path: Path) -> None:
+    json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("path", find_files(".toml"), ids=show)
+def test_every_toml_file_loads(path: Path) -> None:
+    tomllib.loads(path.read_text())
+
+
+@pytest.mark.parametrize("path", find_files(".md"), ids=show)
+def test_every_relative_link_leads_somewhere(path: Path) -> None:
+    targets = [first or second for first, second in LINK.findall(path.read_text())]
+    relative = [target for target in targets if not re.match(r"[a-z]+:", target)]
+    assert [target for target in relative if not (path.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_lock_files_are_hashed_and_name_no_registry(name: str) -> None:
+    text = (ROOT / name).read_text()
+    pins = re.findall(r"^([a-z0-9._-]+)==\S+ \\\n(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n?)+", text, re.MULTILINE)
+    assert len(pins) == len(re.findall(r"^[a-z0-9]", text, re.MULTILINE)), "every package is pinned and hashed"
+    assert not re.search(r"https?://|file:", text)
+
+
+def test_every_declared_dependency_is_locked() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    declared = {
+        LOCKS[0]: project["project"]["dependencies"],
+        LOCKS[1]: [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]],
+    }
+    for lock, requirements in declared.items():
+        names = {re.split(r"[<>=!~\[; ]", each)[0].lower().replace("_", "-") for each in requirements}
+        locked = set(re.findall(r"^([a-z0-9.-]+)==", (ROOT / lock).read_text(), re.MULTILINE))
+        assert names <= locked, f"{lock}: run make lock"
+
+
+@pytest.mark.parametrize("path", [path for path in find_files(".md") if path.parent.name == "decisions"], ids=show)
+def test_a_decision_is_short_and_says_why(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= DECISION_LINES_AT_MOST
+    assert re.search(r"^## (Context|Why)", text, re.MULTILINE)
+
+
+def test_make_help_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE)) - {"venv", "packages"}
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {line.split()[1] for line in shown.splitlines() if line.startswith("  make ")} == targets
+
+
+def test_the_readme_names_the_two_commands_that_ci_and_newcomers_run() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
