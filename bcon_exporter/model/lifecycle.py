@@ -40,11 +40,13 @@ class EventBatch:
         events: Oldest first, without duplicates.
         covers_since: Nothing that happened since this time is missing, save a gap; None when nothing could be read.
         gap: Events were lost beyond back-fill since the last batch.
+        broken_at: When the live stream ended unasked (the engine's end, a proxy's cut), by our clock.
     """
 
     events: tuple[LifecycleEvent, ...]
     covers_since: UtcDatetime | None
     gap: bool = False
+    broken_at: tuple[UtcDatetime, ...] = ()
 
 
 class ExitFacts(Frozen):
@@ -79,7 +81,7 @@ class LifecycleFacts(Frozen):
     Attributes:
         observed_since: Nothing is known from before this time.
         complete: False when the event stream had a gap since then.
-        exits: Oldest first, the last 24 hours, at most 50.
+        exits: Oldest first, the last 24 hours, at most 50; and the last one of a container that does not run.
         restarts: Times of restarts that nobody asked for, oldest first, the last 24 hours.
         oom_kills: Times of OOM kills, of the main or a child process, the last 24 hours.
         stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.

@@ -1,0 +1,254 @@
+"""Which ends were asked for, which restarts were not: pure rules over the events of one identity.
+
+Recorded on Docker 20.10 (times in seconds):
+    docker stop          kill 15 · die · stop                 needing force: kill 15 · kill 9 · die 137 · stop
+    docker restart       kill 15 · die · stop · start · restart (start and restart at once)
+    docker rm -f         kill 9 · die 137 · destroy           docker kill: kill 9 · die 137, and no policy restart
+    policy restart       die · start, after 0.1 s doubling up to a minute
+    stop of a looping    die · stop, without a kill           --rm: die · destroy, without a kill
+    OOM kill             oom · die 137 within 0.1 s           of a child: oom alone
+    engine stopped       like docker stop, of all at once; its starts afterwards are bare
+    engine killed        after its restart: kill 15 · die · stop of what was left, then bare starts
+    host crashed         no end at all: exit code 255 in inspect, FinishedAt is the engine's start
+"""
+
+import re
+import signal as signals
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
+from bcon_exporter.model.lifecycle_runs import Run, is_near
+
+INFERRED_RESTART = "inferred_restart"
+"""Action of our own: a restart that only the restart count tells of, because its events were lost."""
+
+STOP_SIGNALS = frozenset((2, 3, 15))
+SIGKILL = 9
+SIGNAL_BASE = 128
+SHUTDOWN_EXIT_CODE = 255
+
+# A stop gives ten seconds by default; the end itself is reported a little later on a busy host.
+STOP_SECONDS = 30.0
+# An end with 0 or with the signal's own code may follow a stop signal after long graceful work.
+GRACEFUL_STOP_SECONDS = 600.0
+REMOVAL_SECONDS = 10.0
+# The engine waits a minute at most between two restarts; the rest is for a busy host.
+POLICY_RESTART_SECONDS = 90.0
+SUPERVISED_RESTART_SECONDS = 60.0
+OOM_SECONDS = 10.0
+OOM_OTHER_CODE_SECONDS = 2.0
+JITTER_SECONDS = 2.0
+# The engine gives its containers 15 s when it stops.
+SHUTDOWN_LEAD_SECONDS = 20.0
+SHUTDOWN_TAIL_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """The engine or its host went down and came back.
+
+    Attributes:
+        began_at: When contact was lost.
+        ended_at: When the first container ran again.
+    """
+
+    began_at: datetime
+    ended_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What else is known about an identity's containers.
+
+    Attributes:
+        stop_signals: Container id → number of its own stop signal.
+        policies: Container id → restart policy; an absent id is unknown.
+        shutdowns: Of the engine or host.
+    """
+
+    stop_signals: Mapping[str, int] = field(default_factory=dict)
+    policies: Mapping[str, str] = field(default_factory=dict)
+    shutdowns: tuple[Shutdown, ...] = ()
+
+
+def classify_exits(runs: Sequence[Run], circumstances: Circumstances) -> tuple[tuple[Run, ExitFacts], ...]:
+    """Return each ended run with the facts of its end, by time of the end."""
+    ends = [(run, _judge_end(run, run.end, circumstances)) for run in runs if run.end]
+    return tuple(sorted(ends, key=lambda pair: (pair[1].at, pair[0].container_id)))
+
+
+def _judge_end(run: Run, end: LifecycleEvent, circumstances: Circumstances) -> ExitFacts:
+    stop_signals = STOP_SIGNALS | {circumstances.stop_signals.get(run.container_id, 15)}
+    asked = _find_stop_kill(run, end, stop_signals)
+    shutdown = fell_with_shutdown(run.started_at, end.at, circumstances.shutdowns)
+    requested = not shutdown and (asked is not None or run.stopped_at is not None or _was_removed(run, end))
+    forced = requested and asked is not None and any(k.signal == SIGKILL and k.at >= asked.at for k in run.kills)
+    return ExitFacts(
+        at=end.at,
+        exit_code=end.exit_code,
+        signal=signal_of_exit(end.exit_code),
+        oom=_was_oom(run, end),
+        lifetime_seconds=max((end.at - run.started_at).total_seconds(), 0.0) if run.started_at else None,
+        requested=requested,
+        shutdown=shutdown,
+        forced=forced,
+        image=end.image,
+    )
+
+
+def _find_stop_kill(run: Run, end: LifecycleEvent, stop_signals: frozenset[int]) -> LifecycleEvent | None:
+    """Return the kill that asked for this end, if one did; a reload (HUP, USR1) is none, nor is SIGKILL alone."""
+    for kill in reversed(run.kills):
+        if kill.signal not in stop_signals:
+            continue
+        waited = (end.at - kill.at).total_seconds()
+        graceful = end.exit_code in (0, SIGNAL_BASE + (kill.signal or 0))
+        limit = GRACEFUL_STOP_SECONDS if graceful or run.stopped_at else STOP_SECONDS
+        if -JITTER_SECONDS <= waited <= limit:
+            return kill
+    return None
+
+
+def _was_removed(run: Run, end: LifecycleEvent) -> bool:
+    """True for `docker rm -f`: killed and destroyed at once; `--rm` destroys as soon, but without a kill."""
+    killed = any(is_near(kill.at, end.at, REMOVAL_SECONDS) for kill in run.kills if kill.signal == SIGKILL)
+    return killed and is_near(run.destroyed_at, end.at, REMOVAL_SECONDS)
+
+
+def _was_oom(run: Run, end: LifecycleEvent) -> bool:
+    if any(kill.signal == SIGKILL for kill in run.kills):
+        return False
+    limit = OOM_SECONDS if end.exit_code == SIGNAL_BASE + SIGKILL else OOM_OTHER_CODE_SECONDS
+    return any(-JITTER_SECONDS <= (end.at - oom).total_seconds() <= limit for oom in run.ooms)
+
+
+def fell_with_shutdown(started_at: datetime | None, ended_at: datetime, shutdowns: Iterable[Shutdown]) -> bool:
+    """True when a run from before a shutdown ended with it."""
+    lead, tail = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
+    return any(
+        (started_at is None or started_at < down.began_at) and down.began_at - lead <= ended_at <= down.ended_at + tail
+        for down in shutdowns
+    )
+
+
+def signal_of_exit(exit_code: int | None) -> int | None:
+    """Return the signal that an exit code above 128 stands for."""
+    return exit_code - SIGNAL_BASE if exit_code is not None and SIGNAL_BASE < exit_code <= SIGNAL_BASE + 64 else None
+
+
+def find_restarts(
+    exits: Sequence[tuple[Run, ExitFacts]],
+    runs: Sequence[Run],
+    events: Sequence[LifecycleEvent],
+    circumstances: Circumstances,
+) -> tuple[tuple[str, datetime], ...]:
+    """Return container id and time of each restart that nobody asked for, oldest first.
+
+    A restart counts when the end before it was neither asked for nor a shutdown's, and
+    - the same container starts again within the engine's longest back-off, has (or may have) a restart policy,
+      and no `restart` event marks it as somebody's; or
+    - it removed itself (`--rm`) and another container of the identity starts within a minute: a supervisor's loop.
+    A later or policy-less start of the same container, and any recreation by Compose, is somebody's doing.
+    """
+    facts = {id(run): exit_facts for run, exit_facts in exits}
+    found: set[tuple[datetime, str]] = set()
+    by_container: dict[str, list[Run]] = {}
+    for run in runs:
+        by_container.setdefault(run.container_id, []).append(run)
+    for container_id, lives in by_container.items():
+        if circumstances.policies.get(container_id) != "no":
+            found.update(_find_policy_restarts(lives, facts))
+    found.update(_find_supervised_restarts(runs, facts))
+    found.update(_find_inferred(events, found))
+    return tuple((container_id, at) for at, container_id in sorted(found))
+
+
+def _find_policy_restarts(lives: Sequence[Run], facts: Mapping[int, ExitFacts]) -> set[tuple[datetime, str]]:
+    return {
+        (later.started_at, later.container_id)
+        for earlier, later in pairwise(lives)
+        if later.started_at
+        and not later.manual
+        and _is_crash(facts.get(id(earlier)), later.started_at, POLICY_RESTART_SECONDS)
+    }
+
+
+def _is_crash(end: ExitFacts | None, started_at: datetime, within_seconds: float) -> bool:
+    if end is None or end.requested or end.shutdown:
+        return False
+    return -JITTER_SECONDS <= (started_at - end.at).total_seconds() <= within_seconds
+
+
+def _find_supervised_restarts(runs: Sequence[Run], facts: Mapping[int, ExitFacts]) -> set[tuple[datetime, str]]:
+    found = set()
+    for earlier, later in pairwise(runs):
+        if earlier.container_id == later.container_id or not (later.started_at and later.created_at):
+            continue
+        removed_itself = earlier.destroyed_at and earlier.end and not earlier.kills
+        if not removed_itself or earlier.destroyed_at is None or earlier.end is None:
+            continue
+        in_order = is_near(earlier.end.at, earlier.destroyed_at, REMOVAL_SECONDS)
+        if in_order and later.created_at >= earlier.destroyed_at:
+            end = facts.get(id(earlier))
+            if _is_crash(end, later.started_at, SUPERVISED_RESTART_SECONDS):
+                found.add((later.started_at, later.container_id))
+    return found
+
+
+def _find_inferred(events: Iterable[LifecycleEvent], seen: Iterable[tuple[datetime, str]]) -> set[tuple[datetime, str]]:
+    """Return inferred restarts, save those whose own events did come after all."""
+    told = list(seen)
+    return {
+        (event.at, event.container_id)
+        for event in events
+        if event.action == INFERRED_RESTART
+        and not any(at_id[1] == event.container_id and is_near(at_id[0], event.at, JITTER_SECONDS) for at_id in told)
+    }
+
+
+def find_oom_kills(events: Iterable[LifecycleEvent]) -> tuple[tuple[str, datetime], ...]:
+    """Return container id and time of each OOM kill, of a main or a child process, oldest first."""
+    return tuple((event.container_id, event.at) for event in events if event.action == "oom")
+
+
+def find_health_changes(events: Iterable[LifecycleEvent]) -> tuple[datetime, ...]:
+    """Return when health flipped between healthy and unhealthy; a start begins anew."""
+    last: dict[str, str] = {}
+    changes = []
+    for event in events:
+        if event.action == "start":
+            last.pop(event.container_id, None)
+        elif event.action == "health_status" and event.health in ("healthy", "unhealthy"):
+            if last.get(event.container_id, event.health) != event.health:
+                changes.append(event.at)
+            last[event.container_id] = event.health
+    return tuple(changes)
+
+
+def find_image_change(events: Iterable[LifecycleEvent]) -> tuple[str, datetime] | None:
+    """Return the image before the newest change of it, and when the container with the new one was made."""
+    image, change = "", None
+    seen: set[str] = set()
+    for event in events:
+        if event.container_id in seen or not event.image:
+            continue
+        seen.add(event.container_id)
+        if image and event.image != image:
+            change = (image, event.at)
+        image = event.image
+    return change
+
+
+def parse_signal(text: str | None) -> int | None:
+    """Read a stop signal as a container is configured with: "SIGQUIT", "QUIT", "3", "SIGRTMIN+3"."""
+    match = re.fullmatch(r"(?:SIG)?([A-Z]+[0-9]?|[0-9]{1,2})(?:\+([0-9]{1,2}))?", (text or "").strip().upper())
+    if match is None:
+        return None
+    name, offset = match.group(1), int(match.group(2) or 0)
+    if name.isdigit():
+        return int(name)
+    known = next((int(member) for member in signals.Signals if member.name == f"SIG{name}"), None)
+    return None if known is None else known + offset
