@@ -1,0 +1,179 @@
+"""Which log lines are new, and which are kept: a cursor and a window of lines per container.
+
+The engine is asked with `since` and `tail`: without `tail` it reads the whole file, without `since` it sends old lines
+again. `since` is inclusive, so lines of the cursor's own nanosecond come again; they are counted, and so many skipped.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bcon_exporter.docker_host.log_stream import Entry, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.model.facts import LogFacts, LogLine
+
+__all__ = ["LogCursors", "parse_log_stream"]
+
+# What a kept line costs beside its text: the line, its time and the string's head.
+_LINE_OVERHEAD_BYTES = 160
+_CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
+
+
+@dataclass(slots=True)
+class _Kept:
+    """One container's cursor and lines.
+
+    Attributes:
+        cursor: Stamp of the newest line seen, nanoseconds; None before the first read.
+        seen: How many lines of that very nanosecond have been seen.
+        open_line: The line that the container has not ended yet; shown, but not kept.
+        lost_at: Stamp of the oldest line after the last loss of lines.
+    """
+
+    cursor: int | None = None
+    seen: int = 0
+    lines: list[LogLine] = field(default_factory=list)
+    held_bytes: int = 0
+    open_line: LogLine | None = None
+    lost_at: datetime | None = None
+
+
+class LogCursors:
+    """Cursors and kept lines of all containers; to be used by one thread.
+
+    Args:
+        bytes_per_container: Kept text of one container.
+        bytes_total: Kept text of all; above it, each container keeps only its equal share.
+        lines_per_container: Kept lines of one container.
+    """
+
+    def __init__(
+        self, *, bytes_per_container: int = 256 * 1024, bytes_total: int = 48 * 2**20, lines_per_container: int = 2000
+    ) -> None:
+        self._bytes_per_container = bytes_per_container
+        self._bytes_total = bytes_total
+        self._lines_per_container = lines_per_container
+        self._kept: dict[str, _Kept] = {}
+        self._held_bytes = 0
+
+    @property
+    def held_bytes(self) -> int:
+        """What all kept lines hold, about."""
+        return self._held_bytes
+
+    def query(self, container_id: str, *, tail: int, now: datetime) -> str:
+        """Return the query of the next read; the first one has no `since` (a stopped container's lines may be old)."""
+        kept = self._kept.get(container_id)
+        query = f"stdout=1&stderr=1&timestamps=1&tail={tail}"
+        if kept is None or kept.cursor is None:
+            return query
+        if kept.cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
+            # The clock has been set back: a `since` in the future would hide all that is written now.
+            self.forget((container_id,))
+            return query
+        return f"{query}&since={kept.cursor // 1_000_000_000}.{kept.cursor % 1_000_000_000:09d}"
+
+    def take(
+        self, container_id: str, raw: bytes, *, tty: bool | None, since: datetime | None, tail: int, driver: str | None
+    ) -> LogFacts:
+        """Take in the answer to `query` and return the lines of the window.
+
+        Args:
+            container_id: Full id.
+            raw: The answer's body, "" when there was nothing new.
+            tty: Whether the container has a terminal; None when unknown.
+            since: Older lines are dropped; None keeps them (a container that has ended: its last lines explain it).
+            tail: As asked in `query`: so many entries or more mean that older ones were left out.
+            driver: Log driver, as a fact.
+        """
+        kept = self._kept.setdefault(container_id, _Kept())
+        first = kept.cursor is None
+        entries = split_entries(raw, tty=tty)
+        new, overlap = self._advance(kept, entries)
+        ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
+        lines = finish_entries([*ended, *open_lines])
+        if entries:
+            kept.open_line = lines[-1] if open_lines else None
+            lines = lines[: len(ended)]
+        if lines and len(entries) >= tail and (first or not overlap):
+            kept.lost_at = lines[0].at
+        self._keep(kept, lines, since)
+        shown = tuple(kept.lines) + ((kept.open_line,) if kept.open_line else ())
+        lost = kept.lost_at is not None and (since is None or kept.lost_at >= since)
+        return LogFacts(lines=shown, truncated=lost, driver=driver)
+
+    def kept(self, container_id: str, *, since: datetime | None, driver: str | None) -> LogFacts | None:
+        """Return what is kept, without a read; None when nothing was ever read."""
+        if container_id not in self._kept:
+            return None
+        return self.take(container_id, b"", tty=None, since=since, tail=1, driver=driver)
+
+    def forget(self, container_ids: Collection[str]) -> None:
+        """Drop everything about these containers."""
+        for container_id in container_ids:
+            gone = self._kept.pop(container_id, None)
+            if gone is not None:
+                self._held_bytes -= gone.held_bytes
+
+    def retain(self, container_ids: Collection[str]) -> None:
+        """Drop everything about all other containers."""
+        self.forget(self._kept.keys() - set(container_ids))
+
+    def _advance(self, kept: _Kept, entries: list[Entry]) -> tuple[list[Entry], bool]:
+        """Return the entries not seen yet, and whether the last one seen came again (so none was left out)."""
+        cursor = kept.cursor
+        same = sum(1 for entry in entries if entry.complete and entry.nanoseconds == cursor)
+        skip, overlap = (kept.seen if cursor is not None else 0), cursor is not None and same >= kept.seen
+        new: list[Entry] = []
+        for entry in entries:
+            at = entry.nanoseconds
+            if cursor is not None and at is not None and at < cursor:
+                continue
+            if cursor is not None and at == cursor and skip > 0 and entry.complete:
+                skip -= 1
+                continue
+            new.append(entry)
+        self._move_cursor(kept, new)
+        return new, overlap
+
+    def _move_cursor(self, kept: _Kept, new: list[Entry]) -> None:
+        stamps = [entry.nanoseconds for entry in new if entry.complete and entry.nanoseconds is not None]
+        if not stamps:
+            return
+        newest = max(stamps)
+        same = stamps.count(newest)
+        kept.seen = kept.seen + same if newest == kept.cursor else same
+        kept.cursor = newest
+
+    def _keep(self, kept: _Kept, lines: tuple[LogLine, ...], since: datetime | None) -> None:
+        before = kept.held_bytes
+        kept.lines.extend(lines)
+        kept.held_bytes += sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in lines)
+        dropped = 0
+        if since is not None:
+            while dropped < len(kept.lines) and (at := kept.lines[dropped].at) is not None and at < since:
+                dropped += 1
+        self._drop(kept, dropped)
+        self._held_bytes += kept.held_bytes - before
+        self._enforce(kept)
+
+    def _enforce(self, kept: _Kept) -> None:
+        """Drop the oldest lines beyond the caps."""
+        cap = self._bytes_per_container
+        if self._held_bytes > self._bytes_total:
+            cap = min(cap, self._bytes_total // len(self._kept))
+        dropped, excess = max(0, len(kept.lines) - self._lines_per_container), kept.held_bytes - cap
+        excess -= sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in kept.lines[:dropped])
+        while excess > 0 and dropped < len(kept.lines):
+            excess -= len(kept.lines[dropped].text) + _LINE_OVERHEAD_BYTES
+            dropped += 1
+        if dropped:
+            last = kept.lines[dropped - 1].at
+            kept.lost_at = last + timedelta(microseconds=1) if last else kept.lost_at
+            before = kept.held_bytes
+            self._drop(kept, dropped)
+            self._held_bytes += kept.held_bytes - before
+
+    def _drop(self, kept: _Kept, count: int) -> None:
+        if count:
+            kept.held_bytes -= sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in kept.lines[:count])
+            del kept.lines[:count]
