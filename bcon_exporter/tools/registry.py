@@ -47,14 +47,24 @@ def call_tool(context: Context, name: str, payload: object) -> Envelope:
 
     Identical requests at the same time share one run; too many different ones are `rate_limited`.
     """
+    try:
+        tool = find_tool(name)
+    except InvalidInputError as error:
+        context.errors.add(error.code)
+        return failure(error)
+    return run_tool(context, tool, payload)
+
+
+def run_tool(context: Context, tool: Tool[Any], payload: object) -> Envelope:
+    """Do what `call_tool` does, with a tool at hand."""
     started, calls_before = context.monotonic(), _engine_calls(context)
-    envelope = _answer(context, name, payload)
+    envelope = _answer(context, tool, payload)
     if envelope.code is not None:
         context.errors.add(envelope.code)
     context.history.record_cost(
         CostEntry(
             timestamp=context.now(),
-            operation=name if any(tool.name == name for tool in TOOLS) else "unknown",
+            operation=tool.name,
             usage=measure_usage(len(_canonical(payload)), len(envelope.body)),
             cached=envelope.shared,
             docker_calls=0 if envelope.shared else max(0, _engine_calls(context) - calls_before),
@@ -65,18 +75,17 @@ def call_tool(context: Context, name: str, payload: object) -> Envelope:
     return envelope
 
 
-def _answer(context: Context, name: str, payload: object) -> Envelope:
+def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     try:
-        tool = find_tool(name)
         request = parse_input(tool, payload)
         if not tool.works:
             return _run(context, tool, request)
-        key = (tool.name, request.model_dump_json())
+        key = (tool, request.model_dump_json())
         envelope, shared = context.flights.run(key, lambda: _run(context, tool, request))
     except BconError as error:
         return failure(error)
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes an error with an id
-        return failure(_defect(name, error))
+        return failure(_defect(tool.name, error))
     return Envelope(envelope.value, None, envelope.body, shared=shared)
 
 

@@ -13,7 +13,7 @@ from bcon_exporter.tools.context import Context
 I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tool(Generic[I]):
     """One tool, declared once: HTTP routes, commands and schemas are derived from it.
 

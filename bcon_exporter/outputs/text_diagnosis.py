@@ -1,0 +1,168 @@
+"""A diagnosis as a person wants to read it: what is wrong, why, what to do; the worst first."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, Urgency
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, ErrorExplanation, SampleLog, Status
+from bcon_exporter.outputs.text_style import (
+    DIM,
+    SEVERITY_STYLES,
+    STATUS_STYLES,
+    join,
+    name_text,
+    pairs,
+    plain,
+    show_age,
+    show_seconds,
+    show_time,
+    stack,
+)
+
+_WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "this week"}
+_ORDER: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
+_LABEL_WIDTH = 5
+_BRIEF_EVIDENCE, _BRIEF_CAUSES, _BRIEF_SUGGESTIONS = 2, 1, 2
+
+
+def show_host(report: DiagnoseAllReport, *, healthy_too: bool = False) -> RenderableType:
+    """Return the host: counts, then each ailing container with what, why and what to do."""
+    parts: list[RenderableType] = [_headline(report), Text()]
+    for one in report.reports:
+        if one.status != "healthy" or healthy_too:
+            parts += [show_container(one, brief=True), Text()]
+    healthy = [one.container_name for one in report.reports if one.status == "healthy"]
+    if healthy and not healthy_too:
+        parts.append(_healthy_line(healthy))
+    parts += _blind_spots(report)
+    return stack(parts)
+
+
+def show_container(report: DiagnosisReport, *, brief: bool = False) -> RenderableType:
+    """Return one container; brief shows the top cause and the newest evidence only."""
+    parts: list[RenderableType] = [_title(report)]
+    rows: list[tuple[str, RenderableType]] = []
+    for symptom in report.symptoms:
+        rows += _symptom_rows(symptom, report, brief=brief)
+    causes = report.likely_causes[: _BRIEF_CAUSES if brief else None]
+    rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(causes)]
+    suggestions = report.suggestions[: _BRIEF_SUGGESTIONS if brief else None]
+    for suggestion in suggestions:
+        rows += _suggestion_rows(suggestion, brief=brief)
+    if not report.symptoms:
+        rows.append(("", plain(report.summary, DIM)))
+    if report.not_evaluated:
+        rows.append(("blind", _not_evaluated(report)))
+    if report.rule_errors:
+        names = ", ".join(report.rule_errors)
+        rows.append(("bug", Text(f"rules that failed: {names}; please report this", style="red")))
+    return stack([*parts, pairs(rows, indent=2, width=_LABEL_WIDTH)])
+
+
+def _headline(report: DiagnoseAllReport) -> Text:
+    counts = {"critical": report.critical, "error": report.error, "warning": report.warning, "healthy": report.healthy}
+    parts = [Text(f"{report.total_containers} containers", style="bold")]
+    parts += [Text(f" {counts[status]} {status} ", style=STATUS_STYLES[status]) for status in _ORDER if counts[status]]
+    if report.ignored:
+        parts.append(Text(f"{report.ignored} ignored", style=DIM))
+    parts.append(Text(show_time(report.timestamp), style=DIM))
+    return join(parts)
+
+
+def _title(report: DiagnosisReport) -> Text:
+    status = Text(f" {report.status.upper()} ", style=STATUS_STYLES[report.status])
+    where = "/".join(part for part in (report.project, report.service) if part)
+    state = report.state.value
+    if report.uptime is not None:
+        state = f"{state} for {show_seconds(report.uptime)}"
+    return join([status, name_text(report.container_name, "bold"), name_text(where, DIM), Text(state, style=DIM)])
+
+
+def _symptom_rows(symptom: Symptom, report: DiagnosisReport, *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
+    sentence = plain(symptom.description)
+    tag = symptom.type.value
+    if symptom.confidence < 1:
+        tag += f", {symptom.confidence:.0%} sure"
+    if symptom.first_seen is not None:
+        tag += f", since {show_age(symptom.first_seen, report.timestamp)}"
+    sentence.append(f"  {tag}", style=DIM)
+    yield "what", Text.assemble(("● ", SEVERITY_STYLES[symptom.severity]), sentence)
+    for line in symptom.evidence[-_BRIEF_EVIDENCE if brief else 0 :]:
+        yield "", _quote(line)
+
+
+def _cause(cause: LikelyCause) -> Text:
+    text = plain(cause.description, "cyan")
+    text.append(f"  {cause.confidence:.0%}", style=DIM)
+    return text
+
+
+def _suggestion_rows(suggestion: Suggestion, *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
+    text = Text(f"{_WHEN[suggestion.urgency]}: ", style=DIM)
+    text.append_text(plain(suggestion.action, "default not dim"))
+    yield "do", text
+    if not brief and suggestion.rationale:
+        yield "", plain(suggestion.rationale, DIM)
+    if suggestion.check:
+        yield "", Text.assemble(("$ ", DIM), plain(suggestion.check, "dim italic"))
+
+
+def _quote(line: str) -> Text:
+    quoted = Text("│ ", style=DIM)
+    quoted.append_text(plain(line.replace("\n", "\n│ "), DIM))
+    return quoted
+
+
+def _not_evaluated(report: DiagnosisReport) -> Text:
+    by_reason: dict[str, list[str]] = {}
+    for rule in report.not_evaluated:
+        by_reason.setdefault(rule.reason, []).append(rule.symptom.value)
+    sentences = [f"{', '.join(names)} not judged: {reason}" for reason, names in by_reason.items()]
+    return plain("; ".join(sentences), DIM)
+
+
+def _healthy_line(names: list[str]) -> Text:
+    line = Text(" HEALTHY ", style=STATUS_STYLES["healthy"])
+    line.append("  ")
+    line.append_text(join([name_text(name) for name in sorted(names)], ", "))
+    return line
+
+
+def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
+    """Return what of the host could not be read: silence is never health."""
+    lines = [plain(f"not read: {what}: {reason}", "yellow") for what, reason in sorted(report.unread.items())]
+    if report.incomplete:
+        lines.append(plain(f"incomplete facts of: {', '.join(report.incomplete)}", "yellow"))
+    return [Text(), *lines] if lines else []
+
+
+def show_explanation(report: ErrorExplanation) -> RenderableType:
+    """Return what a pattern found, with the newest occurrence in its context."""
+    found = f"{report.occurrences} × " if report.occurrences else "not found: "
+    head = join(
+        [Text(found + repr(report.pattern), style="bold"), Text("in"), name_text(report.container_name, "bold")]
+    )
+    rows: list[tuple[str, RenderableType]] = []
+    if report.first_seen is not None:
+        rows.append(("first", Text(show_time(report.first_seen))))
+        rows.append(("last", Text(show_time(report.last_seen))))
+    rows.append(("means", plain(report.explanation)))
+    rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(report.likely_causes)]
+    for suggestion in report.suggestions:
+        rows += _suggestion_rows(suggestion, brief=False)
+    samples = [_sample(sample) for sample in report.sample_logs]
+    searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
+    return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, searched])
+
+
+def _sample(sample: SampleLog) -> RenderableType:
+    text = Text()
+    for index, line in enumerate(sample.lines):
+        hit = index == sample.match_index
+        text.append("› " if hit else "│ ", style="bold red" if hit else DIM)
+        text.append_text(plain(line, "" if hit else DIM))
+        text.append("\n")
+    return Padding(text, (1, 0, 0, 2))

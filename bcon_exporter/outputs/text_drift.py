@@ -1,0 +1,116 @@
+"""Drift as a person wants to read it: by project and service, what the file says beside what runs."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bcon_exporter.model.findings import ServiceDrift
+from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.outputs.text_style import DIM, SEVERITY_STYLES, join, name_text, plain, show_time, stack
+from bcon_exporter.tools.drift import DriftFindings
+
+_STATUS_STYLES = {
+    DriftStatus.SYNCED: "bold green",
+    DriftStatus.DRIFTED: "bold yellow",
+    DriftStatus.UNKNOWN: "bold magenta",
+}
+_ORDER = {DriftStatus.DRIFTED: 0, DriftStatus.UNKNOWN: 1, DriftStatus.SYNCED: 2}
+_WOULD = {
+    "recreate": "docker compose up would recreate it",
+    "start": "docker compose up would start it",
+    "create": "docker compose up would create it",
+    "remove_orphan": "docker compose up --remove-orphans would remove it",
+    "nothing": "docker compose up would leave it as it is",
+}
+
+
+def show_findings(findings: DriftFindings) -> RenderableType:
+    """Return every project, drifted ones first, and the containers that no file defines."""
+    if not findings.reports:
+        return stack([Text("No Compose project runs here and none is configured."), *_untracked(findings.untracked)])
+    parts: list[RenderableType] = [_headline(findings.reports), Text()]
+    for report in sorted(findings.reports, key=lambda one: (_ORDER[one.status], one.project_name)):
+        parts += [show_report(report, untracked_too=False), Text()]
+    return stack([*parts, *_untracked(findings.untracked)])
+
+
+def show_report(report: DriftReport, *, untracked_too: bool = True) -> RenderableType:
+    """Return one project."""
+    parts: list[RenderableType] = [_title(report)]
+    if report.unknown_reason is not None:
+        doubt = plain(report.unknown_detail or report.unknown_reason.value.replace("_", " "), "magenta")
+        parts.append(Padding(doubt, (0, 0, 0, 2)))
+    if report.unresolved:
+        names = plain(f"variables without a value: {', '.join(report.unresolved)}", "magenta")
+        parts.append(Padding(names, (0, 0, 0, 2)))
+    for service, found in groupby(report.differences, key=lambda one: one.service_name):
+        parts.append(Padding(_service(service, tuple(found)), (0, 0, 0, 2)))
+    if not report.differences and report.status is DriftStatus.SYNCED:
+        parts.append(Padding(plain(report.summary, DIM), (0, 0, 0, 2)))
+    if report.ignored:
+        parts.append(Padding(Text(f"{report.ignored} differences ignored by a rule", style=DIM), (0, 0, 0, 2)))
+    return stack([*parts, *(_untracked(report.untracked) if untracked_too else ())])
+
+
+def _headline(reports: Iterable[DriftReport]) -> Text:
+    reports = tuple(reports)
+    counts = {status: sum(report.status is status for report in reports) for status in _ORDER}
+    noun = "project" if len(reports) == 1 else "projects"
+    parts = [Text(f"{len(reports)} Compose {noun}", style="bold")]
+    parts += [
+        Text(f"{counts[status]} {status.value}", style=_STATUS_STYLES[status]) for status in _ORDER if counts[status]
+    ]
+    return join([*parts, Text(show_time(max(report.timestamp for report in reports)), style=DIM)])
+
+
+def _title(report: DriftReport) -> Text:
+    status = Text(f" {report.status.value.upper()} ", style=_STATUS_STYLES[report.status])
+    files = ", ".join(report.compose_files or (report.compose_file,))
+    return join([status, name_text(report.project_name, "bold"), plain(files, DIM)])
+
+
+def _service(name: str, differences: tuple[ServiceDrift, ...]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for difference in differences:
+        style = SEVERITY_STYLES[difference.severity]
+        label = Text.assemble(("● ", style), difference.drift_type.value)
+        grid.add_row(label, _difference(difference))
+    would = {_WOULD[one.compose_would] for one in differences if one.compose_would is not None}
+    notes = [Padding(Text(note, style=DIM), (0, 0, 0, 2)) for note in sorted(would)]
+    return stack([name_text(name, "bold"), Padding(grid, (0, 0, 0, 2)), *notes])
+
+
+def _difference(difference: ServiceDrift) -> RenderableType:
+    """Return the sentence, or for a field the two values under one another, aligned."""
+    notes = []
+    if difference.container_name:
+        notes.append(f"on {difference.container_name}")
+    if difference.outside_compose:
+        notes.append("changed behind Compose's back")
+    if difference.stop_requested:
+        notes.append("somebody stopped it")
+    if difference.confidence < 1:
+        notes.append(f"{difference.confidence:.0%} sure")
+    note = plain(", ".join(notes), DIM)
+    if difference.field is None:
+        return join([plain(difference.message), note])
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    grid.add_column(style=DIM, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row("file", plain(difference.expected or "(none)", "green"))
+    grid.add_row("runs", plain(difference.actual or "(none)", "red"))
+    return stack([join([plain(difference.field, "bold"), note]), grid])
+
+
+def _untracked(names: tuple[str, ...]) -> list[RenderableType]:
+    if not names:
+        return []
+    noun = "container" if len(names) == 1 else "containers"
+    head = Text(f"{len(names)} running {noun} in no Compose file: ", style=DIM)
+    return [head.append_text(join([name_text(name, "default not dim") for name in names], ", "))]

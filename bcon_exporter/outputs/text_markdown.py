@@ -1,0 +1,210 @@
+"""The same results as Markdown, for issues, chats and agents; untrusted text cannot become markup."""
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+
+from bcon_exporter.model.cleaning import clean_name, strip_controls
+from bcon_exporter.model.findings import Suggestion, Urgency
+from bcon_exporter.model.reports import (
+    ContainerInfo,
+    ContainerLogs,
+    ContainerStats,
+    CostReport,
+    DiagnoseAllReport,
+    DiagnosisReport,
+    DriftReport,
+    ErrorExplanation,
+    HealthCheck,
+)
+from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
+from bcon_exporter.tools.drift import DriftFindings
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
+_BACKTICKS = re.compile(r"`+")
+_WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "this week"}
+
+
+def escape(raw: str) -> str:
+    """Return untrusted text as one line in which nothing is markup."""
+    return _SPECIAL.sub(r"\\\1", clean_name(raw) if len(raw) < 256 else strip_controls(raw)).replace("\n", " ")  # noqa: PLR2004
+
+
+def fence(lines: Iterable[str]) -> list[str]:
+    """Return untrusted lines as a code block whose fence is longer than any within."""
+    body = [part for line in lines for part in strip_controls(line).split("\n")]
+    longest = max((len(run) for line in body for run in _BACKTICKS.findall(line)), default=0)
+    mark = "`" * max(3, longest + 1)
+    return [f"{mark}text", *body, mark]
+
+
+def write_markdown(value: Any) -> str:
+    """Return a tool's result as Markdown.
+
+    Raises:
+        TypeError: No tool returns such a value.
+    """
+    lines: Iterable[str]
+    match value:
+        case DiagnoseAllReport():
+            lines = _host(value)
+        case DiagnosisReport():
+            lines = _container(value, "#")
+        case ErrorExplanation():
+            lines = _explanation(value)
+        case DriftFindings():
+            lines = _findings(value)
+        case DriftReport():
+            lines = _drift(value, "#")
+        case _:
+            lines = _small(value)
+    return "\n".join(lines) + "\n"
+
+
+def _small(value: Any) -> Iterable[str]:
+    match value:
+        case ContainerInfo():
+            return _pairs(value.name, value.model_dump(mode="json", exclude_none=True, exclude={"name"}))
+        case HealthCheck():
+            return _pairs("bcon-exporter", value.model_dump(mode="json", exclude_none=True))
+        case ContainerLogs():
+            times = (f"{show_time(one.timestamp)}  " if one.timestamp else "" for one in value.entries)
+            messages = (one.message for one in value.entries)
+            body = [time + message for time, message in zip(times, messages, strict=True)]
+            return [f"# Log of {escape(value.container_name)}", "", *fence(body)]
+        case CostReport():
+            return _cost(value)
+        case ContainerStats():
+            return _stats((value,))
+        case (ContainerStats(), *_):
+            return _stats(tuple(value))
+        case (ContainerInfo(), *_):
+            return _list(tuple(value))
+        case ():
+            return ["Nothing matches."]
+    msg = f"no Markdown form of {type(value).__name__}"
+    raise TypeError(msg)
+
+
+def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    """Return a table; its cells must be escaped."""
+    lines = [head, tuple("---" for _ in head), *rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _pairs(title: str, fields: dict[str, Any]) -> list[str]:
+    rows = (
+        (escape(key.replace("_", " ")), escape(str(value))) for key, value in fields.items() if value not in ({}, [])
+    )
+    return [f"# {escape(title)}", "", *_rows(("what", "value"), rows)]
+
+
+def _host(report: DiagnoseAllReport) -> list[str]:
+    counts = f"{report.critical} critical, {report.error} error, {report.warning} warning, {report.healthy} healthy"
+    lines = [f"# {report.total_containers} containers: {counts}", "", show_time(report.timestamp)]
+    for one in report.reports:
+        if one.status != "healthy":
+            lines += ["", *_container(one, "##")]
+    for what, reason in sorted(report.unread.items()):
+        lines += ["", f"Not read: {escape(what)}: {escape(reason)}"]
+    return lines
+
+
+def _container(report: DiagnosisReport, level: str) -> list[str]:
+    lines = [f"{level} {escape(report.container_name)}: {report.status}", ""]
+    if not report.symptoms:
+        lines.append(escape(report.summary))
+    for symptom in report.symptoms:
+        lines.append(f"- **{escape(symptom.type.value)}** ({symptom.severity.value}): {escape(symptom.description)}")
+    evidence = [line for symptom in report.symptoms for line in symptom.evidence]
+    if report.likely_causes:
+        lines += ["", "Why:", ""]
+        lines += [f"- {escape(cause.description)} ({cause.confidence:.0%})" for cause in report.likely_causes]
+    if report.suggestions:
+        lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
+    if evidence:
+        lines += ["", "Evidence:", "", *fence(evidence)]
+    if report.not_evaluated:
+        names = ", ".join(escape(rule.symptom.value) for rule in report.not_evaluated)
+        lines += ["", f"Not judged, because facts were missing: {names}"]
+    return lines
+
+
+def _suggestions(suggestions: Iterable[Suggestion]) -> list[str]:
+    return [f"- {_WHEN[one.urgency]}: {escape(one.action)}" for one in suggestions]
+
+
+def _explanation(report: ErrorExplanation) -> list[str]:
+    lines = [f"# {report.occurrences} occurrences in {escape(report.container_name)}", "", escape(report.explanation)]
+    if report.likely_causes:
+        lines += ["", "Why:", ""]
+        lines += [f"- {escape(cause.description)} ({cause.confidence:.0%})" for cause in report.likely_causes]
+    if report.suggestions:
+        lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
+    for sample in report.sample_logs:
+        lines += ["", *fence(sample.lines)]
+    return lines
+
+
+def _findings(findings: DriftFindings) -> list[str]:
+    lines = [f"# {len(findings.reports)} Compose projects"]
+    for report in findings.reports:
+        lines += ["", *_drift(report, "##")]
+    if findings.untracked:
+        lines += ["", f"In no Compose file: {', '.join(escape(name) for name in findings.untracked)}"]
+    return lines
+
+
+def _drift(report: DriftReport, level: str) -> list[str]:
+    lines = [f"{level} {escape(report.project_name)}: {report.status.value}", "", escape(report.summary)]
+    if report.unknown_detail:
+        lines += ["", escape(report.unknown_detail)]
+    for service, found in groupby(report.differences, key=lambda one: one.service_name):
+        rows = (
+            (
+                one.drift_type.value.replace("_", "\\_"),
+                escape(one.field or ""),
+                escape(one.expected),
+                escape(one.actual),
+            )
+            for one in found
+        )
+        lines += ["", f"{level}# {escape(service)}", "", *_rows(("drift", "field", "file", "runs"), rows)]
+    return lines
+
+
+def _list(containers: tuple[ContainerInfo, ...]) -> list[str]:
+    rows = (
+        (escape(one.name), one.state.value, escape(one.status), escape(one.image), escape(one.compose_project or ""))
+        for one in containers
+    )
+    return _rows(("name", "state", "status", "image", "project"), rows)
+
+
+def _stats(stats: tuple[ContainerStats, ...]) -> list[str]:
+    rows = (
+        (
+            escape(one.container_name),
+            show_percent(one.cpu_percent),
+            show_size(one.memory_usage_bytes),
+            show_percent(one.memory_percent),
+        )
+        for one in stats
+    )
+    return _rows(("name", "CPU", "memory", "of limit"), rows)
+
+
+def _cost(report: CostReport) -> list[str]:
+    rows = (
+        (
+            escape(name),
+            str(cost.operations),
+            str(cost.input_tokens + cost.output_tokens),
+            str(cost.docker_calls),
+            show_seconds(cost.seconds),
+        )
+        for name, cost in report.by_operation.items()
+    )
+    head = ("operation", "calls", "tokens", "engine calls", "time")
+    return [f"# {report.total_operations} tool calls", "", *_rows(head, rows), "", report.note]

@@ -1,0 +1,109 @@
+"""How text looks on a terminal: colours by severity, sizes, ages, and untrusted text made plain."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from bcon_exporter.model.cleaning import clean_name, strip_controls
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.reports import Status
+
+STATUS_STYLES: dict[Status, str] = {
+    "critical": "bold white on red",
+    "error": "bold red",
+    "warning": "bold yellow",
+    "healthy": "bold green",
+}
+SEVERITY_STYLES = {
+    Severity.CRITICAL: "bold red",
+    Severity.ERROR: "red",
+    Severity.WARNING: "yellow",
+    Severity.INFO: "dim",
+}
+DIM = "dim"
+_KIB = 1024
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def plain(raw: str, style: str = "") -> Text:
+    """Return untrusted text as it stands: no markup, no terminal control."""
+    return Text(strip_controls(raw), style=style)
+
+
+def name_text(raw: str, style: str = "") -> Text:
+    """Return an untrusted name on one line."""
+    return Text(clean_name(raw), style=style)
+
+
+def show_size(size_bytes: float | None) -> str:
+    """Return "12.3 MiB"; a dash where it is unknown."""
+    if size_bytes is None:
+        return "–"
+    size = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < _KIB:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= _KIB
+    return f"{size:.1f} TiB"
+
+
+def show_percent(percent: float | None) -> str:
+    """Return "12.3 %"; a dash where it is unknown."""
+    return "–" if percent is None else f"{percent:.1f} %"
+
+
+def show_seconds(seconds: float) -> str:
+    """Return a length of time in its two largest units: "45 s", "12 min", "3 h 20 min", "2 d 4 h"."""
+    whole = max(0, round(seconds))
+    if whole < _MINUTE:
+        return f"{whole} s"
+    if whole < _HOUR:
+        return f"{whole // _MINUTE} min"
+    if whole < _DAY:
+        hours, minutes = whole // _HOUR, whole % _HOUR // _MINUTE
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    days, hours = whole // _DAY, whole % _DAY // _HOUR
+    return f"{days} d {hours} h" if hours else f"{days} d"
+
+
+def show_age(then: datetime | None, now: datetime) -> str:
+    """Return "12 min ago"; a dash where it is unknown."""
+    return "–" if then is None else f"{show_seconds((now - then).total_seconds())} ago"
+
+
+def show_time(when: datetime | None) -> str:
+    """Return a time to the second, in UTC."""
+    return "–" if when is None else f"{when:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def table(*columns: str, right: Iterable[str] = ()) -> Table:
+    """Return an open table without lines; columns named in `right` hold numbers."""
+    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    for index, column in enumerate(columns):
+        side = "right" if column in set(right) else "left"
+        made.add_column(column, justify=side, overflow="fold", no_wrap=index == 0 or column in set(right))  # type: ignore[arg-type]
+    return made
+
+
+def pairs(rows: Iterable[tuple[str, RenderableType]], indent: int = 0, width: int = 0) -> RenderableType:
+    """Return labelled lines, the labels dim and aligned."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style=DIM, no_wrap=True, min_width=width or None)
+    grid.add_column(overflow="fold")
+    for label, value in rows:
+        grid.add_row(label, value)
+    return Padding(grid, (0, 0, 0, indent))
+
+
+def stack(parts: Iterable[RenderableType]) -> Group:
+    """Return the parts under one another."""
+    return Group(*parts)
+
+
+def join(parts: Iterable[Text | str], separator: str = "  ") -> Text:
+    """Return the non-empty parts side by side."""
+    return Text(separator).join(part if isinstance(part, Text) else Text(part) for part in parts if len(part))

@@ -1,0 +1,236 @@
+"""Snapshot files: written by `snapshot`, replayed by every command without an engine."""
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from bcon_exporter.docker_host import RequestCounts, Wants
+from bcon_exporter.errors import (
+    ComposeFileNotFoundError,
+    ContainerNotFoundError,
+    DockerConnectionError,
+    InvalidInputError,
+    PermissionDeniedError,
+)
+from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
+from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.nearest import nearest_names
+from bcon_exporter.model.reports import CostEntry
+
+SCHEMA_VERSION = 1
+_MAX_FILE_BYTES = 512 * 1024 * 1024
+
+
+def write_snapshot(path: Path, snapshot: HostSnapshot) -> None:
+    """Write a snapshot for its owner only (mode 0600), whole or not at all.
+
+    Raises:
+        PermissionDeniedError, InvalidInputError: The file cannot be written.
+    """
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(snapshot_json(snapshot))
+        scratch.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            scratch.unlink(missing_ok=True)
+        kind = PermissionDeniedError if isinstance(error, PermissionError) else InvalidInputError
+        msg = f"the snapshot cannot be written to {path}: {error.strerror}"
+        raise kind(msg, {"file": str(path)}) from None
+
+
+def snapshot_json(snapshot: HostSnapshot) -> bytes:
+    """Return a snapshot as the bytes of its file."""
+    return snapshot.model_dump_json(exclude_defaults=False).encode() + b"\n"
+
+
+def read_snapshot(path: Path) -> HostSnapshot:
+    """Return the snapshot of a file.
+
+    Raises:
+        InvalidInputError: It cannot be read, is no snapshot, or one of another version.
+    """
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise _bad(path, "is larger than 512 MiB")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _bad(path, f"cannot be read: {error.strerror}") from None
+    try:
+        fields = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise _bad(path, "is not JSON; write one with `bcon-exporter snapshot --output FILE`") from None
+    version = fields.get("schema_version") if isinstance(fields, dict) else None
+    if version != SCHEMA_VERSION:
+        told = f"has version {version}" if isinstance(version, int) else "is not a snapshot"
+        raise _bad(path, f"{told}; this bcon-exporter reads version {SCHEMA_VERSION}")
+    try:
+        return HostSnapshot.model_validate_json(raw)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])[:120]
+        raise _bad(path, f"is broken at {where}: {first['msg']}") from None
+
+
+def _bad(path: Path, what: str) -> InvalidInputError:
+    return InvalidInputError(f"snapshot {path} {what}", {"file": str(path)})
+
+
+class SnapshotHost:
+    """A host that is a snapshot: answers every read as the host did when it was taken."""
+
+    def __init__(self, snapshot: HostSnapshot) -> None:
+        self._snapshot = snapshot
+
+    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:  # noqa: ARG002
+        """Return the snapshot; it holds what it holds, whatever is wanted."""
+        return self._snapshot
+
+    def drain_events(self) -> EventBatch:
+        """Return nothing: the snapshot's containers already have their past."""
+        return EventBatch(events=(), covers_since=None)
+
+    def resolve(self, container: str) -> str:
+        """Return the full id of an id, a unique prefix or a name."""
+        return find_container(self._snapshot, container).id
+
+    def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
+        """Return the lines that the snapshot holds."""
+        facts = find_container(self._snapshot, container_id)
+        if facts.logs is None:
+            reason = facts.unread.get("logs", "the snapshot was taken without them")
+            msg = f"the snapshot has no log of {facts.name}: {reason}"
+            raise InvalidInputError(msg, {"container_id": facts.short_id})
+        kept = [
+            line
+            for line in facts.logs.lines
+            if (since is None or (line.at is not None and line.at >= since))
+            and (until is None or (line.at is not None and line.at < until))
+        ]
+        cut = facts.logs.truncated or len(kept) > tail
+        return facts.logs.model_copy(update={"lines": tuple(kept[-tail:]), "truncated": cut})
+
+    def engine(self) -> EngineFacts:
+        """Return the engine as it was."""
+        if self._snapshot.engine is None:
+            msg = "the snapshot does not say which engine it was taken from"
+            raise DockerConnectionError(msg, {})
+        return self._snapshot.engine
+
+    def is_up(self) -> bool:
+        """A snapshot always answers."""
+        return True
+
+    def endpoints_up(self) -> Mapping[str, bool]:
+        """No endpoint is asked."""
+        return {}
+
+    def requests(self) -> RequestCounts:
+        """No request is made."""
+        return RequestCounts(endpoints={})
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+def find_container(snapshot: HostSnapshot, container: str) -> ContainerFacts:
+    """Return the container of this name, id or unique id prefix.
+
+    Raises:
+        ContainerNotFoundError: There is none.
+        InvalidInputError: Several ids begin so.
+    """
+    for facts in snapshot.containers:
+        if container in (facts.name, facts.id):
+            return facts
+    matches = [facts for facts in snapshot.containers if facts.id.startswith(container)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        names = tuple(facts.name for facts in matches)
+        msg = f"{len(matches)} containers have ids that begin with {container}; give more digits, or the name"
+        raise InvalidInputError(msg, {"container_id": container, "matches": names})
+    near = nearest_names(container, [facts.name for facts in snapshot.containers])
+    hint = f"; did you mean {near[0]}?" if near else ""
+    msg = f"there is no container {container}{hint}"
+    raise ContainerNotFoundError(msg, {"container_id": container, "near_matches": near})
+
+
+class SnapshotPast:
+    """The past of a snapshot: already in it. The ledger of a replay is empty."""
+
+    status: Literal["file", "memory", "none"] = "none"
+
+    def record_events(self, batch: EventBatch, now: datetime) -> None:
+        """Keep nothing."""
+
+    def enrich(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Return the snapshot as it is."""
+        return snapshot
+
+    def remember(self, snapshot: HostSnapshot) -> None:
+        """Keep nothing."""
+
+    def first_seen(self, kind: Literal["symptom", "drift"], present: Any, now: datetime) -> dict[str, datetime]:  # noqa: ARG002
+        """Know nothing of earlier times."""
+        return {}
+
+    def record_cost(self, entry: CostEntry) -> None:
+        """Keep nothing."""
+
+    def costs(self, since: datetime, until: datetime) -> tuple[CostEntry, ...]:  # noqa: ARG002
+        """Return nothing."""
+        return ()
+
+    def close(self) -> None:
+        """Hold nothing."""
+
+
+class SnapshotCompose:
+    """The Compose projects as they were resolved when the snapshot was taken."""
+
+    def __init__(self, snapshot: HostSnapshot) -> None:
+        self._projects = snapshot.desired or ()
+
+    def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
+        """Return the project as it was resolved, or say that the snapshot lacks it."""
+        for desired in self._projects:
+            if desired.name == project.name:
+                return desired
+        return DesiredProject(
+            name=project.name,
+            config_files=project.config_files,
+            working_dir=project.working_dir,
+            resolved_at=now,
+            problem=ProjectProblem.NOT_FOUND,
+            problem_detail="the snapshot does not hold this project's Compose files",
+        )
+
+    def resolve_file(
+        self,
+        path: str,
+        project_name: str | None,
+        now: datetime,  # noqa: ARG002
+        known: tuple[RunningProject, ...],  # noqa: ARG002
+    ) -> DesiredProject:
+        """Return the project whose files include `path`."""
+        wanted = os.path.abspath(path)  # noqa: PTH100 -- the file lies on another machine: do not resolve links here
+        for desired in self._projects:
+            if project_name in (None, desired.name) and wanted in desired.config_files:
+                return desired
+        files = tuple(file for desired in self._projects for file in desired.config_files)
+        msg = f"the snapshot does not hold {path}; it holds: {', '.join(files) or 'no Compose file'}"
+        raise ComposeFileNotFoundError(msg, {"file": path, "files": files})
+
+    def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
+        """Return every project of the snapshot."""
+        return self._projects

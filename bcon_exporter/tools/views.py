@@ -1,0 +1,52 @@
+"""Wider answers than the eleven tools give, for people at a terminal; called in the same way, named in no API."""
+
+from dataclasses import replace
+
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.inputs import DiagnoseAllInput
+from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport
+from bcon_exporter.tools.containers import show_usage
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.diagnosis import diagnose_fully
+from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, resolve_projects
+from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.tool import Tool
+
+
+class Nothing(Frozen):
+    """Input of what needs none."""
+
+
+def _diagnose_host(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
+    return diagnose_fully(context, include_healthy=request.include_healthy)
+
+
+def _check_drift(context: Context, request: Nothing) -> DriftFindings:  # noqa: ARG001 -- tools share a shape
+    return check_projects(context, observe(context, DRIFT_WANTS))
+
+
+def _read_all_stats(context: Context, request: Nothing) -> tuple[ContainerStats, ...]:  # noqa: ARG001
+    """Return the usage of every running container, the busiest first."""
+    snapshot = observe(context, Wants(logs=False, usage=True, wait_for_usage=context.one_shot))
+    found = [show_usage(facts, facts.usage) for facts in snapshot.containers if facts.usage is not None]
+    return tuple(sorted(found, key=lambda one: (-(one.cpu_percent or 0.0), one.container_name)))
+
+
+def take_full_snapshot(context: Context, log_tail: int = 1000) -> HostSnapshot:
+    """Return everything that rules may want, with the projects as they resolve now: what a snapshot file holds."""
+    wants = Wants(logs=True, usage=True, config=True, log_tail=log_tail, wait_for_usage=context.one_shot)
+    wants = replace(wants, log_window_seconds=max(3600.0, context.thresholds.log_window_seconds))
+    snapshot = observe(context, wants)
+    return snapshot.model_copy(update={"desired": resolve_projects(context, snapshot)})
+
+
+def _take(context: Context, request: Nothing) -> HostSnapshot:  # noqa: ARG001
+    return take_full_snapshot(context)
+
+
+HOST_DIAGNOSIS = Tool("diagnose_all", "Every container in full.", DiagnoseAllInput, DiagnoseAllReport, _diagnose_host)
+HOST_DRIFT = Tool("detect_drift", "Every project's drift.", Nothing, DriftFindings, _check_drift)
+HOST_STATS = Tool("get_container_stats", "Every container's use.", Nothing, tuple[ContainerStats, ...], _read_all_stats)
+HOST_SNAPSHOT = Tool("snapshot", "The whole host as facts.", Nothing, HostSnapshot, _take)
