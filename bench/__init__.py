@@ -1,0 +1,1 @@
+"""Benchmarks: what a scan costs on real containers, beside the ways that others go."""

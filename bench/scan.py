@@ -1,0 +1,134 @@
+"""Measure a scan of 50, 200 and 500 containers, ours beside the others, and write the table into docs/performance.md.
+
+python -m bench.scan [SIZE…]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.daemon import DaemonMeasurement, measure_daemon
+from bench.fleet import Fleet
+from bench.ways import Measurement
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "performance.md"
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+NAMES = {
+    "naive": "docker-py loop, 32 threads",
+    "raw": "the same requests as below, raw sockets",
+    "api": "bcon-exporter, Engine API alone",
+    "cgroup": "bcon-exporter, cgroup files readable",
+}
+REPETITIONS = {"naive": 1, "raw": 5, "api": 5, "cgroup": 9}
+
+
+def measure_way(way: str, fleet: Fleet) -> Measurement:
+    """Median wall and mean CPU of a way, in a process of its own."""
+    arguments = [way, fleet.engine.host, str(fleet.engine.processes()[0].pid), str(REPETITIONS[way])]
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.ways", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    runs = [Measurement(**each) for each in json.loads(done.stdout)]
+    return Measurement(
+        statistics.median(run.wall_seconds for run in runs),
+        statistics.mean(run.exporter_cpu_seconds for run in runs),
+        statistics.mean(run.engine_cpu_seconds for run in runs),
+        runs[-1].containers,
+    )
+
+
+def render(results: dict[int, dict[str, Measurement]], daemons: dict[int, DaemonMeasurement]) -> str:
+    """The tables and what follows from them, as Markdown."""
+    lines = [
+        _machine(),
+        "",
+        "| way | containers | wall s | CPU s, ours | CPU s, engine | CPU s, both |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for way, name in NAMES.items():
+        for size, ways in results.items():
+            one = ways[way]
+            both = one.exporter_cpu_seconds + one.engine_cpu_seconds
+            numbers = (one.wall_seconds, one.exporter_cpu_seconds, one.engine_cpu_seconds, both)
+            lines.append(f"| {name} | {size} | " + " | ".join(f"{number:.3f}" for number in numbers) + " |")
+    lines += [
+        "",
+        "| containers | wall, naive / ours | CPU, naive / ours | API alone / raw sockets |",
+        "|--:|--:|--:|--:|",
+    ]
+    for size, ways in results.items():
+        wall = ways["naive"].wall_seconds / ways["cgroup"].wall_seconds
+        cpu = _cpu(ways["naive"]) / _cpu(ways["cgroup"])
+        floor = ways["api"].wall_seconds / ways["raw"].wall_seconds
+        lines.append(f"| {size} | {wall:.0f}x | {cpu:.1f}x | {floor:.2f}x |")
+    lines += [
+        "",
+        "| the daemon at | peak memory | one scan | scrape p50 | p99, while a scan runs | compressed |",
+        "|--:|--:|--:|--:|--:|--:|",
+    ]
+    for size, daemon in daemons.items():
+        cells = (
+            f"{daemon.peak_memory_bytes / 1e6:.0f} MB",
+            f"{daemon.scan_seconds:.3f} s",
+            f"{daemon.scrape_p50_seconds * 1e3:.1f} ms",
+            f"{daemon.scrape_p99_seconds * 1e3:.1f} ms ({daemon.scrapes_in_scan} scrapes)",
+            f"{daemon.scrape_bytes / 1e3:.0f} kB",
+        )
+        lines.append(f"| {size} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cpu(one: Measurement) -> float:
+    return one.exporter_cpu_seconds + one.engine_cpu_seconds
+
+
+def _machine() -> str:
+    models = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    model = models[0] if models else platform.machine()
+    command = f"make bench SIZES='{' '.join(sys.argv[1:]) or '50 200 500'}'"
+    return f"Made by `{command}` on {os.cpu_count()} cores of {model}, Python {platform.python_version()}, one run."
+
+
+def write(text: str) -> None:
+    """Put the tables between the markers of the document."""
+    before, _, rest = DOCUMENT.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
+
+
+def main(sizes: list[int]) -> None:
+    """Measure every way at every size in one run on one engine."""
+    results: dict[int, dict[str, Measurement]] = {}
+    daemons: dict[int, DaemonMeasurement] = {}
+    fleet = Fleet().start()
+    try:
+        for size in sizes:
+            fleet.grow_to(size)
+            results[size] = {}
+            for way in NAMES:
+                results[size][way] = measure_way(way, fleet)
+                print(size, way, results[size][way], flush=True)
+            daemons[size] = measure_daemon(fleet.engine.host)
+            print(size, daemons[size], flush=True)
+    finally:
+        fleet.stop()
+    write(render(results, daemons))
+
+
+if __name__ == "__main__":
+    main([int(size) for size in sys.argv[1:]] or [50, 200, 500])
