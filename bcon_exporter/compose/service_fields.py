@@ -11,9 +11,12 @@ from bcon_exporter.compose.attachments import mount_fields, network_fields
 from bcon_exporter.model.normal_form import (
     ABSENT_TEXT,
     DEFAULT_SHM_BYTES,
+    NANOSECONDS,
     RawFields,
     bindings_of,
+    bytes_of,
     capabilities_of,
+    cpus_of,
     directory_of,
     duration_nanoseconds,
     healthcheck_of,
@@ -31,7 +34,6 @@ from bcon_exporter.model.normal_form import (
 _HEALTHCHECK_KEYS = {
     name: name for name in ("test", "interval", "timeout", "retries", "start_period", "start_interval")
 }
-_NANOS = 1_000_000_000
 
 
 def service_fields(service: Mapping[str, Any], name: str, project: Mapping[str, Any]) -> RawFields:
@@ -84,7 +86,7 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "stop_signal", text_of(service.get("stop_signal")))
     grace = service.get("stop_grace_period")
     if grace is not None:
-        fields["stop_grace_period"] = f"{(duration_nanoseconds(grace) or 0) // _NANOS}s"
+        fields["stop_grace_period"] = f"{(duration_nanoseconds(grace) or 0) // NANOSECONDS}s"
     put(fields, "tty", text_of(service.get("tty")))
     put(fields, "stdin_open", text_of(service.get("stdin_open")))
     put(fields, "init", text_of(service.get("init")))
@@ -125,10 +127,11 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
     resources = _mapping(_mapping(service.get("deploy")).get("resources"))
     limits, reservations = _mapping(resources.get("limits")), _mapping(resources.get("reservations"))
-    memory = number_of(limits.get("memory")) or number_of(service.get("mem_limit"))
-    put(fields, "mem_limit", memory)
-    put(fields, "memswap_limit", number_of(service.get("memswap_limit"), default=2 * int(memory or 0)))
-    put(fields, "mem_reservation", number_of(reservations.get("memory")) or number_of(service.get("mem_reservation")))
+    memory = int(limits.get("memory") or service.get("mem_limit") or 0)
+    put(fields, "mem_limit", bytes_of(memory))
+    # Without it the engine takes twice the memory, so that declaring just that says nothing new.
+    put(fields, "memswap_limit", bytes_of(service.get("memswap_limit"), default=2 * memory))
+    put(fields, "mem_reservation", bytes_of(reservations.get("memory") or service.get("mem_reservation")))
     put(fields, "mem_swappiness", number_of(service.get("mem_swappiness"), default=-1))
     put(fields, "cpus", _nano_cpus(limits.get("cpus")) or _nano_cpus(service.get("cpus")))
     put(fields, "pids_limit", number_of(limits.get("pids")) or number_of(service.get("pids_limit"), default=-1))
@@ -137,7 +140,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "blkio_config.weight", number_of(_mapping(service.get("blkio_config")).get("weight")))
     put(fields, "cpuset", text_of(service.get("cpuset")))
     put(fields, "oom_kill_disable", text_of(service.get("oom_kill_disable")))
-    put(fields, "shm_size", number_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
+    put(fields, "shm_size", bytes_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
     for name, limit in _mapping(service.get("ulimits")).items():
         pair = limit if isinstance(limit, Mapping) else {"soft": limit, "hard": limit}
         single = pair.get("single")
@@ -146,7 +149,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
 
 
 def _nano_cpus(value: object) -> str | None:
-    return number_of(round(float(str(value)) * _NANOS)) if value else None
+    return cpus_of(round(float(str(value)) * NANOSECONDS)) if value else None
 
 
 def _microseconds(value: object) -> str | None:

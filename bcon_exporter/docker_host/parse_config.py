@@ -11,7 +11,9 @@ from bcon_exporter.model.normal_form import (
     DEFAULT_SHM_BYTES,
     RawFields,
     bindings_of,
+    bytes_of,
     capabilities_of,
+    cpus_of,
     directory_of,
     healthcheck_of,
     hosts_of,
@@ -113,12 +115,12 @@ def _config_fields(config: Mapping[str, Any]) -> RawFields:
 def _resource_fields(host: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
     memory = host.get("Memory") or 0
-    put(fields, "mem_limit", number_of(memory))
+    put(fields, "mem_limit", bytes_of(memory))
     # The engine itself sets memory+swap to twice the memory where the file says nothing.
-    put(fields, "memswap_limit", number_of(host.get("MemorySwap"), default=2 * memory))
-    put(fields, "mem_reservation", number_of(host.get("MemoryReservation")))
+    put(fields, "memswap_limit", bytes_of(host.get("MemorySwap"), default=2 * memory))
+    put(fields, "mem_reservation", bytes_of(host.get("MemoryReservation")))
     put(fields, "mem_swappiness", number_of(host.get("MemorySwappiness"), default=-1))
-    put(fields, "cpus", number_of(host.get("NanoCpus")))
+    put(fields, "cpus", cpus_of(host.get("NanoCpus")))
     for path, key in (
         ("cpu_shares", "CpuShares"),
         ("cpu_quota", "CpuQuota"),
@@ -132,7 +134,7 @@ def _resource_fields(host: Mapping[str, Any]) -> RawFields:
     put(fields, "cpuset", text_of(host.get("CpusetCpus")))
     put(fields, "pids_limit", number_of(host.get("PidsLimit"), default=-1))
     put(fields, "oom_kill_disable", text_of(host.get("OomKillDisable")))
-    put(fields, "shm_size", number_of(host.get("ShmSize"), default=DEFAULT_SHM_BYTES))
+    put(fields, "shm_size", bytes_of(host.get("ShmSize"), default=DEFAULT_SHM_BYTES))
     for limit in host.get("Ulimits") or ():
         fields[f"ulimits.{limit.get('Name')}"] = f"{limit.get('Soft')}:{limit.get('Hard')}"
     return fields

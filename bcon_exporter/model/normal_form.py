@@ -72,6 +72,24 @@ def number_of(value: object, *, default: int = 0) -> str | None:
     return None if number in (0, default) else str(number)
 
 
+def bytes_of(value: object, *, default: int = 0) -> str | None:
+    """Return a size in the largest exact unit, "64m"; None for the default and for 0."""
+    text = number_of(value, default=default)
+    if text is None or not text.lstrip("-").isdigit():
+        return text
+    size = int(text)
+    for unit, factor in (("g", 1024**3), ("m", 1024**2), ("k", 1024)):
+        if size > 0 and size % factor == 0:
+            return f"{size // factor}{unit}"
+    return text
+
+
+def cpus_of(nano_cpus: object) -> str | None:
+    """Return a number of CPUs, "0.5", from billionths; None for 0."""
+    text = number_of(nano_cpus)
+    return f"{int(text) / NANOSECONDS:.9f}".rstrip("0").rstrip(".") if text else None
+
+
 def words_of(value: object) -> str | None:
     """Return an argument list as text that keeps word boundaries and order; None when empty."""
     if isinstance(value, str):

@@ -7,6 +7,7 @@ from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.findings import (
+    DriftType,
     LikelyCause,
     NotEvaluated,
     ServiceDrift,
@@ -204,6 +205,9 @@ class DriftReport(Frozen):
         untracked: Names of running containers that the file does not define, of this project or none.
         unknown_reason, unknown_detail: Why status is unknown, or what is doubtful.
         ignored: Number of differences left out by an ignore rule.
+        remarks: What Compose would do although nothing differs (labels that Watchtower left stale). No drift: not
+            counted, and not part of `status`.
+        rule_errors: Rules that raised; a defect of ours, counted.
     """
 
     timestamp: UtcDatetime
@@ -219,6 +223,8 @@ class DriftReport(Frozen):
     unknown_detail: str | None = None
     unresolved: tuple[str, ...] = ()
     ignored: int = 0
+    remarks: tuple[ServiceDrift, ...] = ()
+    rule_errors: tuple[DriftType, ...] = ()
 
 
 class HealthCheck(Frozen):

@@ -1,0 +1,66 @@
+"""What `docker compose up` would do about a container (docker/compose v5, measured; docs/drift.md)."""
+
+from collections.abc import Iterable
+
+from bcon_exporter.drift.fields import FieldDifference
+from bcon_exporter.drift.pairing import ProjectPairing
+from bcon_exporter.model.desired import DesiredService
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.findings import ComposeAction
+
+_UPDATABLE = frozenset(
+    (
+        "mem_limit",
+        "memswap_limit",
+        "mem_reservation",
+        "cpus",
+        "cpu_shares",
+        "cpu_quota",
+        "cpu_period",
+        "cpuset",
+        "pids_limit",
+        "restart",
+        "container_name",
+        "blkio_config",
+    )
+)
+"""What `docker update` and `docker rename` change without Compose noticing."""
+
+
+def compare_hash(service: DesiredService, container: ContainerFacts, pairing: ProjectPairing) -> bool | None:
+    """Return whether the container was made from what the file says now; None where that cannot be compared."""
+    claim, version = container.compose, pairing.project.compose_version
+    if service.config_hash is None or claim is None or claim.config_hash is None:
+        return None
+    if claim.version and version and claim.version.partition(".")[0] != version.partition(".")[0]:
+        return None
+    return service.config_hash == claim.config_hash
+
+
+def find_action(
+    service: DesiredService,
+    container: ContainerFacts,
+    differences: Iterable[FieldDifference],
+    pairing: ProjectPairing,
+) -> ComposeAction:
+    """Return "recreate" when Compose would notice a difference, else "nothing"."""
+    same_hash = compare_hash(service, container, pairing)
+    if same_hash is False or has_stale_image_label(container):
+        return "recreate"
+    for difference in differences:
+        root, _, rest = difference.path.partition(".")
+        if difference.expected is None:
+            lost = False
+        else:
+            lost = root == "networks" and ".aliases." not in rest and container.is_running
+            lost = lost or (root == "volumes" and difference.expected.shown.startswith("volume "))
+        if lost or (same_hash is None and root not in (*_UPDATABLE, "networks")):
+            return "recreate"
+    return "nothing"
+
+
+def has_stale_image_label(container: ContainerFacts) -> bool:
+    """Return whether the image that Compose noted at creation is no longer what the tag points to."""
+    noted = container.compose.image if container.compose else None
+    current = container.config.image_id_of_tag if container.config else None
+    return noted is not None and current is not None and noted != current

@@ -1,0 +1,130 @@
+"""Runs the drift rules over one project and one snapshot. Pure."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from bcon_exporter.drift.actions import has_stale_image_label
+from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
+from bcon_exporter.drift.projects import find_untracked
+from bcon_exporter.drift.rules import DRIFT_RULES
+from bcon_exporter.model.desired import DesiredProject
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
+from bcon_exporter.model.reports import DriftReport, DriftStatus, ServiceReplicas
+
+
+def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport:
+    """Compare what a project's files ask for with what runs.
+
+    Args:
+        project: The desired state, or the reason why it is unknown: then so is the report's status.
+        snapshot: Taken with `config` facts; where they are missing, the status is unknown rather than synced.
+    """
+    pairing = pair_project(project, snapshot)
+    known = project.services is not None
+    differences, failed = _run_rules(pairing) if known else ((), ())
+    unread = [one.name for pair in pairing.services for one in pair.replicas if one.config is None]
+    status = DriftStatus.SYNCED
+    if differences:
+        status = DriftStatus.DRIFTED
+    elif not known or unread or failed:
+        status = DriftStatus.UNKNOWN
+    untracked = find_untracked(project, snapshot) if known else ()
+    return DriftReport(
+        timestamp=snapshot.taken_at,
+        project_name=project.name,
+        compose_file=project.config_files[0] if project.config_files else "",
+        compose_files=project.config_files,
+        status=status,
+        differences=differences,
+        untracked=tuple(one.name for one in untracked if one.is_running),
+        summary=_summary(status, differences, pairing, unread),
+        services=tuple(map(_replicas, pairing.services)),
+        unknown_reason=project.problem,
+        unknown_detail=_detail(project, pairing, unread),
+        unresolved=project.unresolved,
+        remarks=tuple(_stale_labels(pairing)),
+        rule_errors=failed,
+    )
+
+
+def _run_rules(pairing: ProjectPairing) -> tuple[tuple[ServiceDrift, ...], tuple[DriftType, ...]]:
+    found: list[ServiceDrift] = []
+    failed: list[DriftType] = []
+    for rule in DRIFT_RULES:
+        try:
+            found += list(rule.find(pairing))
+        except Exception:  # noqa: BLE001 — one rule's defect must not hide what the others find
+            failed.append(rule.drift_type)
+    return tuple(found), tuple(failed)
+
+
+def _stale_labels(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
+    """Yield what an updater like Watchtower leaves: the tag's own image runs, and Compose's note is of the old one."""
+    for pair in pairing.services:
+        for one in pair.replicas:
+            current = one.config.image_id_of_tag if one.config else None
+            if current is None or one.image_id != current or not has_stale_image_label(one):
+                continue
+            yield ServiceDrift(
+                service_name=pair.service.name,
+                drift_type=DriftType.IMAGE_MISMATCH,
+                expected=pair.service.image,
+                actual=pair.service.image,
+                message=(
+                    f"{one.name} runs the tag's own image, but Compose's label on it is of an older one: Compose would "
+                    "recreate it."
+                ),
+                severity=Severity.INFO,
+                field="image",
+                container_name=one.name,
+                outside_compose=True,
+                compose_would="recreate",
+            )
+
+
+def _replicas(pair: ServicePairing) -> ServiceReplicas:
+    return ServiceReplicas(
+        service_name=pair.service.name,
+        desired=pair.service.replicas,
+        running=len(pair.running),
+        stop_requested=pair.stop_requested is True,
+    )
+
+
+def _detail(project: DesiredProject, pairing: ProjectPairing, unread: list[str]) -> str | None:
+    parts = [project.problem_detail] if project.problem_detail else []
+    if unread:
+        parts.append(f"The configuration of {_listed(unread)} could not be read.")
+    others = sorted(
+        {
+            one.compose.working_dir
+            for pair in pairing.services
+            for one in pair.replicas
+            if one.compose and one.compose.working_dir and one.compose.working_dir != project.working_dir
+        }
+    )
+    if others and project.working_dir:
+        parts.append(f"Containers made from {_listed(others)} claim this project's name too.")
+    return " ".join(parts) or None
+
+
+def _summary(
+    status: DriftStatus, differences: tuple[ServiceDrift, ...], pairing: ProjectPairing, unread: list[str]
+) -> str:
+    name, services = pairing.project.name, len(pairing.services)
+    if status is DriftStatus.DRIFTED:
+        counts = Counter(str(one.drift_type) for one in differences)
+        listed = ", ".join(f"{count} {drift}" for drift, count in counts.items())
+        affected = len({one.service_name for one in differences})
+        return f"{name}: {len(differences)} difference(s) in {affected} service(s): {listed}."
+    if status is DriftStatus.UNKNOWN:
+        reason = pairing.project.problem_detail or (
+            f"the configuration of {_listed(unread)} could not be read" if unread else "a rule failed"
+        )
+        return f"{name}: unknown whether it runs as its files say: {reason}"
+    return f"{name}: all {services} service(s) run as the files say."
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")  # noqa: PLR2004 — fits a line

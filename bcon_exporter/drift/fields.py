@@ -1,0 +1,146 @@
+"""Field by field: what a container has against what the files and its image ask for. docs/drift.md lists the fields."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bcon_exporter.drift.pairing import ProjectPairing
+from bcon_exporter.model.desired import DesiredService, FieldValue
+from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
+
+_IMAGE_GIVES = ("environment", "labels", "expose", "volumes", "command", "entrypoint", "user", "working_dir")
+_IMAGE_GIVES_TOO = ("healthcheck", "stop_signal")
+_ENGINE_FILLS = frozenset(
+    ("logging", "ulimits", "runtime", "ipc", "cgroup", "shm_size", "hostname", "domainname", "memswap_limit", "init")
+)
+"""Set by the engine's own defaults where a file says nothing: undeclared, they mean nothing by themselves."""
+_PROXY_VARIABLES = frozenset(
+    f"environment.{name}"
+    for upper in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
+    for name in (upper, upper.lower())
+)
+"""Compose adds them from the user's Docker configuration."""
+_NAMESPACES = ("network_mode", "ipc", "pid")
+_TEMPORARY_NAME = re.compile(r"^[0-9a-f]{12}_")
+
+
+@dataclass(frozen=True)
+class FieldDifference:
+    """One field of one container that differs.
+
+    Attributes:
+        expected, actual: None where the path must be, or is, absent.
+        weak: The engine's own defaults may explain it: reported only when nothing else explains an unequal hash.
+    """
+
+    path: str
+    expected: FieldValue | None
+    actual: FieldValue | None
+    weak: bool = False
+
+
+def compare_fields(
+    service: DesiredService, container: ContainerFacts, config: ConfigFacts, pairing: ProjectPairing
+) -> tuple[FieldDifference, ...]:
+    """Return every difference between a service and one of its containers, by path."""
+    expected = _expected(service.fields, config.image_fields)
+    found = [
+        FieldDifference(path, value, config.fields.get(path))
+        for path, value in expected.items()
+        if path not in ("container_name", "volumes_from") and not _same(path, value, config.fields.get(path), pairing)
+    ]
+    found += [
+        FieldDifference(path, None, value, weak=_root(path) in _ENGINE_FILLS and _is_undeclared(path, service))
+        for path, value in config.fields.items()
+        if path not in expected and not _is_excused(path, service, config)
+    ]
+    found += _name_differences(service, container, pairing.project.name)
+    return tuple(sorted(_without_consequences(found), key=lambda one: one.path))
+
+
+def _expected(declared: Mapping[str, FieldValue], image: Mapping[str, FieldValue] | None) -> dict[str, FieldValue]:
+    given = {path: value for path, value in (image or {}).items() if path not in declared}
+    return {path: value for path, value in (given | dict(declared)).items() if value.fingerprint}
+
+
+def _same(path: str, expected: FieldValue, actual: FieldValue | None, pairing: ProjectPairing) -> bool:
+    if actual is None:
+        return False
+    if path in _NAMESPACES and expected.shown.startswith(("service:", "container:")):
+        return _is_namespace_of(expected.shown, actual.shown, pairing)
+    return expected.fingerprint == actual.fingerprint
+
+
+def _is_namespace_of(expected: str, actual: str, pairing: ProjectPairing) -> bool:
+    """Return whether "container:<id>" is the container that "service:web" or "container:name" means."""
+    kind, _, name = expected.partition(":")
+    for one in pairing.snapshot.containers:
+        if actual not in (f"container:{one.short_id}", f"container:{one.name}"):
+            continue
+        if kind == "container":
+            return name == one.name or one.id.startswith(name)
+        return one.compose is not None and (one.compose.project, one.compose.service) == (pairing.project.name, name)
+    return expected == actual
+
+
+def _is_undeclared(path: str, service: DesiredService) -> bool:
+    """Return whether the file says nothing of the whole group: a declared log driver has no options but its own."""
+    if path.startswith("logging.options."):
+        return "logging.driver" not in service.fields
+    return True
+
+
+def _is_excused(path: str, service: DesiredService, config: ConfigFacts) -> bool:
+    """Return whether a path that nothing asks for is still no difference."""
+    if path in service.fields and not service.fields[path].fingerprint:
+        return False
+    root = _root(path)
+    if config.image_fields is None and root in (*_IMAGE_GIVES, *_IMAGE_GIVES_TOO):
+        return True  # the unread image may well give it
+    if root == "volumes":
+        return "volumes_from" in service.fields
+    own_name = service.fields.get("container_name")
+    if own_name is not None and root == "networks" and path.endswith(f".aliases.{own_name.shown}"):
+        return True
+    return path in _PROXY_VARIABLES
+
+
+def _name_differences(service: DesiredService, container: ContainerFacts, project: str) -> list[FieldDifference]:
+    declared = service.fields.get("container_name")
+    name = _TEMPORARY_NAME.sub("", container.name)
+    number = container.compose.number if container.compose else 1
+    wanted = declared.shown if declared else f"{project}-{service.name}-{number}"
+    if name in (wanted, wanted if declared else f"{project}_{service.name}_{number}"):
+        return []
+    fingerprint = declared.fingerprint if declared else "-"
+    return [
+        FieldDifference(
+            "container_name",
+            FieldValue(shown=wanted, fingerprint=fingerprint),
+            FieldValue(shown=container.name, fingerprint="+"),
+        )
+    ]
+
+
+def _without_consequences(found: list[FieldDifference]) -> list[FieldDifference]:
+    """Leave out what only follows from another difference: the aliases of a lost network, the expose of a port."""
+    paths = {one.path for one in found}
+    whole = {path for path in paths if path.startswith("networks.") and _is_whole_network(path, found)}
+    return [
+        one
+        for one in found
+        if not any(one.path.startswith(f"{network}.") for network in whole)
+        and not (one.path.startswith("expose.") and f"ports.{one.path.removeprefix('expose.')}" in paths)
+    ]
+
+
+def _is_whole_network(path: str, found: list[FieldDifference]) -> bool:
+    return any(one.path == path and "attached" in (_shown(one.expected), _shown(one.actual)) for one in found)
+
+
+def _shown(value: FieldValue | None) -> str:
+    return value.shown if value else ""
+
+
+def _root(path: str) -> str:
+    return path.partition(".")[0]

@@ -1,0 +1,96 @@
+"""config_mismatch: a field of a container is not what the files and its image ask for.
+
+The config hash is the backstop: it is explained by a field where one differs, and reported alone, with low confidence,
+only where none does (docker/compose#14001, #10907: hashes have had bugs).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bcon_exporter.drift.actions import compare_hash, find_action
+from bcon_exporter.drift.fields import FieldDifference, compare_fields
+from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
+from bcon_exporter.drift.references import normalize_reference
+from bcon_exporter.drift.resources import find_changed_resources
+from bcon_exporter.drift.rule import LOW_CONFIDENCE, DriftRule
+from bcon_exporter.drift.wording import say_difference, say_value
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
+
+
+@dataclass(frozen=True)
+class _Seen:
+    difference: FieldDifference
+    outside_compose: bool
+    action: ComposeAction
+
+
+def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
+    for pair in pairing.services:
+        yield from _service_drifts(pair, pairing)
+    yield from find_changed_resources(pairing)
+
+
+def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[ServiceDrift]:
+    """Compare every replica; the same difference on several replicas is one item."""
+    seen: dict[_Seen, list[str]] = {}
+    unexplained: list[str] = []
+    for container in pair.replicas:
+        if container.config is None:
+            continue
+        found = compare_fields(pair.service, container, container.config, pairing)
+        same_hash = compare_hash(pair.service, container, pairing)
+        strong = [one for one in found if not one.weak]
+        explained = strong or _has_other_image(pair, container)
+        shown = strong if explained or same_hash is not False else list(found)
+        action = find_action(pair.service, container, shown, pairing)
+        for difference in shown:
+            seen.setdefault(_Seen(difference, same_hash is True, action), []).append(container.name)
+        if same_hash is False and not explained and not shown:
+            unexplained.append(container.name)
+    for one, names in seen.items():
+        yield _field_drift(pair, one, names)
+    if unexplained:
+        yield _hash_drift(pair, unexplained)
+
+
+def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
+    return normalize_reference(pair.service.image) != normalize_reference(container.image)
+
+
+def _field_drift(pair: ServicePairing, seen: _Seen, names: list[str]) -> ServiceDrift:
+    difference = seen.difference
+    unsure = difference.weak or difference.path in pair.service.doubtful
+    return ServiceDrift(
+        service_name=pair.service.name,
+        drift_type=DriftType.CONFIG_MISMATCH,
+        expected=say_value(difference.path, difference.expected, difference.actual),
+        actual=say_value(difference.path, difference.actual, difference.expected),
+        message=say_difference(difference, names, outside_compose=seen.outside_compose),
+        severity=Severity.INFO if unsure else Severity.WARNING,
+        field=difference.path,
+        container_name=names[0],
+        outside_compose=seen.outside_compose,
+        compose_would=seen.action,
+        confidence=LOW_CONFIDENCE if unsure else 1.0,
+    )
+
+
+def _hash_drift(pair: ServicePairing, names: list[str]) -> ServiceDrift:
+    return ServiceDrift(
+        service_name=pair.service.name,
+        drift_type=DriftType.CONFIG_MISMATCH,
+        expected="the config hash of the file",
+        actual="another config hash",
+        message=(
+            f"Compose would recreate {names[0]}: its config hash is not the file's, though every compared field is the "
+            "same. The file may say the same in another way."
+        ),
+        severity=Severity.INFO,
+        container_name=names[0],
+        compose_would="recreate",
+        confidence=LOW_CONFIDENCE,
+    )
+
+
+CONFIG_MISMATCH = DriftRule(DriftType.CONFIG_MISMATCH, "SPEC section 4; docs/drift.md", _find)

@@ -1,0 +1,57 @@
+"""image_mismatch: another reference than the file's, or the tag has since been moved to another image."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
+from bcon_exporter.drift.references import normalize_reference
+from bcon_exporter.drift.rule import LOW_CONFIDENCE, DriftRule
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
+
+_ID_DIGITS = 12
+
+
+def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
+    for pair in pairing.services:
+        found: dict[tuple[str, str, str], list[ContainerFacts]] = {}
+        for container in pair.replicas:
+            if difference := _difference(pair, container):
+                found.setdefault(difference, []).append(container)
+        for (expected, actual, message), containers in found.items():
+            yield _drift(pair, expected, actual, message, containers)
+
+
+def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, str, str] | None:
+    wanted, name = pair.service.image, pair.service.name
+    if normalize_reference(wanted) != normalize_reference(container.image):
+        return wanted, container.image, f"Service {name} should run the image {wanted}, but runs {container.image}."
+    tag = container.config.image_id_of_tag if container.config else None
+    if tag is None or container.image_id is None or tag == container.image_id:
+        return None
+    expected, actual = f"{wanted} ({_short(tag)})", f"{wanted} ({_short(container.image_id)})"
+    return expected, actual, f"{wanted} is now the image {_short(tag)}, but {name} runs {_short(container.image_id)}."
+
+
+def _drift(
+    pair: ServicePairing, expected: str, actual: str, message: str, containers: list[ContainerFacts]
+) -> ServiceDrift:
+    doubtful = "image" in pair.service.doubtful
+    return ServiceDrift(
+        service_name=pair.service.name,
+        drift_type=DriftType.IMAGE_MISMATCH,
+        expected=expected,
+        actual=actual,
+        message=message,
+        severity=Severity.INFO if doubtful else Severity.WARNING,
+        field="image",
+        container_name=containers[0].name,
+        compose_would="recreate",
+        confidence=LOW_CONFIDENCE if doubtful else 1.0,
+    )
+
+
+def _short(image_id: str) -> str:
+    return image_id.removeprefix("sha256:")[:_ID_DIGITS]
+
+
+IMAGE_MISMATCH = DriftRule(DriftType.IMAGE_MISMATCH, "SPEC section 4; moby tags are movable", _find)

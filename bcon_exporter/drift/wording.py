@@ -1,0 +1,36 @@
+"""How a difference is said, so that it tells what changed and never an environment value."""
+
+from bcon_exporter.drift.fields import FieldDifference
+from bcon_exporter.model.desired import FieldValue
+
+ABSENT = "absent"
+_FINGERPRINT_DIGITS = 8
+
+
+def say_value(path: str, value: FieldValue | None, other: FieldValue | None) -> str:
+    """Return a value as a report may show it; where masking hides the difference, a keyed fingerprint shows it."""
+    if value is None:
+        return ABSENT
+    mark = f"fingerprint {value.fingerprint[:_FINGERPRINT_DIGITS]}"
+    if path.startswith("environment."):
+        return f"set ({mark})"
+    if other is not None and other.shown == value.shown:
+        return f"{value.shown} ({mark})"
+    return value.shown or "empty"
+
+
+def say_difference(difference: FieldDifference, containers: list[str], *, outside_compose: bool) -> str:
+    """Return one sentence about a field."""
+    where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
+    path, verb = difference.path, "has" if len(containers) == 1 else "have"
+    expected = say_value(path, difference.expected, difference.actual)
+    actual = say_value(path, difference.actual, difference.expected)
+    if difference.expected is None:
+        text = f"{path} is on {where} ({actual}), but neither the file nor the image asks for it"
+    elif difference.actual is None:
+        text = f"{path} should be {expected}, but {where} {verb} none"
+    elif path.startswith("environment."):
+        text = f"{path} has another value on {where} than the file gives it"
+    else:
+        text = f"{path} should be {expected}, but {where} {verb} {actual}"
+    return text + (" (changed outside Compose)." if outside_compose else ".")
