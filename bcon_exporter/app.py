@@ -1,15 +1,20 @@
 """The composition root: settings → host, history, Compose, catalogue → context."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from bcon_exporter import clock
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
+from bcon_exporter.daemon import Daemon
+from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
 from bcon_exporter.history import History
 from bcon_exporter.model.masking import Sealer
-from bcon_exporter.settings import Settings, current_environment
+from bcon_exporter.settings import Settings, current_environment, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
 
@@ -26,18 +31,17 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         SettingsError: The engine's address or the signature catalogue is malformed.
     """
     environ = current_environment()
-    sealer = Sealer.random()
     endpoint = find_endpoint(settings.docker.host, environ, home=Path.home())
     options = HostOptions(usage_window_seconds=settings.thresholds.usage_window_seconds)
     return Context(
-        host=DockerHost(endpoint, options, sealer),
+        host=DockerHost(endpoint, options, _sealer()),
         history=History.open(
             settings.state.path,
             retention_seconds=settings.state.retention.total_seconds(),
             now=clock.utc_now(),
             read_only=one_shot,
         ),
-        compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), sealer),
+        compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer()),
         catalogue=load_catalogue(settings.catalogue.directory),
         store=Store(),
         thresholds=settings.thresholds,
@@ -45,6 +49,42 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         scan_deadline_seconds=settings.scan.deadline_seconds,
         one_shot=one_shot,
     )
+
+
+def refresh_context(context: Context, settings: Settings) -> Context:
+    """Return a daemon's context with what a reload of the settings may change; host, history and store stay.
+
+    Raises:
+        SettingsError: The signature catalogue is malformed.
+    """
+    return replace(
+        context,
+        compose=ComposeReader(_compose_options(settings, current_environment(), trusted=False), _sealer()),
+        catalogue=load_catalogue(settings.catalogue.directory),
+        thresholds=settings.thresholds,
+        policy=_policy(settings),
+        scan_deadline_seconds=settings.scan.deadline_seconds,
+    )
+
+
+def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = load_settings) -> int:
+    """Run until SIGTERM or SIGINT; returns the exit code.
+
+    Args:
+        settings: All settings.
+        reload_settings: Reads them again on SIGHUP, with the same flags.
+
+    Raises:
+        SettingsError: An address is in use, or a file that the settings name is wrong.
+    """
+    set_up_logging(settings.log.level, settings.log.format)
+    return Daemon(settings, build_context(settings), refresh_context, reload_settings).run()
+
+
+@cache
+def _sealer() -> Sealer:
+    """The one sealer of the process: what the host and Compose seal can be compared only under the same key."""
+    return Sealer.random()
 
 
 def _compose_options(settings: Settings, environ: dict[str, str], *, trusted: bool) -> ComposeOptions:

@@ -1,7 +1,7 @@
 """Turns the last diagnosis into samples: one function a kind of family."""
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, UsageFacts
 from bcon_exporter.model.findings import Severity, SymptomType
@@ -128,7 +128,7 @@ def _health_lines(subjects: Iterable[Subject]) -> Iterator[str]:
                 yield f"{name}{{{one.labels},{label}}} {int(one.facts.health.status is status)}\n"
 
 
-def _lifecycle_samples(subjects: tuple[Subject, ...], hour_ago: object) -> tuple[Samples, ...]:
+def _lifecycle_samples(subjects: tuple[Subject, ...], hour_ago: datetime) -> tuple[Samples, ...]:
     def past(value_of: Callable[[LifecycleFacts], int]) -> Callable[[Subject], int | None]:
         return lambda one: None if one.facts.lifecycle is None else value_of(one.facts.lifecycle)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
 
-from bcon_exporter.docker_host import DURATION_BUCKETS_SECONDS, EndpointCounts
+from bcon_exporter.docker_host.requests_count import DURATION_BUCKETS_SECONDS, EndpointCounts
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples, label_set, number
 from bcon_exporter.store import SCAN_NAMES, ScanName, ScanStatus

@@ -1,0 +1,22 @@
+"""The web face: metrics, JSON API and pages on one or two listeners, behind one gate."""
+
+from bcon_exporter.outputs.http.gate import Door
+from bcon_exporter.outputs.http.listeners import Listener, bind, close_all, serve_all
+from bcon_exporter.outputs.http.site import Site, make_site
+from bcon_exporter.outputs.http.users import Users
+from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context, renew_certificate
+
+__all__ = [
+    "Door",
+    "Listener",
+    "Site",
+    "Users",
+    "WebConfig",
+    "bind",
+    "close_all",
+    "load_web_config",
+    "make_site",
+    "make_tls_context",
+    "renew_certificate",
+    "serve_all",
+]

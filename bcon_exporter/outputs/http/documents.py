@@ -1,0 +1,130 @@
+"""The shapes of the API's answers, for the OpenAPI document."""
+
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, Field, create_model
+
+from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.tools import Tool
+
+
+class ErrorBody(Frozen):
+    """What went wrong and what to do about it."""
+
+    code: ErrorCode
+    message: str
+    details: dict[str, Any] = Field({}, description="Facts for machines: the id asked for, near matches, fields")
+
+
+class ErrorEnvelope(Frozen):
+    """Every answer that is no result."""
+
+    error: ErrorBody
+
+
+class LatestDiagnosis(DiagnoseAllReport):
+    """The last scan's report with every container's full report, and how old it is."""
+
+    age_seconds: float
+
+
+class LatestDriftReport(DriftReport):
+    """The last scan's report of one project, and how old it is."""
+
+    age_seconds: float
+
+
+class LatestDrift(Frozen):
+    """The last scan's reports of all projects, and how old they are."""
+
+    age_seconds: float
+    reports: tuple[DriftReport, ...]
+    untracked: tuple[str, ...]
+
+
+class ToolDescription(Frozen):
+    """One tool with the JSON schemas of what it takes and gives."""
+
+    name: str
+    summary: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+
+@cache
+def result_model(name: str, output_type: Any) -> type[BaseModel]:
+    """Return the envelope of a result."""
+    return create_model(f"{name}_result", result=(output_type, ...))
+
+
+def describe_tool(tool: Tool[Any]) -> ToolDescription:
+    """Return a tool as the list of tools shows it."""
+    return ToolDescription(
+        name=tool.name,
+        summary=tool.summary,
+        input_schema=tool.input_schema(),
+        output_schema=tool.output_schema(),
+    )
+
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorEnvelope, "description": description}
+    for status, description in {
+        400: "The input is wrong; details.errors names each field",
+        401: "User name and password are needed",
+        403: "The socket, the file or this listener does not allow it",
+        404: "No such container, Compose file or address",
+        405: "The address does not take this method",
+        413: "The body is larger than 64 KiB",
+        415: "The body is not declared as application/json",
+        421: "The Host header names another server",
+        422: "Compose refused the file",
+        429: "Too many requests at once; try again",
+        500: "A defect; the log has the details",
+        503: "The engine cannot be reached, or no scan has ended yet",
+        504: "The engine or Compose did not answer in time",
+    }.items()
+}
+
+
+def query_parameters(tool: Tool[Any], without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return a tool's input fields as query parameters."""
+    schema = tool.input_schema()
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": field}
+        for name, field in schema.get("properties", {}).items()
+        if name not in without
+    ]
+
+
+def plain_paths() -> dict[str, Any]:
+    """Return the addresses that are served without the API framework."""
+    text = {"text/plain": {"schema": {"type": "string"}}}
+    return {
+        "/": {"get": _operation("Landing page", {"200": {"text/html": {"schema": {"type": "string"}}}})},
+        "/metrics": {
+            "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": text})
+            | {"parameters": [_names_parameter()]}
+        },
+        "/-/healthy": {"get": _operation("200 while scans are started on time", {"200": text, "503": text})},
+        "/-/ready": {"get": _operation("200 with a good scan and a reachable engine", {"200": text, "503": text})},
+    }
+
+
+def _operation(summary: str, contents: dict[str, Any]) -> dict[str, Any]:
+    responses = {status: {"description": summary, "content": content} for status, content in contents.items()}
+    return {"summary": summary, "tags": ["exporter"], "responses": responses}
+
+
+def _names_parameter() -> dict[str, Any]:
+    return {
+        "name": "name[]",
+        "in": "query",
+        "required": False,
+        "description": "Only these metric families; may be repeated",
+        "schema": {"type": "array", "items": {"type": "string"}},
+    }

@@ -1,0 +1,180 @@
+"""The one place that decides who may ask what, before any routing: what is not allowed here is refused."""
+
+import asyncio
+import ipaddress
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.outputs.http.body import BodyTooLargeError, buffer_body
+from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.users import Users, parse_basic
+
+_log = logging.getLogger(__name__)
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OPEN_PATHS = frozenset(("/", "/metrics", "/-/healthy", "/-/ready"))
+"""What is served beyond loopback to anybody: no report, hence no log line, stands there."""
+PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
+"""Answered without a password, in one word: an orchestrator's probe cannot keep one."""
+LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
+
+_SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+_CHALLENGE = ((b"www-authenticate", b'Basic realm="bcon-exporter", charset="UTF-8"'),)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What one listener lets in.
+
+    Attributes:
+        loopback: Only this machine reaches it.
+        allow_insecure: Everything may be served to anybody, by explicit choice.
+        host_names: Names that a request's Host header may carry; on loopback the local ones are added, since a
+            page that rebinds its own name to 127.0.0.1 sends its own. Empty elsewhere: any name.
+    """
+
+    loopback: bool
+    allow_insecure: bool = False
+    host_names: frozenset[str] = field(default_factory=frozenset)
+
+    def knows_host(self, header: str) -> bool:
+        """Tell whether a Host header names this server."""
+        name = host_of(header)
+        if self.loopback:
+            return name in LOCAL_NAMES or name in self.host_names
+        return not self.host_names or name in self.host_names or name in LOCAL_NAMES or _is_address(name)
+
+    def serves_all(self, users: Users | None) -> bool:
+        """Tell whether reports may leave here."""
+        return self.loopback or self.allow_insecure or bool(users)
+
+
+def host_of(header: str) -> str:
+    """Return the name in a Host header, without port and brackets, in lower case."""
+    text = header.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0].rstrip(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Refusal(Exception):  # noqa: N818 -- an answer, not a failure
+    """The request goes no further."""
+
+    def __init__(self, status: int, error: BconError, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(error.message)
+        self.status, self.error, self.headers = status, error, headers
+
+
+class Gate:
+    """Wraps a site: host name, origin, exposure, user, body size; then the site; then safe headers on the answer.
+
+    Args:
+        users: Returns the users in force; None when there are none.
+    """
+
+    def __init__(self, app: App, door: Door, users: Callable[[], Users | None]) -> None:
+        self._app = app
+        self._door = door
+        self._users = users
+        self._checks = RequestThreads(limit=64)
+        self._one_at_a_time = asyncio.Semaphore(2)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; the request boundary stands here."""
+        if scope["type"] != "http":
+            return
+        guarded = _Answer(send)
+        try:
+            inner = await self._admit(scope)
+            await self._app(inner, await buffer_body(scope, receive), guarded)
+        except Refusal as refusal:
+            await send_error(guarded, refusal.error, refusal.status, refusal.headers)
+        except BodyTooLargeError as error:
+            await send_error(guarded, InvalidInputError(str(error)), 413, [(b"connection", b"close")])
+        except BconError as error:
+            await guarded.send_error_once(error)
+        except Exception as error:  # noqa: BLE001 -- the request boundary: the client gets an envelope, the log the rest
+            _log.exception("a request to %s failed because of a defect", scope["path"][:200], exc_info=error)
+            await guarded.send_error_once(http_error(500, "the request failed because of a defect; see the log"))
+
+    async def _admit(self, scope: Scope) -> Scope:
+        """Return the scope for the site, or refuse."""
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        users, path = self._users(), scope["path"]
+        self._check_host(headers)
+        _check_origin(headers)
+        full = self._door.serves_all(users)
+        if not full and path not in OPEN_PATHS:
+            raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
+        known = not users or await self._is_user(users, headers.get("authorization", ""))
+        if not known and path not in PROBE_PATHS:
+            raise Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server drops the body of a HEAD itself
+        return {**scope, "method": method, "bcon.bare": not full or not known}
+
+    def _check_host(self, headers: dict[str, str]) -> None:
+        if not self._door.knows_host(headers.get("host", "")):
+            msg = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
+            raise Refusal(421, http_error(403, msg))
+
+    async def _is_user(self, users: Users, header: str) -> bool:
+        credentials = parse_basic(header)
+        if credentials is None:
+            return False
+        if users.remembers(credentials):
+            return True
+        async with self._one_at_a_time:
+            return await self._checks.run(lambda: users.check(credentials))
+
+
+_NOT_SERVED_HERE = (
+    "reports hold log lines, so beyond loopback they need users: set web.config.file with basic_auth_users, "
+    "or use api.listen-address on loopback, or accept the risk with web.allow-insecure"
+)
+
+
+def _check_origin(headers: dict[str, str]) -> None:
+    """Refuse what a browser sends on behalf of another site; tools other than browsers send neither header."""
+    origin, site = headers.get("origin"), headers.get("sec-fetch-site")
+    foreign = origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower()
+    across = site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
+    if foreign or across:
+        raise Refusal(403, http_error(403, "requests on behalf of another web site are not served"))
+
+
+class _Answer:
+    """Adds the safe headers to an answer and knows whether it has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun = False
+
+    async def __call__(self, message: Scope) -> None:
+        if message["type"] == "http.response.start":
+            self._begun = True
+            given = {name for name, _ in message["headers"]}
+            extra = [(name, value) for name, value in _SECURITY_HEADERS if name not in given]
+            message = {**message, "headers": [*message["headers"], *extra]}
+        await self._send(message)
+
+    async def send_error_once(self, error: BconError) -> None:
+        """Send an error unless an answer is already on its way."""
+        if not self._begun:
+            await send_error(self, error)

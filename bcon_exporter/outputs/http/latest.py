@@ -1,0 +1,100 @@
+"""The last scans' reports by GET: they read the store and never ask the engine."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Response
+from pydantic_core import to_json
+
+from bcon_exporter.errors import ComposeFileNotFoundError, DockerConnectionError
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.nearest import nearest_names
+from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.outputs.http.documents import LatestDiagnosis, LatestDrift, LatestDriftReport, result_model
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.store import ScanName
+from bcon_exporter.tools import Context
+
+
+class LatestReports:
+    """Serves the store; the text of a report is made once a scan."""
+
+    def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
+        self._context = context
+        self._threads = threads
+        self._diagnosis: tuple[DiagnoseAllReport, bytes] | None = None
+
+    async def diagnosis(self) -> Response:
+        """Return the last diagnosis with every container's full report."""
+        context = self._context()
+        scan = context.store.diagnosis
+        if scan is None:
+            raise _nothing_yet(context, "diagnose")
+        if self._diagnosis is None or self._diagnosis[0] is not scan.report:
+            body = await self._threads.run(lambda: scan.report.model_dump_json().encode())
+            self._diagnosis = (scan.report, body)
+        return _with_age(self._diagnosis[1], _age(context, "diagnose"))
+
+    async def drift(self) -> Response:
+        """Return the last drift reports of all projects."""
+        context = self._context()
+        scan = context.store.drift
+        if scan is None:
+            raise _nothing_yet(context, "drift")
+        fields = {"reports": scan.reports, "untracked": scan.untracked}
+        return _with_age(await self._threads.run(lambda: to_json(fields)), _age(context, "drift"))
+
+    async def project_drift(self, project: str) -> Response:
+        """Return the last drift report of one project."""
+        context = self._context()
+        scan = context.store.drift
+        if scan is None:
+            raise _nothing_yet(context, "drift")
+        report = _find(scan.reports, project)
+        return _with_age(report.model_dump_json().encode(), _age(context, "drift"))
+
+
+def add_latest_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
+    """Add the routes of the last scans' reports."""
+    latest = LatestReports(context, threads)
+    routes: tuple[tuple[str, Any, type[Frozen]], ...] = (
+        ("/api/v1/diagnosis", latest.diagnosis, LatestDiagnosis),
+        ("/api/v1/drift", latest.drift, LatestDrift),
+        ("/api/v1/drift/{project}", latest.project_drift, LatestDriftReport),
+    )
+    for path, endpoint, model in routes:
+        api.add_api_route(
+            path,
+            endpoint,
+            methods=["GET"],
+            tags=["reports"],
+            summary=(endpoint.__doc__ or "").removeprefix("Return "),
+            operation_id=f"get {path}",
+            responses={200: {"model": result_model(model.__name__, model), "description": "The last scan's report"}},
+        )
+
+
+def _nothing_yet(context: Context, name: ScanName) -> Exception:
+    """Return the error that kept the first scan from ending well, or that it is still under way."""
+    error = context.store.status(name).error
+    msg = f"no {name} scan has ended yet; try again in a few seconds"
+    return error or DockerConnectionError(msg, {"scan": name})
+
+
+def _age(context: Context, name: ScanName) -> float:
+    return round(context.store.age_seconds(name, context.monotonic()) or 0.0, 3)
+
+
+def _with_age(report: bytes, age_seconds: float) -> Response:
+    """Return the envelope of a report's JSON with its age as the last field."""
+    body = b'{"result":%s,"age_seconds":%r}}' % (report[:-1], age_seconds)
+    return Response(body, media_type="application/json")
+
+
+def _find(reports: tuple[DriftReport, ...], project: str) -> DriftReport:
+    for report in reports:
+        if report.project_name == project:
+            return report
+    known = sorted(report.project_name for report in reports)
+    msg = "no Compose project of that name runs here or is named in compose.files"
+    raise ComposeFileNotFoundError(msg, {"near_matches": nearest_names(project, known), "projects": known[:50]})

@@ -1,0 +1,139 @@
+"""Binds addresses and serves them with uvicorn, all in one event loop."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import uvicorn
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http.gate import App
+
+_HEADER_MAX_BYTES = 16 * 1024
+_KEEP_ALIVE_SECONDS = 20
+_GRACE_SECONDS = 2
+_BACKLOG = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Bound sockets, what answers on them, and TLS where it is wanted."""
+
+    sockets: tuple[socket.socket, ...]
+    app: App
+    tls: ssl.SSLContext | None = None
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The bound addresses as host:port."""
+        return tuple(_shown(bound.getsockname()) for bound in self.sockets)
+
+
+def _shown(name: tuple[str, int]) -> str:
+    host, port = name[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def bind(host: str, port: int, setting: str) -> tuple[socket.socket, ...]:
+    """Return listening sockets for an address; every address of the machine for host "".
+
+    Raises:
+        SettingsError: The port is in use or not allowed, or the address is not this machine's; names the setting.
+    """
+    sockets: list[socket.socket] = []
+    try:
+        for family, kind, protocol, _, address in _resolve(host, port):
+            bound = socket.socket(family, kind, protocol)
+            sockets.append(bound)
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, int(host != ""))
+            bound.bind(address)
+            bound.listen(_BACKLOG)
+            bound.setblocking(False)  # noqa: FBT003 -- the socket API has no keyword
+            if host == "" and family == socket.AF_INET6:
+                break  # takes IPv4 too
+    except OSError as error:
+        close_all(sockets)
+        shown = _shown((host, port)) if host else f":{port}"
+        msg = f"{setting} {shown}: {_reason(error)}; give another address with --{setting}"
+        raise SettingsError(msg, {"setting": setting, "address": shown}) from None
+    return tuple(sockets)
+
+
+def _resolve(host: str, port: int) -> Sequence[tuple[int, int, int, str, tuple[str, int]]]:
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    first_inet6 = sorted(found, key=lambda each: each[0] != socket.AF_INET6)
+    usable = first_inet6 if host or _has_inet6() else [each for each in found if each[0] == socket.AF_INET]
+    if port == 0:
+        usable = usable[:1]  # a free port is free for one address only
+    return usable  # type: ignore[return-value]  # typeshed has the address of every family
+
+
+def _has_inet6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::", 0))
+    except OSError:
+        return False
+    return True
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, socket.gaierror):
+        return "the host name is not known"
+    return (error.strerror or "cannot be bound").lower()
+
+
+def close_all(sockets: Sequence[socket.socket]) -> None:
+    """Close sockets that are not served."""
+    for bound in sockets:
+        bound.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to the daemon."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Capture nothing."""
+        yield
+
+
+async def serve_all(listeners: Sequence[Listener], stop: asyncio.Event) -> None:
+    """Serve until `stop` is set, then let running requests end within two seconds."""
+    servers = [_Server(_configure(listener)) for listener in listeners]
+    serving = [
+        asyncio.create_task(server.serve(sockets=list(listener.sockets)))
+        for server, listener in zip(servers, listeners, strict=True)
+    ]
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait([stopping, *serving], return_when=asyncio.FIRST_COMPLETED)
+    for server in servers:
+        server.should_exit = True
+    await asyncio.gather(*serving)
+    stopping.cancel()
+
+
+def _configure(listener: Listener) -> uvicorn.Config:
+    config = uvicorn.Config(
+        listener.app,
+        http="h11",
+        ws="none",
+        loop="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        h11_max_incomplete_event_size=_HEADER_MAX_BYTES,
+        backlog=_BACKLOG,
+    )
+    config.load()
+    config.ssl = listener.tls
+    return config

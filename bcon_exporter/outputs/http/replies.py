@@ -1,0 +1,72 @@
+"""Answers outside the API framework, and the HTTP status of every error code."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic_core import to_json
+
+from bcon_exporter.errors import BconError, ErrorCode, InternalError, InvalidInputError, PermissionDeniedError
+
+Scope = Any
+Receive = Any
+Send = Any
+"""ASGI 3 has these as plain callables and dictionaries."""
+
+STATUS_BY_CODE: dict[ErrorCode, int] = {
+    ErrorCode.INVALID_INPUT: 400,
+    ErrorCode.PERMISSION_DENIED: 403,
+    ErrorCode.CONTAINER_NOT_FOUND: 404,
+    ErrorCode.COMPOSE_FILE_NOT_FOUND: 404,
+    ErrorCode.COMPOSE_PARSE_ERROR: 422,
+    ErrorCode.RATE_LIMITED: 429,
+    ErrorCode.INTERNAL_ERROR: 500,
+    ErrorCode.DOCKER_CONNECTION_FAILED: 503,
+    ErrorCode.TIMEOUT: 504,
+}
+JSON = b"application/json"
+RETRY_AFTER_SECONDS = 5
+
+_HTTP_MESSAGES = {
+    404: "there is no such address; /openapi.json lists all",
+    405: "this address does not take that method; /openapi.json says which it takes",
+}
+
+
+def error_json(error: BconError) -> bytes:
+    """Return the error's envelope."""
+    fields = {"code": error.code.value, "message": error.message, "details": error.details}
+    return to_json({"error": fields}, fallback=str)
+
+
+def http_error(status: int, message: str | None = None) -> BconError:
+    """Return the error of the envelope for an HTTP status that no tool caused."""
+    text = message or _HTTP_MESSAGES.get(status, "the request cannot be answered as it stands")
+    if status in (401, 403):
+        return PermissionDeniedError(text)
+    if status >= 500:  # noqa: PLR2004 -- the class of server errors
+        return InternalError(text)
+    return InvalidInputError(text)
+
+
+def extra_headers(status: int) -> list[tuple[bytes, bytes]]:
+    """Return the headers that go with a status."""
+    if status == 429:  # noqa: PLR2004 -- too many requests
+        return [(b"retry-after", str(RETRY_AFTER_SECONDS).encode())]
+    return []
+
+
+async def send_reply(
+    send: Send, status: int, body: bytes, content_type: bytes, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Send a whole answer."""
+    base = [(b"content-type", content_type), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": [*base, *headers]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def send_error(
+    send: Send, error: BconError, status: int | None = None, headers: Iterable[tuple[bytes, bytes]] = ()
+) -> None:
+    """Send an error in the envelope, with the status of its code unless another is given."""
+    code = STATUS_BY_CODE[error.code] if status is None else status
+    await send_reply(send, code, error_json(error), JSON, [*extra_headers(code), *headers])

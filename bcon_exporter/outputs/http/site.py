@@ -1,0 +1,48 @@
+"""Everything that is served, path by path, behind its gate."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bcon_exporter.outputs.http.api import create_api
+from bcon_exporter.outputs.http.gate import App, Door, Gate
+from bcon_exporter.outputs.http.pages import Pages
+from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
+from bcon_exporter.outputs.http.scrape import ScrapeApp
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.users import Users
+from bcon_exporter.outputs.metrics import Exposition
+from bcon_exporter.tools import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The applications of all listeners: plain ones by path, and the API for the rest."""
+
+    plain: dict[str, App]
+    api: App
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Route one request that the gate has admitted."""
+        app = self.plain.get(scope["path"])
+        if app is None:
+            await self.api(scope, receive, send)
+        elif scope["method"] != "GET":
+            await send_error(send, http_error(405), 405, [(b"allow", b"GET, HEAD")])
+        else:
+            await app(scope, receive, send)
+
+    def behind(self, door: Door, users: Callable[[], Users | None]) -> Gate:
+        """Return the application of one listener."""
+        return Gate(self, door, users)
+
+
+def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: Callable[[], bool]) -> Site:
+    """Return the site; `is_alive` tells whether the scheduler still runs."""
+    pages = Pages(context, is_alive)
+    plain: dict[str, App] = {
+        "/": pages.landing,
+        "/metrics": ScrapeApp(exposition),
+        "/-/healthy": pages.healthy,
+        "/-/ready": pages.ready,
+    }
+    return Site(plain, create_api(context, RequestThreads()))

@@ -1,0 +1,57 @@
+"""Runs blocking work beside the event loop in daemon threads: a hung call must not hold the process at exit."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+from bcon_exporter.errors import RateLimitedError
+
+T = TypeVar("T")
+
+
+class RequestThreads:
+    """At most so many threads; who comes on top is refused at once instead of being queued without end."""
+
+    def __init__(self, limit: int = 128) -> None:
+        self._limit = limit
+        self._running = 0
+
+    async def run(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns, or raise what it raises.
+
+        Raises:
+            RateLimitedError: All threads are taken.
+        """
+        if self._running >= self._limit:
+            msg = f"{self._limit} requests are being worked on; try again in a few seconds"
+            raise RateLimitedError(msg, {"max_running": self._limit})
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._running += 1
+        threading.Thread(target=self._work, args=(loop, future, work), name="request", daemon=True).start()
+        return await future
+
+    def _work(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[T]", work: Callable[[], T]) -> None:
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001 -- handed on to the request, which is the boundary
+            self._hand_over(loop, lambda error=error: self._fail(future, error))  # type: ignore[misc]  # a bound default
+        else:
+            self._hand_over(loop, lambda: self._succeed(future, result))
+
+    def _hand_over(self, loop: asyncio.AbstractEventLoop, action: Callable[[], None]) -> None:
+        try:
+            loop.call_soon_threadsafe(action)
+        except RuntimeError:  # the loop is closed: the process is on its way out and nobody waits
+            return
+
+    def _succeed(self, future: "asyncio.Future[T]", result: T) -> None:
+        self._running -= 1
+        if not future.done():
+            future.set_result(result)
+
+    def _fail(self, future: "asyncio.Future[T]", error: BaseException) -> None:
+        self._running -= 1
+        if not future.done():
+            future.set_exception(error)

@@ -1,0 +1,151 @@
+"""Every tool by POST under its name, and by GET where an address reads better."""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from pydantic_core import from_json, to_json
+
+from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
+from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.tools import TOOLS, Context, Envelope, Tool, call_tool, find_tool
+
+_FLAGS = ("all",)
+_GET_ROUTES: tuple[tuple[str, str], ...] = (
+    ("/api/v1/containers/{container_id}", "get_container_info"),
+    ("/api/v1/containers/{container_id}/stats", "get_container_stats"),
+    ("/api/v1/containers/{container_id}/logs", "get_container_logs"),
+    ("/api/v1/containers/{container_id}/diagnosis", "diagnose_container"),
+    ("/api/v1/health", "health_check"),
+    ("/api/v1/cost", "get_cost_report"),
+)
+
+
+def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
+    """Add the routes of all tools."""
+    caller = ToolCaller(context, threads)
+    for tool in TOOLS:
+        _add_post_route(api, caller, tool)
+    api.add_api_route(
+        "/api/v1/tools/{tool}", caller.refuse_unknown, methods=["POST"], include_in_schema=False, response_model=None
+    )
+    api.add_api_route(
+        "/api/v1/tools",
+        _list_tools,
+        methods=["GET"],
+        tags=["tools"],
+        summary="All tools with their schemas",
+        responses={200: {"model": result_model("list_tools", tuple[ToolDescription, ...])}},
+    )
+    for path, name in _GET_ROUTES:
+        _add_get_route(api, caller, path, find_tool(name))
+    _add_list_route(api, caller, find_tool("list_containers"))
+
+
+class ToolCaller:
+    """Calls tools in threads and turns their envelopes into responses."""
+
+    def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
+        self._context = context
+        self._threads = threads
+
+    async def call(self, name: str, payload: object) -> Response:
+        """Return a tool's answer with the status of its error code."""
+        context = self._context()
+        envelope: Envelope = await self._threads.run(lambda: call_tool(context, name, payload))
+        status = 200 if envelope.error is None else STATUS_BY_CODE[envelope.error.code]
+        return _json(envelope.body, status)
+
+    async def refuse_unknown(self, tool: str) -> Response:
+        """Answer 404 with the names that were perhaps meant."""
+        try:
+            find_tool(tool)
+        except BconError as error:
+            return _json(error_json(error), 404)
+        return _json(error_json(http_error(404)), 404)
+
+
+def _json(body: bytes, status: int) -> Response:
+    headers = {name.decode(): value.decode() for name, value in extra_headers(status)}
+    return Response(body, status, headers, media_type="application/json")
+
+
+async def _list_tools() -> Response:
+    return Response(to_json({"result": [describe_tool(tool) for tool in TOOLS]}), media_type="application/json")
+
+
+def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
+    async def post(request: Request) -> Response:
+        payload = await read_json(request)
+        return payload if isinstance(payload, Response) else await caller.call(tool.name, payload)
+
+    body = {"content": {"application/json": {"schema": tool.input_schema()}}}
+    api.add_api_route(
+        f"/api/v1/tools/{tool.name}",
+        post,
+        methods=["POST"],
+        tags=["tools"],
+        summary=tool.summary,
+        operation_id=tool.name,
+        responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
+        openapi_extra={"requestBody": body},
+    )
+
+
+def _add_get_route(api: FastAPI, caller: ToolCaller, path: str, tool: Tool[Any]) -> None:
+    async def get(request: Request) -> Response:
+        return await caller.call(tool.name, {**_query(request), **request.path_params})
+
+    in_path = [name for name in ("container_id",) if f"{{{name}}}" in path]
+    properties = tool.input_schema().get("properties", {})
+    parameters = [{"name": name, "in": "path", "required": True, "schema": properties[name]} for name in in_path]
+    _add_get(api, path, get, tool, [*parameters, *query_parameters(tool, without=tuple(in_path))])
+
+
+def _add_list_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
+    """`?all=true&status=exited`: what is no field of the tool is one of its filters."""
+
+    async def get(request: Request) -> Response:
+        query = _query(request)
+        payload: dict[str, object] = {name: query.pop(name) for name in _FLAGS if name in query}
+        return await caller.call(tool.name, {**payload, "filters": query or None})
+
+    keys = tool.input_schema()["properties"]["filters"]["anyOf"][0]["propertyNames"]["enum"]
+    filters = [{"name": key, "in": "query", "required": False, "schema": {"type": "string"}} for key in keys]
+    _add_get(api, "/api/v1/containers", get, tool, [*query_parameters(tool, without=("filters",)), *filters])
+
+
+def _add_get(api: FastAPI, path: str, endpoint: Any, tool: Tool[Any], parameters: list[dict[str, Any]]) -> None:
+    api.add_api_route(
+        path,
+        endpoint,
+        methods=["GET"],
+        tags=["reports"],
+        summary=tool.summary,
+        operation_id=f"get {path}",
+        responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
+        openapi_extra={"parameters": parameters},
+    )
+
+
+def _query(request: Request) -> dict[str, object]:
+    return dict(request.query_params)
+
+
+async def read_json(request: Request) -> object:
+    """Return the JSON body, `{}` for an empty one, or the response that refuses it."""
+    body = await request.body()
+    if not body:
+        return {}
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media_type != "application/json":
+        error = InvalidInputError("send the input as JSON with the header Content-Type: application/json")
+        return _json(error_json(error), 415)
+    try:
+        return from_json(body, allow_inf_nan=False)
+    except ValueError as problem:
+        where = str(problem).rpartition(" at ")[2][:60]
+        error = InvalidInputError("the body is not valid JSON", {"at": where})
+        return _json(error_json(error), STATUS_BY_CODE[error.code])

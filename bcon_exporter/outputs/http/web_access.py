@@ -1,0 +1,39 @@
+"""The web configuration in force: users and TLS, read again on reload."""
+
+from pathlib import Path
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context, renew_certificate
+
+
+class WebAccess:
+    """Users and TLS of a web configuration file; none of both without a file.
+
+    Raises:
+        SettingsError: The file, the certificate or its key cannot be used.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        config = WebConfig() if file is None else load_web_config(file)
+        self.users = config.users
+        tls = config.tls_server_config
+        self.tls = None if tls is None else make_tls_context(tls)
+
+    def reload(self) -> None:
+        """Read the file again: other users count at once, another certificate for the next connection.
+
+        Raises:
+            SettingsError: Something in it is wrong, or TLS was switched on or off; everything stays as it was.
+        """
+        if self._file is None:
+            return
+        config = load_web_config(self._file)
+        tls = config.tls_server_config
+        if (tls is None) != (self.tls is None):
+            msg = f"{self._file}: TLS is switched on or off by a restart only"
+            raise SettingsError(msg, {"file": str(self._file)})
+        if tls is not None and self.tls is not None:
+            make_tls_context(tls)  # proves the files before the live context is touched
+            renew_certificate(self.tls, tls)
+        self.users = config.users

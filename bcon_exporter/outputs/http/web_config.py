@@ -1,0 +1,151 @@
+"""The web configuration file in the format of Prometheus' exporter-toolkit: TLS and users."""
+
+import re
+import ssl
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http.users import Users
+
+_MAX_FILE_BYTES = 1024 * 1024
+_BCRYPT_PATTERN = r"^\$2[aby]?\$[0-9]{2}\$[./A-Za-z0-9]{53}$"
+_VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
+_CLIENT_AUTH = {
+    "NoClientCert": ssl.CERT_NONE,
+    "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
+    "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
+}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class TlsServerConfig(_Strict):
+    """How the server shows itself, and what it asks of clients.
+
+    Client certificates that are asked for without being verified prove nothing, so those two modes of the toolkit
+    are refused; so are TLS 1.0 and 1.1.
+    """
+
+    cert_file: Path
+    key_file: Path
+    client_auth_type: Literal["NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert"] = "NoClientCert"
+    client_ca_file: Path | None = None
+    min_version: Literal["TLS12", "TLS13"] = "TLS12"
+    max_version: Literal["TLS12", "TLS13"] = "TLS13"
+
+    @model_validator(mode="after")
+    def _check(self) -> "TlsServerConfig":
+        if self.client_auth_type != "NoClientCert" and self.client_ca_file is None:
+            msg = f"client_auth_type {self.client_auth_type} needs client_ca_file"
+            raise ValueError(msg)
+        if self.client_ca_file is not None and self.client_auth_type == "NoClientCert":
+            msg = "client_ca_file without client_auth_type checks nobody; set RequireAndVerifyClientCert"
+            raise ValueError(msg)
+        return self
+
+
+class HttpServerConfig(_Strict):
+    """Accepted so that a shared file works; HTTP/1.1 is what is served."""
+
+    http2: bool = False
+
+
+class WebConfig(_Strict):
+    """The whole file."""
+
+    tls_server_config: TlsServerConfig | None = None
+    http_server_config: HttpServerConfig | None = None
+    basic_auth_users: dict[
+        Annotated[str, StringConstraints(min_length=1, pattern=r"^[^:\x00-\x1f]+$")],
+        Annotated[str, StringConstraints(pattern=_BCRYPT_PATTERN)],
+    ] = {}
+
+    @property
+    def users(self) -> Users | None:
+        """The users; None when the file names none."""
+        return Users(self.basic_auth_users) if self.basic_auth_users else None
+
+
+def load_web_config(path: Path) -> WebConfig:
+    """Return the file's content; relative paths in it count from its folder, as in the toolkit.
+
+    Raises:
+        SettingsError: It cannot be read, or a key is unknown or wrong; never quotes a value.
+    """
+    raw = _read_yaml(path)
+    try:
+        config = WebConfig.model_validate(raw if raw is not None else {})
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        msg = f"{path}: {_describe(first)}"
+        raise SettingsError(msg, {"file": str(path)}) from None
+    tls = config.tls_server_config
+    if tls is None:
+        return config
+    files = {name: path.parent / getattr(tls, name) for name in ("cert_file", "key_file")}
+    if tls.client_ca_file is not None:
+        files["client_ca_file"] = path.parent / tls.client_ca_file
+    return config.model_copy(update={"tls_server_config": tls.model_copy(update=files)})
+
+
+def _describe(problem: Any) -> str:
+    """Name the key and what is wrong. User names are no secrets, but nobody needs them in a log either."""
+    where = [str(part) for part in problem["loc"] if part != "[key]"]
+    if where[:1] == ["basic_auth_users"] and len(where) > 1:
+        return "basic_auth_users: each user needs a bcrypt hash ($2b$…), as `htpasswd -nBC 10 USER` prints it"
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {'.'.join(where)}"
+    return f"{'.'.join(where) or 'the file'}: {str(problem['msg']).removeprefix('Value error, ')}"
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MAX_FILE_BYTES + 1)
+        if len(text) > _MAX_FILE_BYTES:
+            msg = f"{path}: is larger than 1 MiB; this is no web configuration"
+            raise SettingsError(msg, {"file": str(path)})
+        return yaml.safe_load(text)
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}"
+        raise SettingsError(msg, {"file": str(path)}) from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        msg = f"{path}{line}: is not valid YAML"  # the parser's own words quote the file
+        raise SettingsError(msg, {"file": str(path)}) from None
+
+
+def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
+    """Return a server's TLS context.
+
+    Raises:
+        SettingsError: A file cannot be read or is no certificate or key.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version, context.maximum_version = _VERSIONS[config.min_version], _VERSIONS[config.max_version]
+    context.verify_mode = _CLIENT_AUTH[config.client_auth_type]
+    renew_certificate(context, config)
+    return context
+
+
+def renew_certificate(context: ssl.SSLContext, config: TlsServerConfig) -> None:
+    """Load the files anew; connections from now on see the new certificate.
+
+    Raises:
+        SettingsError: See `make_tls_context`.
+    """
+    try:
+        context.load_cert_chain(config.cert_file, config.key_file)
+        if config.client_ca_file is not None:
+            context.load_verify_locations(cafile=config.client_ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        reason = re.sub(r"\s*\(.*?\)$", "", error.strerror or "not a certificate and its key")
+        msg = f"the certificate {config.cert_file}, its key or the client CA cannot be used: {reason}"
+        raise SettingsError(msg, {"file": str(config.cert_file)}) from None
