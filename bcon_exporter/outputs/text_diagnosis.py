@@ -141,10 +141,8 @@ def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
 
 def show_explanation(report: ErrorExplanation) -> RenderableType:
     """Return what a pattern found, with the newest occurrence in its context."""
-    found = f"{report.occurrences} × " if report.occurrences else "not found: "
-    head = join(
-        [Text(found + repr(report.pattern), style="bold"), Text("in"), name_text(report.container_name, "bold")]
-    )
+    found = f"{report.occurrences} times " if report.occurrences else "not found: "
+    head = join([plain(found + repr(report.pattern), "bold"), "in", name_text(report.container_name, "bold")])
     rows: list[tuple[str, RenderableType]] = []
     if report.first_seen is not None:
         rows.append(("first", Text(show_time(report.first_seen))))
@@ -162,7 +160,7 @@ def _sample(sample: SampleLog) -> RenderableType:
     text = Text()
     for index, line in enumerate(sample.lines):
         hit = index == sample.match_index
-        text.append("› " if hit else "│ ", style="bold red" if hit else DIM)
+        text.append("> " if hit else "│ ", style="bold red" if hit else DIM)
         text.append_text(plain(line, "" if hit else DIM))
         text.append("\n")
     return Padding(text, (1, 0, 0, 2))

@@ -94,9 +94,8 @@ def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def _pairs(title: str, fields: dict[str, Any]) -> list[str]:
-    rows = (
-        (escape(key.replace("_", " ")), escape(str(value))) for key, value in fields.items() if value not in ({}, [])
-    )
+    told = {key.replace("_", " "): value for key, value in fields.items() if value not in ({}, [])}
+    rows = ((escape(key), escape(str(value))) for key, value in told.items())
     return [f"# {escape(title)}", "", *_rows(("what", "value"), rows)]
 
 
@@ -115,8 +114,7 @@ def _container(report: DiagnosisReport, level: str) -> list[str]:
     lines = [f"{level} {escape(report.container_name)}: {report.status}", ""]
     if not report.symptoms:
         lines.append(escape(report.summary))
-    for symptom in report.symptoms:
-        lines.append(f"- **{escape(symptom.type.value)}** ({symptom.severity.value}): {escape(symptom.description)}")
+    lines += [f"- **{escape(one.type)}** ({one.severity}): {escape(one.description)}" for one in report.symptoms]
     evidence = [line for symptom in report.symptoms for line in symptom.evidence]
     if report.likely_causes:
         lines += ["", "Why:", ""]

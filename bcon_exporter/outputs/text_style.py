@@ -42,7 +42,7 @@ def name_text(raw: str, style: str = "") -> Text:
 def show_size(size_bytes: float | None) -> str:
     """Return "12.3 MiB"; a dash where it is unknown."""
     if size_bytes is None:
-        return "–"
+        return "-"
     size = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < _KIB:
@@ -53,7 +53,7 @@ def show_size(size_bytes: float | None) -> str:
 
 def show_percent(percent: float | None) -> str:
     """Return "12.3 %"; a dash where it is unknown."""
-    return "–" if percent is None else f"{percent:.1f} %"
+    return "-" if percent is None else f"{percent:.1f} %"
 
 
 def show_seconds(seconds: float) -> str:
@@ -72,12 +72,12 @@ def show_seconds(seconds: float) -> str:
 
 def show_age(then: datetime | None, now: datetime) -> str:
     """Return "12 min ago"; a dash where it is unknown."""
-    return "–" if then is None else f"{show_seconds((now - then).total_seconds())} ago"
+    return "-" if then is None else f"{show_seconds((now - then).total_seconds())} ago"
 
 
 def show_time(when: datetime | None) -> str:
     """Return a time to the second, in UTC."""
-    return "–" if when is None else f"{when:%Y-%m-%d %H:%M:%S} UTC"
+    return "-" if when is None else f"{when:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:

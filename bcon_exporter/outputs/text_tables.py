@@ -90,7 +90,7 @@ def show_stats(stats: tuple[ContainerStats, ...]) -> RenderableType:
         rows.add_row(
             name_text(one.container_name, "bold"),
             _load(one.cpu_percent),
-            "–" if one.cpu_count is None else f"{one.cpu_count:g} CPU",
+            "-" if one.cpu_count is None else f"{one.cpu_count:g} CPU",
             show_percent(one.throttled_percent),
             show_size(one.memory_usage_bytes),
             show_size(one.memory_limit_bytes),
@@ -99,7 +99,7 @@ def show_stats(stats: tuple[ContainerStats, ...]) -> RenderableType:
             show_size(one.network_tx_bytes),
             show_size(one.block_read_bytes),
             show_size(one.block_write_bytes),
-            "–" if one.pids is None else str(one.pids),
+            "-" if one.pids is None else str(one.pids),
             Text(f"last known, {show_time(one.timestamp)}" if one.last_known else "", style=DIM),
         )
     return rows
@@ -152,7 +152,7 @@ def show_cost(report: CostReport) -> RenderableType:
             f"{cost.cost_usd:.2f}",
         )
     head = Text(f"{report.total_operations} tool calls", style="bold")
-    head.append(f"  {show_time(report.period_start)} – {show_time(report.period_end)}", style=DIM)
+    head.append(f"  {show_time(report.period_start)} to {show_time(report.period_end)}", style=DIM)
     shared = Text(f"{report.cache_hit_rate:.0%} answered by another's run", style=DIM)
     body = [rows, shared] if report.by_operation else []
     return stack([head, *body, Text(report.note, style=DIM)])

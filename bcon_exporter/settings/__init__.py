@@ -1,6 +1,6 @@
 """Every knob once: flags, BCON_* variables, a YAML file, defaults. The only reader of the environment."""
 
-from bcon_exporter.settings.fields import Address, show_default
+from bcon_exporter.settings.fields import Address, parse_duration, show_default
 from bcon_exporter.settings.flags import add_setting_flags
 from bcon_exporter.settings.load import current_environment, load_settings
 from bcon_exporter.settings.model import Settings, list_settings
@@ -14,5 +14,6 @@ __all__ = [
     "env_name",
     "list_settings",
     "load_settings",
+    "parse_duration",
     "show_default",
 ]

@@ -1,0 +1,74 @@
+"""Exit codes: what a script may rely on (SPEC section 1)."""
+
+from enum import IntEnum
+from typing import Any
+
+from bcon_exporter.errors import BconError, ErrorCode
+from bcon_exporter.model.reports import (
+    DiagnoseAllReport,
+    DiagnosisReport,
+    DriftReport,
+    DriftStatus,
+    HealthCheck,
+    Status,
+)
+from bcon_exporter.tools.drift import DriftFindings
+
+_RANK: dict[Status, int] = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
+NEVER = "never"
+
+
+class Exit(IntEnum):
+    """The exit codes; 130 and 141 are the shell's own for Ctrl-C and a closed pipe."""
+
+    FINE = 0
+    FINDINGS = 1
+    USAGE = 2
+    NO_ENGINE = 3
+    FAILED = 4
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+
+
+def exit_of_error(error: BconError) -> Exit:
+    """Return the exit code of an error; a forbidden file is no forbidden engine."""
+    match error.code:
+        case ErrorCode.INVALID_INPUT:
+            return Exit.USAGE
+        case ErrorCode.DOCKER_CONNECTION_FAILED:
+            return Exit.NO_ENGINE
+        case ErrorCode.PERMISSION_DENIED if "file" not in error.details:
+            return Exit.NO_ENGINE
+        case _:
+            return Exit.FAILED
+
+
+def exit_of_result(value: Any, fail_on: str) -> Exit:
+    """Return the exit code of a result: findings at or above `fail_on`, any drift, an unknown drift."""
+    match value:
+        case DiagnosisReport():
+            return _exit_of_statuses((value.status,), fail_on)
+        case DiagnoseAllReport():
+            return _exit_of_statuses(tuple(one.status for one in value.reports), fail_on)
+        case DriftReport():
+            return _exit_of_drift((value,))
+        case DriftFindings():
+            return _exit_of_drift(value.reports)
+        case HealthCheck():
+            return Exit.FINE if value.docker_connected else Exit.NO_ENGINE
+        case _:
+            return Exit.FINE
+
+
+def _exit_of_statuses(statuses: tuple[Status, ...], fail_on: str) -> Exit:
+    if fail_on == NEVER:
+        return Exit.FINE
+    least = next(rank for status, rank in _RANK.items() if status == fail_on)
+    return Exit.FINDINGS if any(_RANK[status] >= least for status in statuses) else Exit.FINE
+
+
+def _exit_of_drift(reports: tuple[DriftReport, ...]) -> Exit:
+    statuses = {report.status for report in reports}
+    if DriftStatus.DRIFTED in statuses:
+        return Exit.FINDINGS
+    return Exit.FAILED if DriftStatus.UNKNOWN in statuses else Exit.FINE

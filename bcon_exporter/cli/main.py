@@ -1,0 +1,92 @@
+"""From the words of a command line to an exit code; the boundary at which errors become one line."""
+
+import logging
+import os
+import secrets
+import sys
+from collections.abc import Mapping, Sequence
+
+from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.cli.exits import Exit, exit_of_error
+from bcon_exporter.cli.own_commands import quiet_logging, version_line
+from bcon_exporter.cli.parsing import PROGRAM, find_command, parse
+from bcon_exporter.cli.screen import Screen
+from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.tools.envelope import failure
+
+_log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
+    """Run one command and return its exit code (SPEC section 1); never raises but for `--help`.
+
+    Args:
+        argv: The words after the program's name; the process's own when absent.
+        environ: The environment for settings; the process's own when absent.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(words, environ)
+    except BconError as error:
+        return _fail(words, error)
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read us has gone; Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.PIPE_CLOSED
+    except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes one line with an id
+        incident = secrets.token_hex(4)
+        _log.exception("command failed unexpectedly (id %s)", incident, exc_info=error)
+        msg = f"an unexpected {type(error).__name__} happened (id {incident}); please report it"
+        return _fail(words, InternalError(msg, {"id": incident}))
+
+
+def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
+    command, rest = find_command(words, COMMANDS)
+    if command is None:
+        return _without_command(rest, environ)
+    call = parse(command, rest, environ)
+    if command.name != "serve":
+        quiet_logging(call.settings)
+    if call.settings.config.check:
+        command = next(one for one in COMMANDS if one.name == "check-config")
+    return command.run(call)
+
+
+def _without_command(words: list[str], environ: Mapping[str, str] | None) -> int:
+    if "--version" in words:
+        sys.stdout.write(version_line() + "\n")
+        return Exit.FINE
+    if "-h" in words or "--help" in words:
+        sys.stdout.write(overview())
+        return Exit.FINE
+    if words:  # settings alone: `bcon-exporter --config.check` is meant for them
+        check = next(one for one in COMMANDS if one.name == "check-config")
+        call = parse(check, words, environ)
+        if call.settings.config.check:
+            return check.run(call)
+    sys.stderr.write(f"{PROGRAM}: no command given\n\n{overview()}")
+    return Exit.USAGE
+
+
+def overview() -> str:
+    """Return the list of commands."""
+    lines = [f"usage: {PROGRAM} COMMAND [ARGUMENTS] [--SETTING VALUE ...]", ""]
+    lines += ["Says what is wrong with the containers of a Docker host, why, and what to do. Read-only.", ""]
+    groups = dict.fromkeys(command.group for command in COMMANDS)
+    for group in groups:
+        lines.append(f"{group}:")
+        lines += [f"  {one.name:<14}{one.summary}" for one in COMMANDS if one.group == group]
+        lines.append("")
+    lines.append(f"{PROGRAM} COMMAND --help tells more; {PROGRAM} serve --help lists every setting.")
+    return "\n".join(lines) + "\n"
+
+
+def _fail(words: Sequence[str], error: BconError) -> int:
+    """Tell what went wrong in one line, and as an envelope where JSON was asked for."""
+    wants_json = "--format=json" in words or any(
+        (flag, form) == ("--format", "json") for flag, form in zip(words, words[1:], strict=False)
+    )
+    Screen("json" if wants_json else "table").show(failure(error))
+    return exit_of_error(error)

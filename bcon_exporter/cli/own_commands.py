@@ -1,0 +1,137 @@
+"""Commands that are no tool: serve, check-config, healthcheck, call, snapshot, version."""
+
+import http.client
+import json
+import logging
+import platform
+import ssl
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from bcon_exporter import __version__
+from bcon_exporter.app import check_settings, run_daemon
+from bcon_exporter.cli.exits import Exit, exit_of_error
+from bcon_exporter.cli.parsing import PROGRAM, Invocation
+from bcon_exporter.cli.screen import Screen
+from bcon_exporter.cli.work import close_context, make_context
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.settings import Settings
+from bcon_exporter.tools import call_tool, run_tool
+from bcon_exporter.tools.replay import snapshot_json, write_snapshot
+from bcon_exporter.tools.views import HOST_SNAPSHOT
+
+_ASK_SECONDS = 3.0
+_HTTP_OK = 200
+
+
+def serve(call: Invocation) -> int:
+    """Run the daemon until it is told to stop."""
+    return run_daemon(call.settings, call.reload)
+
+
+def check_config(call: Invocation) -> int:
+    """Check what only use would find: the engine's address, the catalogue, the web configuration."""
+    check_settings(call.settings)
+    sys.stdout.write("OK\n")
+    return Exit.FINE
+
+
+def show_version(call: Invocation) -> int:  # noqa: ARG001 -- commands share a shape
+    """Print the version."""
+    sys.stdout.write(version_line() + "\n")
+    return Exit.FINE
+
+
+def version_line() -> str:
+    """Return our version and Python's."""
+    return f"{PROGRAM} {__version__} (Python {platform.python_version()})"
+
+
+def check_daemon(call: Invocation) -> int:
+    """Ask the daemon at the configured address for /-/healthy; 0 when it is, else 1."""
+    problem = _ask(call.settings)
+    if problem is not None:
+        sys.stderr.write(f"{PROGRAM}: {call.settings.web.listen_address}: {problem}\n")
+    return Exit.FINE if problem is None else Exit.FINDINGS
+
+
+def _ask(settings: Settings) -> str | None:
+    address = settings.web.listen_address
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
+    connection: http.client.HTTPConnection
+    if settings.web.config.file is not None and b"tls_server_config" in settings.web.config.file.read_bytes():
+        # Its certificate names the outside world, not loopback; nothing but a status is read here.
+        context = ssl._create_unverified_context()  # noqa: S323, SLF001
+        connection = http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
+    else:
+        connection = http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
+    try:
+        connection.request("GET", "/-/healthy")
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        return f"no answer: {error or type(error).__name__}"
+    finally:
+        connection.close()
+    return None if status == _HTTP_OK else f"answered with HTTP status {status}"
+
+
+def add_call_arguments(parser: ArgumentParser) -> None:
+    """Add TOOL, JSON and --from-snapshot."""
+    parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all")
+    parser.add_argument(
+        "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
+    )
+    parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+
+
+def run_call(call: Invocation) -> int:
+    """Print the envelope that the API would give."""
+    raw = sys.stdin.read() if call.arguments.input == "-" else call.arguments.input
+    try:
+        payload: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        msg = 'call: the input is not JSON; write it as \'{"container_id": "web"}\''
+        raise InvalidInputError(msg, {"tool": call.arguments.tool}) from None
+    context = make_context(call)
+    try:
+        envelope = call_tool(context, call.arguments.tool, payload)
+    finally:
+        close_context(context)
+    screen = Screen("json")
+    screen.show(envelope)
+    return Exit.FINE if envelope.error is None else exit_of_error(envelope.error)
+
+
+def add_snapshot_arguments(parser: ArgumentParser) -> None:
+    """Add --output."""
+    parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
+    parser.add_argument(
+        "--from-snapshot", metavar="FILE", help="rewrite this snapshot file instead of reading an engine"
+    )
+
+
+def run_snapshot(call: Invocation) -> int:
+    """Write the host as facts: what every rule judges, secrets masked."""
+    screen = Screen("json")
+    context = make_context(call)
+    try:
+        with screen.progress("Reading containers ..."):
+            envelope = run_tool(context, HOST_SNAPSHOT, {})
+    finally:
+        close_context(context)
+    if envelope.error is not None:
+        screen.complain(envelope.error)
+        return exit_of_error(envelope.error)
+    if call.arguments.output in (None, "-"):
+        screen.write(snapshot_json(envelope.value).decode())
+    else:
+        write_snapshot(Path(call.arguments.output), envelope.value)
+    return Exit.FINE
+
+
+def quiet_logging(settings: Settings) -> None:
+    """Let a command's standard error hold warnings only; debugging is asked for by --log.level debug."""
+    level = logging.DEBUG if settings.log.level == "debug" else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)

@@ -1,0 +1,78 @@
+"""Where a command writes: results to standard output, all else to standard error."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.cleaning import clean_text
+from bcon_exporter.outputs.text import render_markdown, render_text
+from bcon_exporter.tools import Envelope
+
+_PIPE_WIDTH = 160
+
+
+class Screen:
+    """Standard output and standard error, in one of the three formats.
+
+    Colour, progress and clearing happen on a terminal only; NO_COLOR is respected.
+    """
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
+        terminal = sys.stdout.isatty()
+        self._out = Console(highlight=False, markup=False, emoji=False, width=None if terminal else _PIPE_WIDTH)
+        self._err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+    def show(self, envelope: Envelope, *, healthy_too: bool = False) -> None:
+        """Write an answer; an error goes to standard error, and in JSON to standard output as well."""
+        if self.form == "json":
+            self.write(envelope.body.decode() + "\n")
+        if envelope.error is not None:
+            self.complain(envelope.error)
+        elif self.form == "markdown":
+            self.write(render_markdown(envelope.value))
+        elif self.form == "table":
+            self._render(envelope.value, healthy_too=healthy_too)
+
+    def _render(self, value: Any, *, healthy_too: bool) -> None:
+        rendered = render_text(value, healthy_too=healthy_too)
+        if self._out.is_terminal:
+            self._out.print(rendered)
+            return
+        with self._out.capture() as captured:
+            self._out.print(rendered)
+        self.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
+
+    def write(self, text: str) -> None:
+        """Write text as it is."""
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def complain(self, error: BconError) -> None:
+        """Write an error as one line."""
+        line = " ".join(clean_text(error.message).split())
+        sys.stderr.write(f"bcon-exporter: {line}\n")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Begin anew on a terminal; elsewhere leave an empty line."""
+        if self._out.is_terminal:
+            self._out.clear()
+        else:
+            self.write("\n")
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[None]:
+        """Show on a terminal that work goes on."""
+        if not self._err.is_terminal:
+            yield
+            return
+        with self._err.status(what, spinner="dots"):
+            yield

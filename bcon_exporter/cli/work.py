@@ -1,0 +1,67 @@
+"""Runs tools for commands: one context, once or again and again."""
+
+import threading
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bcon_exporter.app import build_context, build_replay
+from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
+from bcon_exporter.cli.parsing import Invocation
+from bcon_exporter.cli.screen import Screen
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.settings import parse_duration
+from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
+from bcon_exporter.tools.replay import read_snapshot
+
+
+def run_command_tool(call: Invocation, tool: str | Tool[Any], payload: Any, *, healthy_too: bool = False) -> int:
+    """Run a tool, show its answer, return the exit code; with --watch until interrupted."""
+    chosen = find_tool(tool) if isinstance(tool, str) else tool
+    screen = Screen(call.arguments.format)
+    pause = _watch_pause(call)
+    context = make_context(call)
+    try:
+        while True:
+            with screen.progress("Reading containers ..."):
+                envelope = run_tool(context, chosen, payload)
+            if pause is not None:
+                screen.clear()
+            screen.show(envelope, healthy_too=healthy_too)
+            if pause is None:
+                return exit_of(envelope, getattr(call.arguments, "fail_on", "error"))
+            threading.Event().wait(pause.total_seconds())
+    finally:
+        close_context(context)
+
+
+def exit_of(envelope: Envelope, fail_on: str) -> Exit:
+    """Return the exit code of an answer."""
+    return exit_of_result(envelope.value, fail_on) if envelope.error is None else exit_of_error(envelope.error)
+
+
+def make_context(call: Invocation) -> Context:
+    """Return the context of a command: the engine's, or that of a snapshot file."""
+    file = getattr(call.arguments, "from_snapshot", None)
+    if file is None:
+        return build_context(call.settings, one_shot=True)
+    return build_replay(call.settings, read_snapshot(Path(file)))
+
+
+def close_context(context: Context) -> None:
+    """Let go of engine and state file."""
+    with closing(context.history), closing(context.host):
+        pass
+
+
+def _watch_pause(call: Invocation) -> timedelta | None:
+    raw = getattr(call.arguments, "watch", None)
+    if raw is None:
+        return None
+    try:
+        pause = parse_duration(raw)
+    except ValueError as error:
+        msg = f"--watch: {error}; put the container before --watch"
+        raise SettingsError(msg, {"flag": "--watch"}) from None
+    return max(pause, timedelta(seconds=0.5))
