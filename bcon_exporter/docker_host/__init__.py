@@ -1,1 +1,20 @@
 """The only importer of docker: the engine's answers become one immutable HostSnapshot. Read-only by construction."""
+
+from bcon_exporter.docker_host.breaker import ENDPOINT_NAMES
+from bcon_exporter.docker_host.host import DockerHost
+from bcon_exporter.docker_host.locate import Endpoint, TlsFiles, find_endpoint
+from bcon_exporter.docker_host.options import HostOptions, Wants
+from bcon_exporter.docker_host.requests_count import DURATION_BUCKETS_SECONDS, EndpointCounts, RequestCounts
+
+__all__ = [
+    "DURATION_BUCKETS_SECONDS",
+    "ENDPOINT_NAMES",
+    "DockerHost",
+    "Endpoint",
+    "EndpointCounts",
+    "HostOptions",
+    "RequestCounts",
+    "TlsFiles",
+    "Wants",
+    "find_endpoint",
+]

@@ -1,0 +1,74 @@
+"""One circuit breaker per engine endpoint: hangs are partial, and one hanging endpoint must leave the rest fresh."""
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+EndpointName = Literal["list", "inspect", "stats", "logs", "events"]
+ENDPOINT_NAMES: tuple[EndpointName, ...] = get_args(EndpointName)
+
+Permission = Literal["all", "probe", "none"]
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Whether one endpoint may be asked.
+
+    Closed it lets everything through. A time-out opens it; while it is open, one probe passes per
+    `probe_interval_seconds`, and its success closes it again. An answer of any kind, also an error, is no hang.
+
+    Attributes:
+        reason: Why it is open; None while closed.
+    """
+
+    probe_interval_seconds: float
+    reason: str | None = None
+    _last_probe: float = float("-inf")
+
+    def ask(self, now: float) -> Permission:
+        """Return what may be sent now, on a monotonic clock; a returned "probe" counts as sent."""
+        if self.reason is None:
+            return "all"
+        if now - self._last_probe < self.probe_interval_seconds:
+            return "none"
+        self._last_probe = now
+        return "probe"
+
+    def report(self, now: float, failure: str | None) -> None:
+        """Note the outcome of what was sent: None for an answer, else why there was none."""
+        if failure is not None:
+            self._last_probe = now
+        self.reason = failure
+
+
+@dataclass
+class Breakers:
+    """The breakers of one engine; safe to use from several threads."""
+
+    probe_interval_seconds: float
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _by_name: Mapping[EndpointName, Breaker] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_name = {name: Breaker(self.probe_interval_seconds) for name in ENDPOINT_NAMES}
+
+    def ask(self, name: EndpointName, now: float) -> Permission:
+        """Return what may be sent to an endpoint now."""
+        with self._lock:
+            return self._by_name[name].ask(now)
+
+    def report(self, name: EndpointName, now: float, failure: str | None) -> None:
+        """Note the outcome of what was sent to an endpoint."""
+        with self._lock:
+            self._by_name[name].report(now, failure)
+
+    def reason(self, name: EndpointName) -> str | None:
+        """Return why an endpoint is taken for hanging; None when it is not."""
+        with self._lock:
+            return self._by_name[name].reason
+
+    def up(self) -> dict[str, bool]:
+        """Return for each endpoint whether its last contact was answered."""
+        with self._lock:
+            return {name: breaker.reason is None for name, breaker in self._by_name.items()}

@@ -1,0 +1,99 @@
+"""What the event stream brought: without duplicates, with gaps marked, until somebody takes it. No I/O."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from bcon_exporter.docker_host.parse_event import parse_event
+from bcon_exporter.docker_host.raw import from_epoch, get_int, get_object, get_text
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+
+RING_SIZE = 256
+"""How many events the daemon remembers (moby, daemon/events, all versions so far)."""
+_REMEMBERED = 4 * RING_SIZE
+_BUFFERED = 50_000
+
+_Key = tuple[int, str, str, str]
+
+
+class EventLog:
+    """Collects events from back-fills and the live stream, which overlap; safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: OrderedDict[_Key, None] = OrderedDict()
+        self._events: list[LifecycleEvent] = []
+        self._touched: set[str] = set()
+        self._covers_since: datetime | None = None
+        self._gap = False
+        self._has_begun = False
+        self.last_nano = 0
+
+    def add(self, raw: dict[str, Any]) -> None:
+        """Take one event of the live stream."""
+        with self._lock:
+            self._add(raw)
+
+    def add_backfill(self, ring: Sequence[dict[str, Any]], asked_at: datetime) -> None:
+        """Take what the daemon remembers since `last_nano`, all types of events, oldest first.
+
+        The ring covers the time since the last event when that event still stands in it, or when it is not full.
+        """
+        with self._lock:
+            full = len(ring) >= RING_SIZE
+            oldest = parse_time_of(ring[0]) if ring else None
+            known = any(_key(raw) in self._seen for raw in ring)
+            if not self._has_begun:
+                self._covers_since = oldest or asked_at
+            elif full and not known:
+                self._gap = True
+                self._covers_since = oldest or asked_at
+            self._has_begun = True
+            for raw in ring:
+                self._add(raw)
+
+    def _add(self, raw: dict[str, Any]) -> None:
+        key = _key(raw)
+        if key in self._seen:
+            return
+        self._seen[key] = None
+        if len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        self.last_nano = max(self.last_nano, key[0])
+        event = parse_event(raw)
+        if event is None:
+            return
+        self._touched.add(event.container_id)
+        if len(self._events) >= _BUFFERED:  # nobody drains: hold the newest half
+            del self._events[: _BUFFERED // 2]
+            self._gap = True
+        self._events.append(event)
+
+    def drain(self) -> EventBatch:
+        """Return what came since the last call, oldest first."""
+        with self._lock:
+            events = tuple(sorted(self._events, key=lambda event: event.at))
+            batch = EventBatch(events=events, covers_since=self._covers_since, gap=self._gap)
+            self._events, self._gap = [], False
+            return batch
+
+    def take_touched(self) -> set[str]:
+        """Return the ids of containers that events have named since the last call."""
+        with self._lock:
+            touched, self._touched = self._touched, set()
+            return touched
+
+
+def parse_time_of(raw: dict[str, Any]) -> datetime | None:
+    """Return when an event of any type happened."""
+    return from_epoch(get_int(raw, "time"), get_int(raw, "timeNano"))
+
+
+def _key(raw: dict[str, Any]) -> _Key:
+    actor = get_object(raw, "Actor")
+    who = get_text(actor, "ID") or get_text(raw, "id") or ""
+    whom = get_text(get_object(actor, "Attributes"), "container") or ""
+    nano = get_int(raw, "timeNano") or (get_int(raw, "time") or 0) * 1_000_000_000
+    return nano, f"{get_text(raw, 'Type')}:{get_text(raw, 'Action') or get_text(raw, 'status')}", who, whom

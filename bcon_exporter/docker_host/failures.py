@@ -1,0 +1,195 @@
+"""Foreign failures become ours, once: what happened, and what to do about it.
+
+Sockets, TLS, HTTP statuses, docker-py and requests all end here. Nothing above this package sees their exceptions.
+"""
+
+import errno
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+
+import docker.errors
+import requests.exceptions
+
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.errors import (
+    BconError,
+    ContainerNotFoundError,
+    DeadlineExceededError,
+    DockerConnectionError,
+    InternalError,
+    PermissionDeniedError,
+)
+from bcon_exporter.model.cleaning import clean_text
+from bcon_exporter.model.masking import mask_text
+
+_CHAIN_LIMIT = 50
+
+
+class VersionRefusedError(DockerConnectionError):
+    """The engine no longer speaks the API version in use: it was replaced by another; negotiate again."""
+
+
+def translate(error: BaseException, endpoint: Endpoint, doing: str) -> BconError:
+    """Turn whatever a request raised into an error of ours, with a hint that fits the case.
+
+    Args:
+        error: What was raised; its causes are looked into, since requests and docker-py wrap socket errors.
+        endpoint: The engine that was asked.
+        doing: What was being done, "listing containers".
+    """
+    causes = list(_chain(error))
+    for translate_one in (_translate_status, _translate_socket, _translate_rest):
+        for cause in causes:
+            known = translate_one(cause, endpoint, doing)
+            if known is not None:
+                return known
+    return InternalError(f"{doing} failed unexpectedly ({type(error).__name__})", _facts(endpoint))
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and everything it was raised from or carries, innermost first."""
+    seen: dict[int, BaseException] = {}
+    todo: list[BaseException] = [error]
+    while todo and len(seen) < _CHAIN_LIMIT:
+        current = todo.pop()
+        if id(current) in seen:
+            continue
+        seen[id(current)] = current
+        carried = (current.__cause__, current.__context__, getattr(current, "reason", None), *current.args)
+        todo.extend(item for item in carried if isinstance(item, BaseException))
+    yield from reversed(list(seen.values()))
+
+
+def _translate_socket(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
+    where = f"{endpoint.url} ({endpoint.source})"
+    match error:
+        case ssl.SSLError():
+            return DockerConnectionError(_tls_text(error, where), _facts(endpoint, "tls"))
+        case FileNotFoundError() | NotADirectoryError():
+            text = f"no Docker socket at {where}: is the engine running? Start it, or name another with --docker.host"
+            return DockerConnectionError(text, _facts(endpoint, "absent"))
+        case PermissionError():
+            return PermissionDeniedError(_forbidden_text(where), _facts(endpoint, "forbidden"))
+        case ConnectionRefusedError():
+            text = f"{where} refuses connections: nothing listens there. Start the engine, or check the address"
+            return DockerConnectionError(text, _facts(endpoint, "refused"))
+        case TimeoutError() | BlockingIOError() | requests.exceptions.Timeout():
+            return timeout_error(endpoint, doing)
+        case ConnectionError() | EOFError():
+            return closed_error(endpoint, doing)
+        case OSError(errno=number) if number is not None:
+            return _os_error(error, endpoint, where)
+        case _:
+            return None
+
+
+def _tls_text(error: ssl.SSLError, where: str) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return (
+            f"the certificate of {where} is not trusted: {error.verify_message}. Check ca.pem in DOCKER_CERT_PATH, and "
+            "that the certificate carries this host's name"
+        )
+    return (
+        f"TLS with {where} failed ({error.reason or type(error).__name__}): check the port (2376 with TLS, 2375 "
+        "without), and cert.pem and key.pem in DOCKER_CERT_PATH"
+    )
+
+
+def _os_error(error: OSError, endpoint: Endpoint, where: str) -> BconError:
+    if isinstance(error, socket.gaierror):
+        text = f"the host name of {where} cannot be resolved: check the address and the name service"
+        return DockerConnectionError(text, _facts(endpoint, "unresolved"))
+    if error.errno in {errno.EMFILE, errno.ENFILE}:
+        text = "no file descriptor is left for a connection to the engine: raise `ulimit -n` (systemd: LimitNOFILE=)"
+        return DockerConnectionError(text, _facts(endpoint, "descriptors"))
+    name = errno.errorcode.get(error.errno or 0, "unknown error")
+    text = f"cannot reach {where}: {name}. Check address, route and firewall"
+    return DockerConnectionError(text, _facts(endpoint, "unreachable"))
+
+
+def _forbidden_text(where: str) -> str:
+    return (
+        f"this user may not use {where}: run as root, or add the user to the socket's group (`docker` as a rule) and "
+        "log in again. Whoever can use the socket has root's power on the host, so a read-only socket proxy is safer"
+    )
+
+
+def _translate_status(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
+    if isinstance(error, BconError):
+        return error
+    if isinstance(error, docker.errors.APIError) and error.response is not None:
+        return status_error(error.response.status_code, error.response.content, endpoint, doing)
+    return None
+
+
+def _translate_rest(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
+    match error:
+        case requests.exceptions.TooManyRedirects():
+            return garbage_error(endpoint, doing, "a redirect")
+        case ValueError() | RecursionError():
+            return garbage_error(endpoint, doing, "text that is no JSON")
+        case docker.errors.DockerException() | requests.exceptions.RequestException():
+            return garbage_error(endpoint, doing, "something else")
+        case _:
+            return None
+
+
+def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> BconError:
+    """Return the error that an HTTP status of the engine, or of a proxy before it, means."""
+    said = engine_message(body)
+    facts = {**_facts(endpoint), "status": status}
+    match status:
+        case 404:
+            return ContainerNotFoundError(f"{doing}: the engine does not know it ({said})", facts)
+        case 401 | 403:
+            text = (
+                f"{doing} is forbidden by {endpoint.url} (HTTP {status}): a proxy before the engine blocks this "
+                "request. Allow it there, GET only; docs/configuration.md lists the paths"
+            )
+            return PermissionDeniedError(text, {**facts, "hint": "proxy"})
+        case 400 if "API version" in said or "client version" in said:
+            return VersionRefusedError(f"the engine refuses our API version: {said}", facts)
+        case 504 | 408:
+            return DeadlineExceededError(f"{doing}: the proxy before the engine gave up (HTTP {status})", facts)
+        case 301 | 302 | 303 | 307 | 308:
+            return garbage_error(endpoint, doing, "a redirect")
+        case _:
+            return DockerConnectionError(f"{doing}: the engine answered HTTP {status} ({said})", facts)
+
+
+def engine_message(body: bytes) -> str:
+    """Return the engine's own sentence from an error answer, cleaned, masked and clipped."""
+    try:
+        content = json.loads(body[:65536])
+    except (ValueError, RecursionError):
+        content = body[:300].decode(errors="replace")
+    message = content.get("message") if isinstance(content, dict) else content
+    return clean_text(mask_text(clean_text(str(message or "no reason given"))), max_chars=300)
+
+
+def timeout_error(endpoint: Endpoint, doing: str) -> DeadlineExceededError:
+    """Return the error of an engine that does not answer in time."""
+    text = (
+        f"{doing}: the engine at {endpoint.url} did not answer in time. It hangs or is overloaded: see its log "
+        "(`journalctl -u docker`) and whether containerd runs"
+    )
+    return DeadlineExceededError(text, _facts(endpoint, "hung"))
+
+
+def closed_error(endpoint: Endpoint, doing: str) -> DockerConnectionError:
+    """Return the error of a connection that ended before the answer was whole."""
+    text = f"{doing}: {endpoint.url} closed the connection before its answer was whole; the engine may be restarting"
+    return DockerConnectionError(text, _facts(endpoint, "closed"))
+
+
+def garbage_error(endpoint: Endpoint, doing: str, what: str) -> DockerConnectionError:
+    """Return the error of something that does not answer as an engine does."""
+    text = f"{doing}: {endpoint.url} answered with {what}, not as a Docker Engine does: check the address"
+    return DockerConnectionError(text, _facts(endpoint, "no engine"))
+
+
+def _facts(endpoint: Endpoint, hint: str | None = None) -> dict[str, object]:
+    facts: dict[str, object] = {"endpoint": endpoint.url, "source": endpoint.source}
+    return facts if hint is None else {**facts, "hint": hint}

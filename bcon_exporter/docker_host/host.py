@@ -1,0 +1,154 @@
+"""One Docker host as the rest of the program sees it: snapshots, events, logs, and whether it answers."""
+
+import threading
+from datetime import datetime
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.event_log import EventLog
+from bcon_exporter.docker_host.events import EventStream, read_backfill
+from bcon_exporter.docker_host.heartbeat import Heartbeat
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.options import HostOptions, Wants
+from bcon_exporter.docker_host.query_logs import LogQuery, query_logs
+from bcon_exporter.docker_host.read_state import list_containers
+from bcon_exporter.docker_host.requests_count import RequestCounts
+from bcon_exporter.docker_host.resolve import check_reference, find_container
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.docker_host.snapshot import SnapshotTaker
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.masking import Sealer
+
+_CLOSE_SECONDS = 0.9
+_PROBE_TARGET = "/containers/{}/stats?stream=false&one-shot=true"
+
+
+class DockerHost:
+    """One engine, read only. Making one does no I/O; all methods may be called from any thread."""
+
+    def __init__(self, endpoint: Endpoint, options: HostOptions, sealer: Sealer) -> None:
+        self._options = options
+        self._session = EngineSession(endpoint, options)
+        self._log = EventLog()
+        self._taker = SnapshotTaker(self._session, sealer, self._log)
+        self._stream = EventStream(self._session, self._log)
+        self._heartbeat = Heartbeat(self._session, self._probe_stats)
+        self._probe_wanted = threading.Event()
+        self._probe_id: str | None = None
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The engine's address."""
+        return self._session.endpoint
+
+    def start(self) -> None:
+        """Follow events and watch the engine's pulse in two threads, until `close`."""
+        self._stream.start()
+        self._heartbeat.start()
+
+    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+        """Read the host; everything but `lifecycle` and `last_usage`, which history adds.
+
+        Args:
+            now: Wall clock, the snapshot's `taken_at`.
+            deadline_seconds: What is not read within is missing, with its reason in `unread` and `incomplete`.
+            wants: What to read.
+
+        Raises:
+            DockerConnectionError: The list of containers could not be read.
+            PermissionDeniedError: It is forbidden.
+            DeadlineExceededError: It did not come in time.
+        """
+        started = monotonic()
+        live = self._stream.is_live
+        snapshot = self._taker.take(now, Deadline.after(deadline_seconds), wants, events_are_live=live)
+        self._plan_probe(snapshot, wants, started)
+        return snapshot
+
+    def drain_events(self) -> EventBatch:
+        """Return what the event stream brought since the last call; without `start`, what the daemon remembers."""
+        if self._stream.is_started:
+            self._stream.first_backfill.wait(self._options.event_wait_seconds)
+            return self._log.drain()
+        try:
+            read_backfill(self._session, self._log, Deadline.after(self._options.read_timeout_seconds))
+        except BconError:
+            return EventBatch(events=(), covers_since=None)
+        return self._log.drain()
+
+    def resolve(self, container: str) -> str:
+        """Return the full id that an id, a unique id prefix or a name means.
+
+        Raises:
+            ContainerNotFoundError: There is none; `details["near_matches"]`.
+            InvalidInputError: It is malformed or ambiguous; `details["matches"]`.
+            BconError: The list of containers could not be read.
+        """
+        check_reference(container)
+        return find_container(container, list_containers(self._session, self._deadline(), None))
+
+    def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
+        """Return a container's newest `tail` lines at or after `since` and before `until`, oldest first, masked.
+
+        Raises:
+            ContainerNotFoundError: It is gone.
+            BconError: Its log cannot be read; the message says why (a log driver without reading, ...).
+        """
+        check_reference(container_id)
+        tty, driver = self._taker.known_tty(container_id)
+        query = LogQuery(container_id, tty, driver, tail, since, until)
+        return query_logs(self._session, query, Deadline.after(2 * self._options.read_timeout_seconds))
+
+    def engine(self) -> EngineFacts:
+        """Ask the engine about itself.
+
+        Raises:
+            BconError: It did not answer.
+        """
+        return self._taker.read_engine(self._deadline())
+
+    def is_up(self) -> bool:
+        """Return whether the engine answered last; with `start`, within six seconds of the truth."""
+        if self._session.breakers.reason("list") is not None or self._heartbeat.failure is not None:
+            return False
+        return self._session.last_contact_ok is not False
+
+    def endpoints_up(self) -> dict[str, bool]:
+        """Return for list, inspect, stats, logs and events whether the last contact was answered."""
+        return self._session.breakers.up()
+
+    def requests(self) -> RequestCounts:
+        """Return what watching has cost the engine so far."""
+        return self._session.tally.counts()
+
+    def close(self) -> None:
+        """End the threads and all running calls; returns within a second, also while the engine hangs."""
+        self._session.closed.set()
+        deadline = Deadline.after(_CLOSE_SECONDS)
+        self._heartbeat.signal()
+        self._stream.close(deadline.left())
+        self._heartbeat.close(deadline.left())
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._options.read_timeout_seconds)
+
+    def _plan_probe(self, snapshot: HostSnapshot, wants: Wants, started: float) -> None:
+        """Have the heartbeat ask for one container's stats when this scan did not need the engine for usage.
+
+        With readable cgroup files nothing would ever notice that stats hang, which is how a dead containerd shows.
+        """
+        if not wants.usage or self._session.last_asked("stats") >= started:
+            return
+        running = next((container.id for container in snapshot.containers if container.is_running), None)
+        if running is not None:
+            self._probe_id = running
+            self._probe_wanted.set()
+
+    def _probe_stats(self) -> None:
+        if not self._probe_wanted.is_set() or self._probe_id is None:
+            return
+        self._probe_wanted.clear()
+        session, deadline = self._session, self._deadline()
+        target = session.negotiate(deadline) + _PROBE_TARGET.format(self._probe_id)
+        session.get("stats", "probing stats", target, deadline, body_cap_bytes=1024 * 1024)

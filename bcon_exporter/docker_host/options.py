@@ -1,0 +1,62 @@
+"""How an engine is to be read: limits of one host, and what one snapshot wants."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class HostOptions:
+    """Limits that hold for everything read from one host.
+
+    Attributes:
+        read_timeout_seconds: Wall-clock limit of one request; a batch may take no longer than the scan's deadline.
+        ping_timeout_seconds: With `heartbeat_seconds`, the time after which a silent engine counts as down.
+        log_bytes_per_container: Longer answers keep their newest part.
+        log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
+        usage_window_seconds: Usage is the mean over this time.
+        parallel: Connections for inspect and logs. Stats use one for each container.
+        depth: Requests sent ahead on each of those.
+        probe_interval_seconds: A hanging endpoint is probed no more often; set it just below the scan interval.
+        refresh_seconds: Age at which a container is inspected again although nothing seems to have changed.
+        refresh_health_seconds: The same for one with a health check, whose probes change without an event.
+        event_wait_seconds: How long the first scan waits for the event stream's back-fill.
+    """
+
+    connect_timeout_seconds: float = 3.0
+    read_timeout_seconds: float = 5.0
+    ping_timeout_seconds: float = 2.5
+    heartbeat_seconds: float = 2.0
+    log_bytes_per_container: int = 256 * 1024
+    log_bytes_total: int = 32 * 1024 * 1024
+    usage_window_seconds: float = 60.0
+    cgroup_root: Path = Path("/sys/fs/cgroup")
+    proc_root: Path = Path("/proc")
+    parallel: int = 4
+    depth: int = 4
+    stats_connections: int = 512
+    probe_interval_seconds: float = 4.0
+    refresh_seconds: float = 600.0
+    refresh_health_seconds: float = 55.0
+    event_wait_seconds: float = 2.0
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What one snapshot is to hold beyond state.
+
+    Attributes:
+        config: Each container's configuration and the host's networks and volumes, for drift.
+        log_window_seconds: Log lines of this long before the snapshot.
+        log_tail: At most this many newest lines of each container.
+        only: Full ids of the containers wanted; None for all.
+        wait_for_usage: Take a second usage sample a second later, where there is none from before: for commands that
+            run once.
+    """
+
+    logs: bool = True
+    usage: bool = True
+    config: bool = False
+    log_window_seconds: float = 600.0
+    log_tail: int = 200
+    only: tuple[str, ...] | None = None
+    wait_for_usage: bool = False

@@ -1,0 +1,291 @@
+"""Bulk GETs over raw HTTP/1.1: many requests on few or many connections, one wall-clock deadline for all of them.
+
+Every connection is non-blocking and served by one loop in the caller's thread, so that nothing can hang: not a daemon
+that accepts and says nothing, not one that sends a byte a second, not one that answers garbage. A failed request is an
+outcome of its own; the others go on.
+"""
+
+import contextlib
+import resource
+import selectors
+import socket
+import ssl
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.address import Dialer
+from bcon_exporter.docker_host.allowlist import check_request
+from bcon_exporter.docker_host.failures import closed_error, garbage_error, timeout_error, translate
+from bcon_exporter.docker_host.wire import Answer, AnswerReader, MalformedAnswerError
+from bcon_exporter.errors import BconError, DockerConnectionError
+
+Outcome = Answer | BconError
+
+MAX_ATTEMPTS = 4
+"""How often one request is sent when connections close under it; all are reads, so that sending again is safe."""
+_RECEIVE_BYTES = 256 * 1024
+_POLL_SECONDS = 0.2
+"""How soon a batch notices that it was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """How a batch of requests is to be sent.
+
+    Attributes:
+        doing: For messages: "reading stats".
+        seconds: Wall-clock limit for everything.
+        request_seconds: Limit for one request, from the time its connection is free for its answer.
+        connections: Most connections at once.
+        depth: Requests sent ahead on one connection before its first answer has come.
+        body_cap_bytes: A longer body is cut, and its connection dropped.
+        is_cancelled: Polled; True ends the batch, unanswered requests count as timed out.
+    """
+
+    doing: str
+    seconds: float
+    request_seconds: float
+    connections: int = 1
+    depth: int = 1
+    body_cap_bytes: int = 64 * 1024 * 1024
+    is_cancelled: Callable[[], bool] = lambda: False
+
+
+@dataclass(slots=True, eq=False)
+class _Connection:
+    socket: socket.socket
+    reader: AnswerReader
+    unsent: bytearray = field(default_factory=bytearray)
+    waiting: deque[int] = field(default_factory=deque)
+    head_since: float = 0.0
+    wants_write: bool = False
+
+
+class _Loop:
+    """One run of a batch."""
+
+    def __init__(
+        self, dialer: Dialer, targets: Sequence[str], batch: Batch, on_outcome: Callable[[int, Outcome, float], None]
+    ) -> None:
+        self._dialer, self._targets, self._batch, self._on_outcome = dialer, targets, batch, on_outcome
+        self._deadline = monotonic() + batch.seconds
+        self._todo = deque(range(len(targets)))
+        self._left = len(targets)
+        self._attempts = [0] * len(targets)
+        self._started = [0.0] * len(targets)
+        self._connections: set[_Connection] = set()
+        self._selector = selectors.DefaultSelector()
+        self._depth = batch.depth
+        self._allowed = max(1, min(batch.connections, _descriptor_room()))
+        self._header = f" HTTP/1.1\r\nHost: {dialer.host_header}\r\nUser-Agent: bcon-exporter\r\n\r\n".encode()
+
+    def run(self) -> None:
+        try:
+            while self._left:
+                self._fill()
+                now = monotonic()
+                if now >= self._deadline or self._batch.is_cancelled():
+                    self._end_all(timeout_error(self._dialer.endpoint, self._batch.doing))
+                    return
+                for key, mask in self._selector.select(min(_POLL_SECONDS, self._deadline - now)):
+                    self._serve(key.data, mask)
+                self._drop_overdue(monotonic())
+        finally:
+            for connection in list(self._connections):
+                self._close(connection)
+            self._selector.close()
+
+    def _fill(self) -> None:
+        """Give waiting requests to connections with room, opening new ones up to the limit."""
+        for connection in list(self._connections):
+            while self._todo and len(connection.waiting) < self._depth:
+                self._give(connection)
+            self._send(connection)
+        while self._todo and len(self._connections) < self._allowed:
+            opened = self._open()
+            if opened is None:
+                return
+            while self._todo and len(opened.waiting) < self._share():
+                self._give(opened)
+            self._send(opened)
+
+    def _share(self) -> int:
+        """Spread what is left over the connections that may still be opened, so that none takes all of it."""
+        return max(1, min(self._depth, -(-self._left // self._allowed)))
+
+    def _open(self) -> _Connection | None:
+        try:
+            opened = self._dialer.open(min(self._batch.request_seconds, self._deadline - monotonic()))
+        except (OSError, ValueError) as error:
+            if self._connections:
+                self._allowed = len(self._connections)  # go on with those we have
+            else:
+                self._end_all(translate(error, self._dialer.endpoint, self._batch.doing))
+            return None
+        connection = _Connection(opened, AnswerReader(self._batch.body_cap_bytes))
+        self._connections.add(connection)
+        self._selector.register(opened, selectors.EVENT_READ, connection)
+        return connection
+
+    def _give(self, connection: _Connection) -> None:
+        index = self._todo.popleft()
+        now = monotonic()
+        if not connection.waiting:
+            connection.head_since = now
+        if not self._attempts[index]:
+            self._started[index] = now
+        self._attempts[index] += 1
+        connection.waiting.append(index)
+        connection.unsent += b"GET " + self._targets[index].encode() + self._header
+
+    def _send(self, connection: _Connection) -> None:
+        try:
+            while connection.unsent:
+                sent = connection.socket.send(connection.unsent)
+                del connection.unsent[:sent]
+        except (BlockingIOError, ssl.SSLWantWriteError, ssl.SSLWantReadError):
+            pass
+        except OSError:
+            self._receive(connection)  # an answer may have come before the connection closed
+            if connection in self._connections:
+                self._drop(connection)
+            return
+        self._watch(connection)
+
+    def _watch(self, connection: _Connection) -> None:
+        wants_write = bool(connection.unsent)
+        if wants_write != connection.wants_write and connection in self._connections:
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if wants_write else 0)
+            self._selector.modify(connection.socket, events, connection)
+            connection.wants_write = wants_write
+
+    def _serve(self, connection: _Connection, mask: int) -> None:
+        if mask & selectors.EVENT_WRITE and connection in self._connections:
+            self._send(connection)
+        if mask & selectors.EVENT_READ and connection in self._connections:
+            self._receive(connection)
+
+    def _receive(self, connection: _Connection) -> None:
+        try:
+            data = connection.socket.recv(_RECEIVE_BYTES)
+            while data:
+                connection.reader.feed(data)
+                self._take_answers(connection)
+                if connection not in self._connections or not isinstance(connection.socket, ssl.SSLSocket):
+                    return
+                data = connection.socket.recv(_RECEIVE_BYTES)  # TLS may hold what no selector shows
+            self._take_end(connection)
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return
+        except MalformedAnswerError as error:
+            self._drop(connection, garbage_error(self._dialer.endpoint, self._batch.doing, str(error)))
+        except OSError:
+            self._drop(connection)
+
+    def _take_answers(self, connection: _Connection) -> None:
+        while (answer := connection.reader.take()) is not None:
+            if not connection.waiting:
+                self._drop(connection)
+                return
+            self._finish(connection.waiting.popleft(), answer)
+            connection.head_since = monotonic()
+            if not connection.reader.reusable:
+                self._drop(connection)
+                return
+            connection.reader.feed(b"")
+
+    def _take_end(self, connection: _Connection) -> None:
+        if connection.reader.status is not None:
+            try:
+                connection.reader.feed_end()
+            except MalformedAnswerError:
+                self._drop(connection, closed_error(self._dialer.endpoint, self._batch.doing))
+                return
+            self._take_answers(connection)
+        if connection in self._connections:
+            self._drop(connection)
+
+    def _drop(self, connection: _Connection, blame: BconError | None = None) -> None:
+        """Close a connection; its first request failed when there is somebody to blame, the rest is sent again."""
+        self._close(connection)
+        if blame is not None and connection.waiting:
+            self._finish(connection.waiting.popleft(), blame)
+        if connection.waiting:
+            self._depth = 1  # this engine closes connections: send nothing ahead any more
+        for index in connection.waiting:
+            if self._attempts[index] >= MAX_ATTEMPTS:
+                self._finish(index, closed_error(self._dialer.endpoint, self._batch.doing))
+            else:
+                self._todo.append(index)
+        connection.waiting.clear()
+
+    def _drop_overdue(self, now: float) -> None:
+        limit = self._batch.request_seconds
+        for connection in list(self._connections):
+            if connection.waiting and now - connection.head_since >= limit:
+                self._drop(connection, timeout_error(self._dialer.endpoint, self._batch.doing))
+
+    def _close(self, connection: _Connection) -> None:
+        if connection in self._connections:
+            self._connections.discard(connection)
+            self._selector.unregister(connection.socket)
+            with contextlib.suppress(OSError):
+                connection.socket.close()
+
+    def _finish(self, index: int, outcome: Outcome) -> None:
+        self._left -= 1
+        now = monotonic()
+        self._on_outcome(index, outcome, now - (self._started[index] or now))
+
+    def _end_all(self, error: BconError) -> None:
+        unanswered = [index for connection in self._connections for index in connection.waiting]
+        for connection in self._connections:
+            connection.waiting.clear()
+        for index in [*unanswered, *self._todo]:
+            self._finish(index, error)
+        self._todo.clear()
+
+
+def fetch(
+    dialer: Dialer, targets: Sequence[str], batch: Batch, on_outcome: Callable[[int, Outcome, float], None]
+) -> None:
+    """Send GET requests and hand each outcome over as it comes.
+
+    Args:
+        dialer: Opens the connections.
+        targets: Raw request targets, each checked against the allow-list before anything is sent.
+        batch: How to send them.
+        on_outcome: Called exactly once per target, with its index, the whole answer (of any HTTP status) or the error,
+            and the seconds it took.
+
+    Raises:
+        RequestRefusedError: A target is not allowed; nothing was sent.
+    """
+    for target in targets:
+        check_request("GET", target)
+    _Loop(dialer, targets, batch, on_outcome).run()
+
+
+def fetch_one(dialer: Dialer, target: str, batch: Batch) -> Answer:
+    """Send one GET request.
+
+    Raises:
+        BconError: There was no whole answer.
+        RequestRefusedError: The target is not allowed.
+    """
+    outcomes: list[Outcome] = []
+    fetch(dialer, [target], batch, lambda _index, outcome, _seconds: outcomes.append(outcome))
+    if not outcomes:  # pragma: no cover - each target has exactly one outcome
+        msg = f"{batch.doing}: no outcome"
+        raise DockerConnectionError(msg)
+    if isinstance(outcomes[0], BconError):
+        raise outcomes[0]
+    return outcomes[0]
+
+
+def _descriptor_room() -> int:
+    """Return how many connections a batch may hold: half of what the process may open."""
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1024 if soft == resource.RLIM_INFINITY else max(1, soft // 2)

@@ -1,0 +1,99 @@
+"""One container's log on request, with `since` and `until` meaning what a reader expects.
+
+The engine applies `until` after `tail` (20.10): of the newest 200 lines perhaps none is old enough. So with `until` we
+ask for longer and longer tails until enough lines lie before it, and for shorter ones when an answer is too long: a cut
+answer lacks its newest part.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from bcon_exporter.docker_host.logs import parse_log_stream
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.facts import LogFacts, LogLine
+
+_CAP_BYTES = 4 * 1024 * 1024
+_LONGEST_TAIL = 200_000
+_GROWTH = 8
+_MOST_ROUNDS = 12
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LogQuery:
+    """What is asked of one container's log: the newest `tail` lines at or after `since` and before `until`."""
+
+    container_id: str
+    tty: bool | None
+    driver: str | None
+    tail: int
+    since: datetime | None
+    until: datetime | None
+
+
+def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> LogFacts:
+    """Read one container's log.
+
+    Raises:
+        BconError: It could not be read at all.
+    """
+    best: tuple[LogLine, ...] = ()
+    too_few, too_many, asked, cut = 0, _LONGEST_TAIL + 1, query.tail, False
+    for _ in range(_MOST_ROUNDS):
+        try:
+            lines, cut = _ask(session, query, asked, deadline)
+        except BconError:
+            if too_few == 0 and too_many > _LONGEST_TAIL:
+                raise
+            cut = True
+            break
+        if cut:
+            too_many = asked
+            best = best or lines
+        else:
+            best, too_few = lines, asked
+            if query.until is None or len(lines) >= query.tail:
+                break
+        if too_many - too_few <= 1:
+            break
+        asked = _choose_tail(too_few, too_many, len(lines) if cut else None)
+    else:
+        cut = True
+    return LogFacts(lines=best[-query.tail :], truncated=cut or len(best) >= query.tail, driver=query.driver)
+
+
+def _choose_tail(too_few: int, too_many: int, seen_in_cut: int | None) -> int:
+    """Choose the next tail between one that brought too few lines and one that brought too many bytes."""
+    if seen_in_cut is not None:
+        guess = max(seen_in_cut * 3 // 4, 1) if too_few == 0 else (too_few + too_many) // 2
+    else:
+        guess = too_few * _GROWTH if too_many > _LONGEST_TAIL else (too_few + too_many) // 2
+    return min(max(guess, too_few + 1), too_many - 1)
+
+
+def _ask(session: EngineSession, query: LogQuery, tail: int, deadline: Deadline) -> tuple[tuple[LogLine, ...], bool]:
+    """Return the lines in the window among the newest `tail`, and whether the answer was cut."""
+    target = f"{session.negotiate(deadline)}/containers/{query.container_id}/logs"
+    target += f"?stdout=1&stderr=1&timestamps=1&tail={tail}"
+    if query.since is not None:
+        target += f"&since={_stamp(query.since)}"
+    if query.until is not None:
+        target += f"&until={_stamp(query.until)}"
+    answer = session.get("logs", "reading logs", target, deadline, body_cap_bytes=_CAP_BYTES)
+    lines = parse_log_stream(answer.body, tty=query.tty)
+    if query.since is not None or query.until is not None:
+        lines = tuple(line for line in lines if _is_within(line, query))
+    return lines, answer.cut
+
+
+def _is_within(line: LogLine, query: LogQuery) -> bool:
+    if line.at is None:
+        return True
+    return (query.since is None or line.at >= query.since) and (query.until is None or line.at < query.until)
+
+
+def _stamp(at: datetime) -> str:
+    """Write a time as the engine reads it, exactly: seconds and nanoseconds since the epoch."""
+    micros = (at - _EPOCH) // timedelta(microseconds=1)
+    return f"{max(micros, 0) // 1_000_000}.{max(micros, 0) % 1_000_000 * 1000:09d}"

@@ -1,0 +1,106 @@
+"""Logs of a scan, by cursor: only what was written since the last one crosses the wire."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from bcon_exporter.docker_host.inventory import Inventory, Known
+from bcon_exporter.docker_host.logs import LogCursors
+from bcon_exporter.docker_host.pipeline import Outcome
+from bcon_exporter.docker_host.scan import Scan
+from bcon_exporter.docker_host.session import EngineSession
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.facts import ContainerState, LogFacts
+
+LOG_ANSWER_CAP_BYTES = 4 * 1024 * 1024
+"""`tail` counts pieces of at most 16 KiB, so 200 of them never reach this; what does is cut at its end."""
+_UNREADABLE = ("does not support reading", "not supported", "logging driver", "log driver")
+
+
+def read_logs_of_all(
+    session: EngineSession, inventory: Inventory, cursors: LogCursors, scan: Scan
+) -> dict[str, LogFacts]:
+    """Read the new log lines of all containers of a scan; return each one's window of lines."""
+    found: dict[str, LogFacts] = {}
+    wanted = []
+    for container_id in scan.present():
+        known = inventory.known[container_id]
+        _widen(known, cursors, scan)
+        kept = _settled(known, cursors)
+        if kept is not None:
+            found[container_id] = kept
+        elif known.logs_refused is not None:
+            scan.unread.setdefault(container_id, {})["logs"] = known.logs_refused
+        else:
+            wanted.append(container_id)
+
+    def take(container_id: str, outcome: Outcome) -> None:
+        if scan.is_gone(container_id, outcome):
+            return
+        known = inventory.known[container_id]
+        if isinstance(outcome, BconError):
+            _note_failure(known, scan, outcome)
+            return
+        found[container_id] = _take(known, cursors, scan, outcome.body)
+
+    for container_id in session.gate("logs", wanted, lambda ids: _ask(session, cursors, scan, ids, take)):
+        scan.miss(container_id, "logs", session.breakers.reason("logs") or "not asked")
+    return found
+
+
+def _settled(known: Known, cursors: LogCursors) -> LogFacts | None:
+    """Return the lines of a container whose log cannot have grown."""
+    driver = known.facts.log_driver
+    if known.facts.state is ContainerState.CREATED:
+        return LogFacts(lines=(), driver=driver)
+    if known.logs_done and not known.facts.is_running:
+        return cursors.kept(known.facts.id, since=None, driver=driver)
+    return None
+
+
+def _widen(known: Known, cursors: LogCursors, scan: Scan) -> None:
+    """Read a log anew when more of it is wanted than before."""
+    wants = scan.wants
+    if wants.log_tail > known.log_tail or wants.log_window_seconds > known.log_window_seconds:
+        if known.log_tail:
+            cursors.forget((known.facts.id,))
+        known.log_tail, known.log_window_seconds, known.logs_done = wants.log_tail, wants.log_window_seconds, False
+
+
+def _ask(
+    session: EngineSession, cursors: LogCursors, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]
+) -> None:
+    prefix = session.negotiate(scan.deadline)
+    targets = [
+        f"{prefix}/containers/{container_id}/logs?{cursors.query(container_id, tail=scan.wants.log_tail, now=scan.now)}"
+        for container_id in ids
+    ]
+    batch = session.batch(
+        "reading logs",
+        scan.deadline,
+        connections=session.options.parallel,
+        depth=session.options.depth,
+        body_cap_bytes=LOG_ANSWER_CAP_BYTES,
+    )
+    session.bulk("logs", targets, batch, lambda index, outcome: take(ids[index], outcome))
+
+
+def _take(known: Known, cursors: LogCursors, scan: Scan, body: bytes) -> LogFacts:
+    facts = known.facts
+    logs = cursors.take(
+        facts.id, body, tty=facts.tty, since=_since(known, scan), tail=scan.wants.log_tail, driver=facts.log_driver
+    )
+    known.logs_done = not facts.is_running and facts.state is not ContainerState.RESTARTING
+    return logs
+
+
+def _since(known: Known, scan: Scan) -> datetime | None:
+    """Return from when on lines count; of a container that does not run, the last ones before its exit do."""
+    return scan.now - timedelta(seconds=scan.wants.log_window_seconds) if known.facts.is_running else None
+
+
+def _note_failure(known: Known, scan: Scan, error: BconError) -> None:
+    if any(text in error.message for text in _UNREADABLE):
+        known.logs_refused = f"the log driver {known.facts.log_driver or ''} cannot be read back".replace("  ", " ")
+        scan.unread.setdefault(known.facts.id, {})["logs"] = known.logs_refused
+        return
+    scan.miss(known.facts.id, "logs", error.message)

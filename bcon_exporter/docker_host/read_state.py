@@ -1,0 +1,96 @@
+"""First step of a scan: one list call, and inspect of what is new or changed."""
+
+import json
+from collections.abc import Callable, Collection
+from typing import Any
+from urllib.parse import quote
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.decode import NotJsonError, decode_array, decode_object
+from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error
+from bcon_exporter.docker_host.inventory import Inventory
+from bcon_exporter.docker_host.pipeline import Outcome
+from bcon_exporter.docker_host.scan import Scan
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.docker_host.wire import Answer
+from bcon_exporter.errors import BconError
+
+LIST_CAP_BYTES = 64 * 1024 * 1024
+_INSPECT_CAP_BYTES = 8 * 1024 * 1024
+_FILTERED_AT_MOST = 20
+"""More wanted containers than this are picked from the whole list."""
+
+
+def list_containers(session: EngineSession, deadline: Deadline, only: tuple[str, ...] | None) -> list[dict[str, Any]]:
+    """Return the list entries of all containers, or of those wanted.
+
+    Raises:
+        BconError: The list could not be read.
+    """
+    query = "containers/json?all=1"
+    if only is not None and len(only) <= _FILTERED_AT_MOST:
+        query += f"&filters={quote(json.dumps({'id': only}, separators=(',', ':')))}"
+    try:
+        answer = _get_list(session, query, deadline)
+    except VersionRefusedError:  # the engine was replaced by another one: negotiate and ask once more
+        answer = _get_list(session, query, deadline)
+    try:
+        entries = list(decode_array(answer.body))
+    except NotJsonError as error:
+        raise garbage_error(session.endpoint, "listing containers", str(error)) from None
+    return entries if only is None else [entry for entry in entries if entry.get("Id") in only]
+
+
+def _get_list(session: EngineSession, query: str, deadline: Deadline) -> Answer:
+    target = f"{session.negotiate(deadline)}/{query}"
+    return session.get("list", "listing containers", target, deadline, body_cap_bytes=LIST_CAP_BYTES)
+
+
+def inspect_containers(
+    session: EngineSession, inventory: Inventory, scan: Scan, touched: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Inspect the containers of a scan that are new or changed; return the raw answers by id."""
+    stale = inventory.find_stale(scan.ids, touched, monotonic(), config=scan.wants.config)
+    raw: dict[str, dict[str, Any]] = {}
+
+    def take(container_id: str, outcome: Outcome) -> None:
+        if scan.is_gone(container_id, outcome):
+            return
+        reason = outcome.message if isinstance(outcome, BconError) else "the answer could not be read"
+        if isinstance(outcome, Answer):
+            inspected = _decode(outcome)
+            if inspected is not None and inspected.get("Id") == container_id:
+                raw[container_id] = inspected
+                inventory.take_inspected(container_id, inspected, monotonic())
+                return
+            if not outcome.body.strip():
+                scan.gone.add(container_id)  # removed meanwhile: 200 with an empty body
+                return
+        inventory.take_uninspected(container_id, reason)
+        scan.miss(container_id, "inspect", reason)
+
+    for container_id in session.gate("inspect", stale, lambda ids: _inspect(session, scan, ids, take)):
+        reason = session.breakers.reason("inspect") or "not asked"
+        inventory.take_uninspected(container_id, reason)
+        scan.miss(container_id, "inspect", reason)
+    return raw
+
+
+def _inspect(session: EngineSession, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]) -> None:
+    prefix = session.negotiate(scan.deadline)
+    batch = session.batch(
+        "inspecting containers",
+        scan.deadline,
+        connections=session.options.parallel,
+        depth=session.options.depth,
+        body_cap_bytes=_INSPECT_CAP_BYTES,
+    )
+    targets = [f"{prefix}/containers/{container_id}/json" for container_id in ids]
+    session.bulk("inspect", targets, batch, lambda index, outcome: take(ids[index], outcome))
+
+
+def _decode(answer: Answer) -> dict[str, Any] | None:
+    try:
+        return decode_object(answer.body)
+    except NotJsonError:
+        return None

@@ -1,0 +1,146 @@
+"""Usage of the running containers: from cgroup files where they can be read, else one-shot stats of all at once."""
+
+import threading
+from collections.abc import Collection
+
+from bcon_exporter.docker_host.cgroup import CgroupReader
+from bcon_exporter.docker_host.decode import NotJsonError, decode_object
+from bcon_exporter.docker_host.inventory import Inventory
+from bcon_exporter.docker_host.pipeline import Outcome
+from bcon_exporter.docker_host.scan import Scan
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.docker_host.stats import parse_stats
+from bcon_exporter.docker_host.usage import UsageWindows
+from bcon_exporter.docker_host.wire import Answer
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.facts import EngineFacts, UsageFacts
+
+_STATS_CAP_BYTES = 1024 * 1024
+
+
+class UsageReader:
+    """Takes usage samples; to be used by one scan at a time."""
+
+    def __init__(self, session: EngineSession) -> None:
+        options = session.options
+        self._session = session
+        self._cgroups = CgroupReader(options.cgroup_root, options.proc_root)
+        self._windows = UsageWindows(options.usage_window_seconds)
+        self._failures: dict[str, str] = {}
+        self._thread: threading.Thread | None = None
+
+    def begin(self, inventory: Inventory, scan: Scan) -> None:
+        """Sample all running containers; what must be asked of the engine goes on beside the caller until `end`.
+
+        The engine answers stats on a one-second tick, so asking in the background costs the scan nothing more.
+        """
+        self._failures = {}
+        left = self._sample_cgroups(inventory, scan, self._running(inventory, scan))
+        if left:
+            self._thread = threading.Thread(target=self._ask_stats, args=(scan, left), name="bcon-stats", daemon=True)
+            self._thread.start()
+
+    def end(self, scan: Scan) -> None:
+        """Wait for what `begin` has asked."""
+        if self._thread is not None:
+            self._thread.join(scan.deadline.left() + 1.0)
+            self._thread = None
+
+    def sample_again(self, inventory: Inventory, scan: Scan, engine: EngineFacts | None) -> None:
+        """Take a second sample, a second after the first, of those that have but one."""
+        single = [
+            container_id
+            for container_id in self._running(inventory, scan)
+            if (usage := self._facts(container_id, inventory, scan, engine)) is not None and usage.samples < 2  # noqa: PLR2004
+        ]
+        if single and not self._session.closed.wait(scan.deadline.left(at_most=1.0)):
+            left = self._sample_cgroups(inventory, scan, single)
+            if left:
+                self._ask_stats(scan, left)
+
+    def facts(self, inventory: Inventory, scan: Scan, engine: EngineFacts | None) -> dict[str, UsageFacts]:
+        """Return each running container's usage; where its newest could not be read, the last known, marked stale."""
+        found = {}
+        for container_id in self._running(inventory, scan):
+            reason = self._failures.get(container_id)
+            usage = self._facts(container_id, inventory, scan, engine)
+            if usage is not None:
+                found[container_id] = usage.model_copy(update={"stale": True}) if reason else usage
+            if reason is not None:
+                scan.miss(container_id, "usage", reason)
+        return found
+
+    def retain(self, ids: Collection[str]) -> None:
+        """Forget all other containers."""
+        self._windows.retain(ids)
+
+    def _facts(
+        self, container_id: str, inventory: Inventory, scan: Scan, engine: EngineFacts | None
+    ) -> UsageFacts | None:
+        return self._windows.facts(
+            container_id,
+            inventory.known[container_id].facts.limits,
+            host_cpus=engine.cpu_count if engine else None,
+            host_memory=engine.memory_bytes if engine else None,
+            now=scan.now,
+        )
+
+    def _running(self, inventory: Inventory, scan: Scan) -> list[str]:
+        return [container_id for container_id in scan.present() if inventory.known[container_id].facts.is_running]
+
+    def _sample_cgroups(self, inventory: Inventory, scan: Scan, ids: list[str]) -> list[str]:
+        """Sample from files; return those that have none we can read."""
+        left = []
+        for container_id in ids:
+            placement = inventory.known[container_id].placement
+            sample = None
+            if placement is not None and scan.deadline.left() > 0:
+                names = {network.name for network in inventory.known[container_id].facts.networks}
+                sample = self._cgroups.read(
+                    container_id,
+                    placement.cgroup_parent,
+                    placement.pid,
+                    own_network=bool(names) and "host" not in names,  # none: it shares another container's
+                )
+            if sample is None:
+                left.append(container_id)
+            else:
+                self._windows.add(container_id, sample)
+        return left
+
+    def _ask_stats(self, scan: Scan, ids: list[str]) -> None:
+        for container_id in self._session.gate("stats", ids, lambda some: self._ask(scan, some)):
+            self._failures[container_id] = self._session.breakers.reason("stats") or "not asked"
+
+    def _ask(self, scan: Scan, ids: list[str]) -> None:
+        session = self._session
+        try:
+            prefix = session.negotiate(scan.deadline)
+        except BconError as error:
+            self._failures.update(dict.fromkeys(ids, error.message))
+            return
+        targets = [f"{prefix}/containers/{container_id}/stats?stream=false&one-shot=true" for container_id in ids]
+        batch = session.batch(
+            "reading stats",
+            Deadline(scan.deadline.at),
+            connections=session.options.stats_connections,
+            body_cap_bytes=_STATS_CAP_BYTES,
+        )
+        session.bulk("stats", targets, batch, lambda index, outcome: self._take(scan, ids[index], outcome))
+
+    def _take(self, scan: Scan, container_id: str, outcome: Outcome) -> None:
+        if scan.is_gone(container_id, outcome):
+            return
+        if not isinstance(outcome, Answer):
+            self._failures[container_id] = outcome.message
+            return
+        if not outcome.body.strip():
+            return  # removed or stopped meanwhile: 200 with an empty body
+        try:
+            sample = parse_stats(decode_object(outcome.body))
+        except NotJsonError:
+            self._failures[container_id] = "the engine's stats could not be read"
+            return
+        if sample is not None:  # None: it has exited meanwhile, and its stats are zeros
+            self._failures.pop(container_id, None)
+            self._windows.add(container_id, sample)

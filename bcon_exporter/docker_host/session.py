@@ -1,0 +1,205 @@
+"""One engine and how we speak with it: version, breakers, counts, and errors translated in one place."""
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import docker.errors
+import requests.exceptions
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.address import Dialer
+from bcon_exporter.docker_host.breaker import Breakers, EndpointName
+from bcon_exporter.docker_host.client import ReadOnlyClient, choose_version, format_version, parse_version
+from bcon_exporter.docker_host.failures import VersionRefusedError, status_error, timeout_error, translate
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.options import HostOptions
+from bcon_exporter.docker_host.pipeline import Batch, Outcome, fetch
+from bcon_exporter.docker_host.requests_count import RequestTally
+from bcon_exporter.docker_host.wire import Answer
+from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
+
+T = TypeVar("T")
+_OK = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A moment on the monotonic clock."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> "Deadline":
+        """Return the moment this many seconds from now."""
+        return cls(monotonic() + seconds)
+
+    def left(self, at_most: float = float("inf")) -> float:
+        """Return the seconds left, never negative."""
+        return max(0.0, min(self.at - monotonic(), at_most))
+
+
+class EngineSession:
+    """Everything shared by the threads that ask one engine. Making one does no I/O."""
+
+    def __init__(self, endpoint: Endpoint, options: HostOptions) -> None:
+        self.endpoint = endpoint
+        self.options = options
+        self.dialer = Dialer(endpoint)
+        self.breakers = Breakers(options.probe_interval_seconds)
+        self.tally = RequestTally()
+        self.closed = threading.Event()
+        self._client: ReadOnlyClient | None = None
+        self._version: tuple[int, int] | None = None
+        self._offered: str | None = None
+        self._lock = threading.Lock()
+        self.last_contact_ok: bool | None = None
+        self._asked_at: dict[EndpointName, float] = {}
+
+    def batch(self, doing: str, deadline: Deadline, **changes: Any) -> Batch:
+        """Return how to send requests before a deadline; `changes` are fields of Batch."""
+        seconds = deadline.left()
+        limit = min(seconds, self.options.read_timeout_seconds)
+        return Batch(doing, seconds, limit, is_cancelled=self.closed.is_set, **changes)
+
+    def client(self) -> ReadOnlyClient:
+        """Return docker-py's client for this engine, made at the first call."""
+        with self._lock:
+            if self._client is None:
+                self._client = ReadOnlyClient(self.dialer, self.batch("asking the engine", Deadline.after(60.0)))
+            return self._client
+
+    def negotiate(self, deadline: Deadline) -> str:
+        """Return the path prefix of the API version in use, "/v1.41", asking the engine for its own if need be.
+
+        Raises:
+            BconError: The engine did not say, or is too old.
+        """
+        if self._version is None:
+            answer: Any = self.call("version", "asking for the API version", deadline, _ask_version)
+            said = answer if isinstance(answer, dict) else {}
+            version = choose_version(said.get("ApiVersion"), said.get("MinAPIVersion"))
+            if version is None:
+                text = f"{self.endpoint.url} offers no API version from 1.24 on: it is too old, or no Docker Engine"
+                raise DockerConnectionError(text, {"endpoint": self.endpoint.url, "hint": "no engine"})
+            self.client().use_version(version)
+            self._version = version
+        return f"/v{format_version(self._version)}"
+
+    def forget_version(self) -> None:
+        """Negotiate again before the next request: the engine may have been replaced."""
+        self._version = None
+
+    def note_offered(self, api_version: str | None) -> None:
+        """Take the Api-Version header of an answer; another one than before means another engine."""
+        if parse_version(api_version) is None or api_version == self._offered:
+            return
+        if self._offered is not None:
+            self.forget_version()
+        self._offered = api_version
+
+    def call(self, name: str, doing: str, deadline: Deadline, function: Callable[[ReadOnlyClient], T]) -> T:
+        """Run one call of docker-py within the deadline, counted, its errors translated.
+
+        Raises:
+            BconError: What went wrong.
+        """
+        started = monotonic()
+        error: BconError | None = None
+        try:
+            with self.client().limit(deadline.left(self.options.read_timeout_seconds)) as client:
+                return function(client)
+        except BconError as ours:
+            error = ours
+            raise
+        except (OSError, ValueError, docker.errors.DockerException, requests.exceptions.RequestException) as foreign:
+            error = translate(foreign, self.endpoint, doing)
+            raise error from None
+        finally:
+            self.tally.add(name, monotonic() - started, failed=error is not None)
+            self.last_contact_ok = not isinstance(error, DeadlineExceededError | DockerConnectionError)
+
+    def get(self, name: EndpointName, doing: str, target: str, deadline: Deadline, *, body_cap_bytes: int) -> Answer:
+        """Send one raw GET and return its 200 answer; its endpoint's breaker is told.
+
+        Raises:
+            BconError: No answer, or another status.
+        """
+        outcomes: list[Outcome] = []
+        limit = Deadline.after(deadline.left(self.options.read_timeout_seconds))
+        batch = self.batch(doing, limit, body_cap_bytes=body_cap_bytes)
+        self.bulk(name, [target], batch, lambda _index, outcome: outcomes.append(outcome))
+        outcome = outcomes[0]
+        if isinstance(outcome, BconError):
+            raise outcome
+        return outcome
+
+    def bulk(
+        self, name: EndpointName, targets: Sequence[str], batch: Batch, on_outcome: Callable[[int, Outcome], None]
+    ) -> None:
+        """Send raw GETs; each outcome is a 200 answer or an error.
+
+        The endpoint counts as hanging when nothing was answered and something timed out: one stuck container does not
+        close it for the others.
+        """
+        answered, hung = 0, 0
+
+        def note(index: int, outcome: Outcome, seconds: float) -> None:
+            nonlocal answered, hung
+            failed = isinstance(outcome, BconError)
+            answered += isinstance(outcome, Answer)
+            hung += isinstance(outcome, DeadlineExceededError)
+            if isinstance(outcome, Answer) and outcome.status != _OK:
+                outcome, failed = self._refused(outcome, batch.doing), True
+            self.tally.add(name, seconds, failed=failed)
+            on_outcome(index, outcome)
+
+        if not targets:
+            return
+        self._asked_at[name] = monotonic()
+        fetch(self.dialer, targets, batch, note)
+        self.last_contact_ok = answered > 0
+        if self.closed.is_set():
+            return
+        if answered:
+            self.breakers.report(name, monotonic(), None)
+        elif hung:
+            self.breakers.report(name, monotonic(), timeout_error(self.endpoint, batch.doing).message)
+
+    def last_asked(self, name: EndpointName) -> float:
+        """Return when an endpoint was last asked, on the monotonic clock."""
+        return self._asked_at.get(name, float("-inf"))
+
+    def gate(self, name: EndpointName, items: Sequence[T], send: Callable[[list[T]], None]) -> list[T]:
+        """Send what the endpoint's breaker lets through; return what was not sent.
+
+        Args:
+            name: The endpoint.
+            items: What to ask for.
+            send: Asks for some of them, through `bulk` or `get`. While the breaker is open it is called with the
+                first alone, as a probe, and with the rest only when that was answered.
+        """
+        if not items:
+            return []
+        permission = self.breakers.ask(name, monotonic())
+        if permission == "none":
+            return list(items)
+        rest = list(items)
+        if permission == "probe":
+            send([rest.pop(0)])
+            if self.breakers.reason(name) is not None:
+                return rest
+        if rest:
+            send(rest)
+        return []
+
+    def _refused(self, answer: Answer, doing: str) -> BconError:
+        error = status_error(answer.status, answer.body, self.endpoint, doing)
+        if isinstance(error, VersionRefusedError):
+            self.forget_version()
+        return error
+
+
+def _ask_version(client: ReadOnlyClient) -> Any:
+    return client.version(api_version=False)

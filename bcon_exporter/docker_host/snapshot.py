@@ -1,0 +1,185 @@
+"""Takes snapshots: the steps of one scan in their order, and what is kept from one to the next."""
+
+import threading
+from datetime import datetime
+from typing import Any
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.disk import DiskReading, read_disks
+from bcon_exporter.docker_host.event_log import EventLog
+from bcon_exporter.docker_host.failures import timeout_error
+from bcon_exporter.docker_host.inventory import Inventory
+from bcon_exporter.docker_host.logs import LogCursors
+from bcon_exporter.docker_host.options import Wants
+from bcon_exporter.docker_host.parse import parse_engine
+from bcon_exporter.docker_host.read_config import ConfigReader, read_networks, read_volumes
+from bcon_exporter.docker_host.read_logs import read_logs_of_all
+from bcon_exporter.docker_host.read_state import inspect_containers, list_containers
+from bcon_exporter.docker_host.read_usage import UsageReader
+from bcon_exporter.docker_host.scan import Scan
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.facts import (
+    ConfigFacts,
+    ContainerFacts,
+    DiskFacts,
+    EngineFacts,
+    HostSnapshot,
+    LogFacts,
+    UsageFacts,
+)
+from bcon_exporter.model.masking import Sealer
+
+_ENGINE_FACTS_SECONDS = 300.0
+_DISKS_SECONDS = 55.0
+
+
+class SnapshotTaker:
+    """Takes one snapshot after the other; a second caller waits its turn, within its own deadline."""
+
+    def __init__(self, session: EngineSession, sealer: Sealer, events: EventLog) -> None:
+        options = session.options
+        self._session, self._events = session, events
+        self._turn = threading.Lock()
+        self._inventory = Inventory(options)
+        self._cursors = LogCursors(
+            bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
+        )
+        self._usage = UsageReader(session)
+        self._configs = ConfigReader(session, sealer)
+        self._engine: EngineFacts | None = None
+        self._engine_read_at = float("-inf")
+        self._disks: DiskReading | None = None
+        self._disks_read_at = float("-inf")
+
+    def take(self, now: datetime, deadline: Deadline, wants: Wants, *, events_are_live: bool) -> HostSnapshot:
+        """Read the host.
+
+        Args:
+            now: Wall clock, the snapshot's `taken_at`.
+            deadline: What is not read by then is missing, with its reason.
+            wants: What to read.
+            events_are_live: Whether changes since the last scan are known from events; else all is inspected again.
+
+        Raises:
+            BconError: The list of containers could not be read.
+        """
+        if not self._turn.acquire(timeout=deadline.left()):
+            raise timeout_error(self._session.endpoint, "waiting for another scan")
+        try:
+            return self._take(Scan(now, deadline, wants), monotonic(), events_are_live=events_are_live)
+        finally:
+            self._turn.release()
+
+    def read_engine(self, deadline: Deadline) -> EngineFacts:
+        """Ask the engine about itself.
+
+        Raises:
+            BconError: It did not answer.
+        """
+        session = self._session
+        session.negotiate(deadline)
+        version: Any = session.call("version", "asking for the version", deadline, lambda c: c.version())
+        info: Any = session.call("info", "asking for the engine's info", deadline, lambda c: c.info())
+        self._engine, self._engine_read_at = parse_engine(info, version), monotonic()
+        return self._engine
+
+    def known_tty(self, container_id: str) -> tuple[bool | None, str | None]:
+        """Return a container's terminal and log driver, where known from a scan."""
+        known = self._inventory.known.get(container_id)
+        return (known.facts.tty, known.facts.log_driver) if known else (None, None)
+
+    def _take(self, scan: Scan, started: float, *, events_are_live: bool) -> HostSnapshot:
+        session, inventory, wants = self._session, self._inventory, scan.wants
+        touched = self._events.take_touched()
+        entries = list_containers(session, scan.deadline, wants.only)
+        scan.ids = inventory.update(entries, "inspect was not read")
+        engine = self._engine_facts(scan)
+        raw = inspect_containers(session, inventory, scan, touched if events_are_live else scan.ids)
+        usage: dict[str, UsageFacts] = {}
+        if wants.usage:
+            self._usage.begin(inventory, scan)
+        logs = read_logs_of_all(session, inventory, self._cursors, scan) if wants.logs else {}
+        configs = self._configs.read(inventory, scan, raw) if wants.config else {}
+        networks = read_networks(session, scan) if wants.config else None
+        volumes = read_volumes(session, scan) if wants.config else None
+        if wants.usage:
+            self._usage.end(scan)
+            if wants.wait_for_usage:
+                self._usage.sample_again(inventory, scan, engine)
+            usage = self._usage.facts(inventory, scan, engine)
+        self._forget(scan)
+        self._note_endpoints(scan)
+        containers = tuple(self._assemble(container_id, scan, usage, logs, configs) for container_id in scan.present())
+        disks = self._read_disks(scan, containers, engine)
+        return HostSnapshot(
+            taken_at=scan.now,
+            took_seconds=monotonic() - started,
+            engine=engine,
+            containers=containers,
+            networks=networks,
+            volumes=volumes,
+            disks=disks,
+            unread=scan.host_unread,
+            incomplete=tuple(sorted(scan.incomplete - scan.gone)),
+        )
+
+    def _engine_facts(self, scan: Scan) -> EngineFacts | None:
+        if self._engine is None or monotonic() - self._engine_read_at > _ENGINE_FACTS_SECONDS:
+            try:
+                return self.read_engine(scan.deadline)
+            except BconError as error:
+                scan.host_unread["engine"] = error.message
+        return self._engine
+
+    def _assemble(
+        self,
+        container_id: str,
+        scan: Scan,
+        usage: dict[str, UsageFacts],
+        logs: dict[str, LogFacts],
+        configs: dict[str, ConfigFacts],
+    ) -> ContainerFacts:
+        facts = self._inventory.known[container_id].facts
+        unread = {**facts.unread, **scan.unread.get(container_id, {})}
+        if scan.wants.usage and facts.is_running and container_id not in usage:
+            unread.setdefault("usage", "the engine gave no sample")
+        return facts.model_copy(
+            update={
+                "usage": usage.get(container_id),
+                "logs": logs.get(container_id),
+                "config": configs.get(container_id),
+                "unread": unread,
+            }
+        )
+
+    def _read_disks(
+        self, scan: Scan, containers: tuple[ContainerFacts, ...], engine: EngineFacts | None
+    ) -> tuple[DiskFacts, ...] | None:
+        """Read the space of the file systems, now and then: it changes slowly, and mount tables are long."""
+        if not scan.wants.usage or scan.wants.only is not None:
+            return None
+        if not self._session.endpoint.url.startswith("unix://"):
+            scan.host_unread["disks"] = "the engine runs on another machine"
+            return None
+        if self._disks is None or monotonic() - self._disks_read_at > _DISKS_SECONDS:
+            root_dir = engine.root_dir if engine else None
+            self._disks = read_disks(root_dir, containers, proc=self._session.options.proc_root)
+            self._disks_read_at = monotonic()
+        for path, reason in self._disks.unread.items():
+            scan.host_unread[f"disk {path}"] = reason
+        return self._disks.disks
+
+    def _forget(self, scan: Scan) -> None:
+        """Forget removed containers; a scan of some says nothing about the others."""
+        if scan.wants.only is None:
+            present = set(scan.present())
+            self._inventory.retain(present)
+            self._cursors.retain(present)
+            self._usage.retain(present)
+
+    def _note_endpoints(self, scan: Scan) -> None:
+        for name in ("inspect", "stats", "logs", "events"):
+            reason = self._session.breakers.reason(name)
+            if reason is not None:
+                scan.host_unread[name] = reason
