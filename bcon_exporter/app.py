@@ -13,10 +13,16 @@ from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
 from bcon_exporter.history import History
+from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
+from bcon_exporter.outputs.http.tls_and_users import WebAccess
 from bcon_exporter.settings import Settings, current_environment, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+
+PROBE_SHARE = 0.9
+"""A hanging endpoint is probed once a scan: a little earlier than the scan comes, so that none is skipped."""
 
 
 def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
@@ -32,7 +38,10 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
     """
     environ = current_environment()
     endpoint = find_endpoint(settings.docker.host, environ, home=Path.home())
-    options = HostOptions(usage_window_seconds=settings.thresholds.usage_window_seconds)
+    options = HostOptions(
+        usage_window_seconds=settings.thresholds.usage_window_seconds,
+        probe_interval_seconds=PROBE_SHARE * settings.scan.diagnose_interval.total_seconds(),
+    )
     return Context(
         host=DockerHost(endpoint, options, _sealer()),
         history=History.open(
@@ -79,6 +88,36 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     """
     set_up_logging(settings.log.level, settings.log.format)
     return Daemon(settings, build_context(settings), refresh_context, reload_settings).run()
+
+
+def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
+    """Return a context in which every tool answers as the host did when the snapshot was taken; no engine is needed.
+
+    Raises:
+        SettingsError: The signature catalogue is malformed.
+    """
+    return Context(
+        host=SnapshotHost(snapshot),
+        history=SnapshotPast(),
+        compose=SnapshotCompose(snapshot),
+        catalogue=load_catalogue(settings.catalogue.directory),
+        store=Store(),
+        thresholds=settings.thresholds,
+        policy=_policy(settings),
+        scan_deadline_seconds=settings.scan.deadline_seconds,
+        now=lambda: snapshot.taken_at,
+    )
+
+
+def check_settings(settings: Settings) -> None:
+    """Find what only use would show: the engine's address, the signature catalogue, the web configuration.
+
+    Raises:
+        SettingsError: One of them is malformed.
+    """
+    find_endpoint(settings.docker.host, current_environment(), home=Path.home())
+    load_catalogue(settings.catalogue.directory)
+    WebAccess(settings.web.config.file)
 
 
 @cache

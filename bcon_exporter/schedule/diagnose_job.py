@@ -42,7 +42,7 @@ class DiagnoseJob:
                 finished_at=context.now(),
                 finished_monotonic=ended,
                 duration_seconds=ended - started,
-                log_events=self._log_counts.count(snapshot),
+                log_events=self._log_counts.count(snapshot, context.catalogue),
             )
         )
 

@@ -1,19 +1,21 @@
 """The last scans' reports by GET: they read the store and never ask the engine."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Response
 from pydantic_core import to_json
 
 from bcon_exporter.errors import ComposeFileNotFoundError, DockerConnectionError
-from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.nearest import nearest_names
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
 from bcon_exporter.outputs.http.documents import LatestDiagnosis, LatestDrift, LatestDriftReport, result_model
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.base import Frozen
 
 
 class LatestReports:
