@@ -52,7 +52,8 @@ allow_services() {
   trap - EXIT
 }
 
-apt() { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=180 "$@" >&2; }
+LOG=.state/packages.log
+apt() { as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -q -o DPkg::Lock::Timeout=180 "$@" >>$LOG 2>&1; }
 
 install_packages() {
   local wanted=() name
@@ -62,14 +63,29 @@ install_packages() {
   command -v apt-get >/dev/null || die "not Debian or Ubuntu: please install what gives these programs yourself: $*
 setup: that is a Docker Engine (dockerd, docker), a statically linked busybox, and Prometheus (promtool)"
   say "installing ${wanted[*]} (no service is started)"
+  mkdir -p .state
+  : >$LOG
+  local new=("${wanted[@]}")
+  dpkg -s containerd >/dev/null 2>&1 || new+=(containerd) # comes with docker.io
   forbid_services
-  apt update
+  apt update || say "the package lists could not be renewed; trying with the old ones"
   # Where the client is a package of its own, docker.io alone has only the daemon.
   case " ${wanted[*]} " in *" docker.io "*)
     ! apt-cache show docker-cli >/dev/null 2>&1 || wanted+=(docker-cli) ;;
   esac
-  apt install -y --no-install-recommends "${wanted[@]}"
+  apt install -y --no-install-recommends "${wanted[@]}" || { tail -n 20 $LOG >&2; die "could not install ${wanted[*]}"; }
   allow_services
+  disable_services "${new[@]}"
+}
+
+# Nor are they to start with the next boot: the tests and the demonstration start their own.
+disable_services() {
+  local unit units=()
+  command -v systemctl >/dev/null || return 0
+  for unit in $(dpkg -L "$@" 2>/dev/null | sed -n 's,.*/systemd/system/\([^/@]*\.\(service\|socket\)\)$,\1,p' | sort -u); do
+    units+=("$unit")
+  done
+  [ ${#units[@]} = 0 ] || as_root systemctl disable "${units[@]}" >>$LOG 2>&1 || true
 }
 
 # --- virtual environment ----------------------------------------------------------------------------------------------
