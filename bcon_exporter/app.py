@@ -15,7 +15,7 @@ from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
-from bcon_exporter.outputs.http.tls_and_users import WebAccess
+from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.settings import Settings, current_environment, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context

@@ -1,7 +1,6 @@
 """Every command: its arguments and what it asks of the tools."""
 
 from argparse import ArgumentParser
-from datetime import timedelta
 from typing import Any
 
 from bcon_exporter import clock
@@ -144,10 +143,9 @@ def _logs(call: Invocation) -> int:
 def _moment(raw: str | None) -> object:
     """Return the time that "10m" (ago) means; any other text is the tool's to judge."""
     try:
-        ago: timedelta | None = None if raw is None else parse_duration(raw)
+        return None if raw is None else clock.utc_now() - parse_duration(raw)
     except ValueError:
         return raw
-    return None if ago is None else clock.utc_now() - ago
 
 
 def _untracked_arguments(parser: ArgumentParser) -> None:

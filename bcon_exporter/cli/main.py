@@ -5,6 +5,7 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
@@ -85,8 +86,6 @@ def overview() -> str:
 
 def _fail(words: Sequence[str], error: BconError) -> int:
     """Tell what went wrong in one line, and as an envelope where JSON was asked for."""
-    wants_json = "--format=json" in words or any(
-        (flag, form) == ("--format", "json") for flag, form in zip(words, words[1:], strict=False)
-    )
+    wants_json = "--format=json" in words or any((flag, form) == ("--format", "json") for flag, form in pairwise(words))
     Screen("json" if wants_json else "table").show(failure(error))
     return exit_of_error(error)

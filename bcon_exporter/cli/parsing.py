@@ -62,23 +62,28 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
         SettingsError: The first word is no command.
     """
     by_name = {command.name: command for command in commands}
-    switches = {
-        "-h",
-        "--help",
-        "--version",
-        *(f"--{name}" for name, field in list_settings().items() if field.annotation is bool),
-    }
-    skip = False
+    index = _find_word(argv)
+    if index is None:  # a switch of the command itself stood before it and seemed to take it as its value
+        index = next((place for place, word in enumerate(argv) if word in by_name), None)
+    if index is None:
+        return None, list(argv)
+    if argv[index] in by_name:
+        return by_name[argv[index]], [*argv[:index], *argv[index + 1 :]]
+    shown = clean_name(argv[index])[:64]
+    msg = f"there is no command {shown!r}{did_you_mean(shown, by_name)}; see {PROGRAM} --help"
+    raise SettingsError(msg, {"command": shown})
+
+
+def _find_word(argv: Sequence[str]) -> int | None:
+    """Return the place of the first word that is neither a flag nor a flag's value."""
+    switches = {"-h", "--help", "--version"}
+    switches |= {f"--{name}" for name, field in list_settings().items() if field.annotation is bool}
+    is_value = False
     for index, word in enumerate(argv):
-        if skip or word.startswith("-"):
-            skip = not skip and word not in switches and "=" not in word
-            continue
-        if word in by_name:
-            return by_name[word], [*argv[:index], *argv[index + 1 :]]
-        shown = clean_name(word)[:64]
-        msg = f"there is no command {shown!r}{did_you_mean(shown, by_name)}; see {PROGRAM} --help"
-        raise SettingsError(msg, {"command": shown})
-    return None, list(argv)
+        if not is_value and not word.startswith("-"):
+            return index
+        is_value = not is_value and word not in switches and "=" not in word
+    return None
 
 
 def parse(command: Command, words: Sequence[str], environ: Any = None) -> Invocation:

@@ -1,5 +1,8 @@
 """Drift as a person wants to read it: by project and service, what the file says beside what runs."""
 
+from collections.abc import Iterable
+from itertools import groupby
+
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -31,7 +34,34 @@ def show_findings(findings: DriftFindings) -> RenderableType:
         return stack([Text("No Compose project runs here and none is configured."), *_untracked(findings.untracked)])
     parts: list[RenderableType] = [_headline(findings.reports), Text()]
     for report in sorted(findings.reports, key=lambda one: (_ORDER[one.status], one.project_name)):
-        seen = [status for status in _ORDER if counts[status]]
+        parts += [show_report(report, untracked_too=False), Text()]
+    return stack([*parts, *_untracked(findings.untracked)])
+
+
+def show_report(report: DriftReport, *, untracked_too: bool = True) -> RenderableType:
+    """Return one project."""
+    parts: list[RenderableType] = [_title(report)]
+    if report.unknown_reason is not None:
+        doubt = plain(report.unknown_detail or report.unknown_reason.value.replace("_", " "), "magenta")
+        parts.append(Padding(doubt, (0, 0, 0, 2)))
+    if report.unresolved:
+        names = plain(f"variables without a value: {', '.join(report.unresolved)}", "magenta")
+        parts.append(Padding(names, (0, 0, 0, 2)))
+    for service, found in groupby(report.differences, key=lambda one: one.service_name):
+        parts.append(Padding(_service(service, tuple(found)), (0, 0, 0, 2)))
+    if not report.differences and report.status is DriftStatus.SYNCED:
+        parts.append(Padding(plain(report.summary, DIM), (0, 0, 0, 2)))
+    if report.ignored:
+        parts.append(Padding(Text(f"{report.ignored} differences ignored by a rule", style=DIM), (0, 0, 0, 2)))
+    return stack([*parts, *(_untracked(report.untracked) if untracked_too else ())])
+
+
+def _headline(reports: Iterable[DriftReport]) -> Text:
+    reports = tuple(reports)
+    counts = {status: sum(report.status is status for report in reports) for status in _ORDER}
+    noun = "project" if len(reports) == 1 else "projects"
+    parts = [Text(f"{len(reports)} Compose {noun}", style="bold")]
+    seen = [status for status in _ORDER if counts[status]]
     parts += [Text(f"{counts[status]} {status.value}", style=_STATUS_STYLES[status]) for status in seen]
     return join([*parts, Text(show_time(max(report.timestamp for report in reports)), style=DIM)])
 
