@@ -51,7 +51,7 @@ class _DeadlineTransport(BaseAdapter):
         )
         response = Response()
         response.status_code = answer.status
-        response.headers = CaseInsensitiveDict(answer.headers)
+        response.headers = CaseInsensitiveDict({"Content-Type": answer.header("content-type") or ""})
         response.raw = io.BytesIO(answer.body)
         response.url = request.url or ""
         response.request = request

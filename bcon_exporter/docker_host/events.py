@@ -64,7 +64,7 @@ def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> dat
     except (PermissionDeniedError, ContainerNotFoundError):  # a proxy that lets no ping through
         return now
     with contextlib.suppress(ValueError, TypeError):
-        theirs = parsedate_to_datetime(answer.headers.get("date", ""))
+        theirs = parsedate_to_datetime(answer.header("date") or "")
         if abs((theirs - now).total_seconds()) > _SKEW_SECONDS:
             return theirs
     return now

@@ -61,7 +61,7 @@ class Heartbeat:
             answer = fetch_one(session.dialer, "/_ping", batch)
             if answer.status != 200:  # noqa: PLR2004 - HTTP's OK
                 failure = status_error(answer.status, answer.body, session.endpoint, "pinging")
-            session.note_offered(answer.headers.get("api-version"))
+            session.note_offered(answer.header("api-version"))
         except BconError as error:
             failure = error
         if not session.closed.is_set():

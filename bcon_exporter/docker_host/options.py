@@ -32,7 +32,7 @@ class HostOptions:
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
     parallel: int = 4
-    depth: int = 4
+    depth: int = 8
     stats_connections: int = 512
     probe_interval_seconds: float = 4.0
     refresh_seconds: float = 600.0

@@ -100,9 +100,10 @@ class _Loop:
     def _fill(self) -> None:
         """Give waiting requests to connections with room, opening new ones up to the limit."""
         for connection in list(self._connections):
-            while self._todo and len(connection.waiting) < self._depth:
-                self._give(connection)
-            self._send(connection)
+            if self._todo and len(connection.waiting) <= self._depth // 2:  # in bulk: each send wakes the engine
+                while self._todo and len(connection.waiting) < self._depth:
+                    self._give(connection)
+                self._send(connection)
         while self._todo and len(self._connections) < self._allowed:
             opened = self._open()
             if opened is None:

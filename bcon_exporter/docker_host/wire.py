@@ -10,9 +10,10 @@ from http import HTTPStatus
 
 HEAD_LIMIT_BYTES = 64 * 1024
 _CHUNK_LINE_LIMIT_BYTES = 1024
-_STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n]*)?")
+_STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n]*)?(?=\r\n|\Z)")
+_FRAMING = re.compile(rb"\r\n(transfer-encoding|content-length|connection)[ \t]*:([^\r\n]*)", re.IGNORECASE)
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")
-_LENGTH = re.compile(r"[0-9]{1,15}")
+_LENGTH = re.compile(rb"[0-9]{1,15}")
 _NO_BODY = frozenset({204, 304})
 
 
@@ -25,13 +26,19 @@ class Answer:
     """One whole answer.
 
     Attributes:
+        head: Status line and headers, as they came.
         cut: The body was longer than allowed and ends early.
     """
 
     status: int
     body: bytes
-    headers: dict[str, str]
+    head: bytes = b""
     cut: bool = False
+
+    def header(self, name: str) -> str | None:
+        """Return a header's value; looked for only when asked, since of thousands of answers few headers matter."""
+        match = re.search(rb"\r\n" + re.escape(name.encode()) + rb":[ \t]*([^\r\n]*)", self.head, re.IGNORECASE)
+        return match[1].decode("latin-1").strip() if match else None
 
 
 class AnswerReader:
@@ -49,7 +56,7 @@ class AnswerReader:
 
     def _begin(self) -> None:
         self.status: int | None = None
-        self.headers: dict[str, str] = {}
+        self._head = b""
         self.body = bytearray()
         self.reusable = True
         self._length: int | None = None
@@ -90,7 +97,7 @@ class AnswerReader:
         """
         if not self._finished or self.status is None:
             return None
-        answer = Answer(self.status, bytes(self.body), self.headers, cut=self._cut)
+        answer = Answer(self.status, bytes(self.body), self._head, cut=self._cut)
         reusable = self.reusable
         self._begin()
         self.reusable = reusable
@@ -115,24 +122,25 @@ class AnswerReader:
                 msg = "no HTTP/1.1 answer"
                 raise MalformedAnswerError(msg)
             return False
-        lines = bytes(self._buffer[:end]).split(b"\r\n")
+        head = bytes(self._buffer[:end])
         del self._buffer[: end + 4]
-        match = _STATUS_LINE.fullmatch(lines[0])
+        match = _STATUS_LINE.match(head)
         if match is None:
             msg = "no HTTP/1.1 status line"
             raise MalformedAnswerError(msg)
         status = int(match[2])
         if status < HTTPStatus.OK:
             return True  # an interim answer, 100 or 103: the real one follows
-        self.headers = _parse_headers(lines[1:])
-        self.reusable = match[1] == b"1" and "close" not in self.headers.get("connection", "").lower()
-        self._choose_framing(status)
+        self._head = head
+        framing = {name.lower(): value.strip().lower() for name, value in _FRAMING.findall(head)}
+        self.reusable = match[1] == b"1" and b"close" not in framing.get(b"connection", b"")
+        self._choose_framing(status, framing)
         self.status = status
         return True
 
-    def _choose_framing(self, status: int) -> None:
-        self._chunked = "chunked" in self.headers.get("transfer-encoding", "").lower()
-        declared = self.headers.get("content-length")
+    def _choose_framing(self, status: int, framing: dict[bytes, bytes]) -> None:
+        self._chunked = b"chunked" in framing.get(b"transfer-encoding", b"")
+        declared = framing.get(b"content-length")
         if status in _NO_BODY:
             self._chunked, self._length = False, 0
         elif not self._chunked and declared is not None:
@@ -203,17 +211,6 @@ class AnswerReader:
         self._cut = True
         self._finished = True
         self.reusable = False
-
-
-def _parse_headers(lines: list[bytes]) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for line in lines:
-        name, colon, value = line.partition(b":")
-        if not colon or not name:
-            msg = "a header line without a colon"
-            raise MalformedAnswerError(msg)
-        headers[name.decode("latin-1").lower()] = value.strip().decode("latin-1")
-    return headers
 
 
 def _parse_chunk_size(line: bytes) -> int:
