@@ -117,8 +117,8 @@ class StateSettings(Section):
 
     path: Annotated[FilePath | None, BeforeValidator(memory_only)] = Field(
         None,
-        description="File of the history. Default: /var/lib/bcon-exporter/state.db for root, else "
-        "$XDG_STATE_HOME/bcon-exporter/state.db; `none` keeps it in memory only",
+        description="File of the history; `none` keeps it in memory only. Default: "
+        "$XDG_STATE_HOME/bcon-exporter/state.db, /var/lib/bcon-exporter/state.db for root, else ~/.local/state/...",
     )
     retention: Annotated[Duration, AfterValidator(_at_least_a_day)] = Field(
         timedelta(days=32), description="How long events and costs are kept"
