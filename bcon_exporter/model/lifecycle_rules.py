@@ -172,6 +172,8 @@ def _find_policy_restarts(lives: Sequence[Run], facts: Mapping[int, ExitFacts]) 
         for earlier, later in pairwise(lives)
         if later.started_at
         and not later.manual
+        # The engine restarts nothing that was killed through it, whatever the policy.
+        and not any(kill.signal == SIGKILL for kill in earlier.kills)
         and _is_crash(facts.get(id(earlier)), later.started_at, POLICY_RESTART_SECONDS)
     }
 

@@ -34,10 +34,18 @@ def sort_events(events: Iterable[LifecycleEvent]) -> list[LifecycleEvent]:
     return sorted(set(events), key=order_of)
 
 
-def order_of(event: LifecycleEvent) -> tuple[datetime, int, str, str, int, int]:
+def order_of(event: LifecycleEvent) -> tuple[datetime, int, str, str, int, int, str]:
     """Sort key: by time, then as a container's life goes."""
     rank = _RANK.get(event.action, len(_ORDER))
-    return (event.at, rank, event.action, event.container_id, event.signal or 0, event.exit_code or 0)
+    return (
+        event.at,
+        rank,
+        event.action,
+        event.container_id,
+        event.signal or 0,
+        event.exit_code or 0,
+        event.health or "",
+    )
 
 
 def find_runs(events: Sequence[LifecycleEvent]) -> tuple[Run, ...]:

@@ -1,0 +1,158 @@
+"""Since when the past is known, where it has gaps, and when the engine or its host was down."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from bcon_exporter.history.database import Database, Statement
+from bcon_exporter.history.schema import from_micros, to_micros
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.lifecycle_rules import Shutdown
+
+FACTS_WINDOW = timedelta(hours=24)
+"""Lifecycle facts look back so far: an older gap no longer makes them incomplete."""
+
+_TOLERANCE = timedelta(seconds=5)
+"""Between our clock and the engine's."""
+
+_STALE = timedelta(minutes=3)
+"""When no events could be read for so long, what happened since is not known."""
+
+_BREAK_PATIENCE = timedelta(minutes=10)
+_BREAKS_AT_MOST = 100
+
+
+class Coverage:
+    """What the event stream has covered, over restarts of the exporter."""
+
+    def __init__(self) -> None:
+        self.observed_since: datetime | None = None
+        self.observed_until: datetime | None = None
+        self.gaps: list[tuple[datetime, datetime]] = []
+        self.shutdowns: tuple[Shutdown, ...] = ()
+        self.gaps_total = 0
+        self._first = True
+        self._breaks: list[datetime] = []
+        self._pending: list[Statement] = []
+
+    def load(self, database: Database) -> None:
+        """Read what earlier runs have covered."""
+        for key, value in database.query(
+            "SELECT key, value FROM meta WHERE key IN ('observed_since', 'observed_until')"
+        ):
+            setattr(self, key, from_micros(int(value)))
+        self.gaps = [(from_micros(b), from_micros(e)) for b, e in database.query("SELECT began, ended FROM gaps")]
+        rows = database.query("SELECT began, ended FROM shutdowns ORDER BY began")
+        self.shutdowns = tuple(Shutdown(from_micros(began), from_micros(ended)) for began, ended in rows)
+
+    def take(self, batch: EventBatch, now: datetime, *, overlaps: bool) -> bool:
+        """Note what a batch covers; True when there is a new gap.
+
+        Args:
+            batch: What the stream brought.
+            now: Our clock.
+            overlaps: The batch holds events that were known before: nothing is missing between them and its end.
+        """
+        self._breaks.extend(batch.broken_at)
+        if batch.covers_since is None:
+            return False
+        until = self.observed_until
+        if until is not None and until > now + _TOLERANCE:
+            until = now  # The clock stepped back.
+        lost = (
+            batch.gap
+            if not self._first
+            else not overlaps and until is not None and batch.covers_since > until + _TOLERANCE
+        )
+        if until is not None and (lost or self._first):
+            self._breaks.append(until)
+        if lost:
+            self._add_gap(until or batch.covers_since, max(batch.covers_since, until or batch.covers_since))
+        self._first = False
+        if self.observed_since is None or self.observed_since > now + _TOLERANCE:
+            self.observed_since = min(batch.covers_since, now)
+        self.observed_until = now
+        return lost
+
+    def _add_gap(self, began: datetime, ended: datetime) -> None:
+        self.gaps.append((began, ended))
+        self.gaps_total += 1
+        self._pending.append(("INSERT OR REPLACE INTO gaps VALUES (?, ?)", [(to_micros(began), to_micros(ended))]))
+
+    def judge(self, now: datetime) -> tuple[datetime, list[tuple[datetime, datetime]]]:
+        """Return since when the past is known, and the gaps since then that still matter."""
+        horizon = now - FACTS_WINDOW
+        since = self.observed_since or now
+        for _, ended in self.gaps:
+            if ended <= horizon:
+                since = max(since, ended)
+        gaps = [gap for gap in self.gaps if gap[1] > horizon]
+        until = self.observed_until
+        if until is not None and now - until > _STALE:
+            gaps.append((until, now))
+        return since, gaps
+
+    def confirm_shutdowns(self, containers: Iterable[ContainerFacts], now: datetime) -> bool:
+        """Decide whether the stream broke because the engine went down; True when a new shutdown is known.
+
+        It did when containers run, and all of them began after the break: one that outlived it proves the contrary.
+        """
+        self._breaks = [at for at in self._breaks if now - _BREAK_PATIENCE < at][-_BREAKS_AT_MOST:]
+        if not self._breaks:
+            return False
+        starts = [container.started_at for container in containers if container.is_running and container.started_at]
+        if not starts:
+            return False
+        up = min(starts)
+        confirmed = [at for at in self._breaks if up > at]
+        self._breaks = []
+        if not confirmed:
+            return False
+        down = Shutdown(began_at=min(confirmed), ended_at=up)
+        self.shutdowns = (*self.shutdowns, down)
+        row = (to_micros(down.began_at), to_micros(down.ended_at))
+        self._pending.append(("INSERT OR REPLACE INTO shutdowns VALUES (?, ?)", [row]))
+        return True
+
+    def go_on_from(self, earlier: "Coverage") -> None:
+        """Go on from what was observed while the file could not be used."""
+        self._first = False
+        self.gaps_total = earlier.gaps_total
+        unseen = earlier.observed_since
+        if unseen and self.observed_until and self.observed_until + _TOLERANCE < unseen:
+            self._add_gap(self.observed_until, unseen)
+        if earlier.observed_until is not None:
+            self.observed_until = earlier.observed_until
+        if self.observed_since is None:
+            self.observed_since = earlier.observed_since
+
+    def restate(self) -> list[Statement]:
+        """Return the statements that write all of it once more."""
+        gaps = [(to_micros(began), to_micros(ended)) for began, ended in self.gaps]
+        downs = [(to_micros(down.began_at), to_micros(down.ended_at)) for down in self.shutdowns]
+        return [
+            ("INSERT OR REPLACE INTO gaps VALUES (?, ?)", gaps),
+            ("INSERT OR REPLACE INTO shutdowns VALUES (?, ?)", downs),
+            *self.take_pending(),
+        ]
+
+    def take_pending(self) -> list[Statement]:
+        """Return what is to be written."""
+        pending, self._pending = self._pending, []
+        times = (("observed_since", self.observed_since), ("observed_until", self.observed_until))
+        rows = [(key, str(to_micros(at))) for key, at in times if at is not None]
+        return [*pending, ("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)]
+
+    def prune(self, before: datetime) -> list[Statement]:
+        """Forget old gaps and shutdowns."""
+        self.gaps = [gap for gap in self.gaps if gap[1] >= before]
+        self.shutdowns = tuple(down for down in self.shutdowns if down.ended_at >= before)
+        row = (to_micros(before),)
+        return [("DELETE FROM gaps WHERE ended < ?", [row]), ("DELETE FROM shutdowns WHERE ended < ?", [row])]
+
+
+def is_bridged(container: ContainerFacts, gap: tuple[datetime, datetime]) -> bool:
+    """True when the container's own times prove that it neither ended nor started in a gap."""
+    if container.is_running:
+        return container.started_at is not None and container.started_at <= gap[0]
+    return container.finished_at is not None and container.finished_at <= gap[0]

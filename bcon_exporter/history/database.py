@@ -1,0 +1,188 @@
+"""The state database, that never fails its user: file, or memory while the file cannot be used."""
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from bcon_exporter.history.opening import (
+    CorruptError,
+    UnusableError,
+    copy_rows,
+    open_file,
+    open_memory,
+    read_copy,
+    set_aside,
+    translate,
+)
+
+RETRY_SECONDS = 60.0
+
+Row = Sequence[Any]
+Statement = tuple[str, Sequence[Row]]
+"""One SQL statement and the rows to run it with."""
+
+logger = logging.getLogger(__name__)
+
+
+class Database:
+    """One connection, swapped when the file fails and when it can be used again.
+
+    Not thread-safe: `History` holds the lock.
+
+    Attributes:
+        status: "file" while the state file is used, "memory" when it should be but cannot, "none" when there is none.
+        reason: Why it is not "file".
+        lost: What the file held could not be saved; whoever knows some of it writes it once more.
+    """
+
+    def __init__(self, path: Path | None, *, read_only: bool) -> None:
+        self._path = path
+        self._read_only = read_only
+        self._connection = open_memory()
+        self._retry_at: datetime | None = None
+        self._holds_file = False
+        self.lost = False
+        self.status: Literal["file", "memory", "none"] = "none"
+        self.reason: str | None = None
+        self.errors_total = 0
+
+    def open(self, now: datetime) -> None:
+        """Open the file, or say why not and go on in memory."""
+        if self._path is None:
+            self.reason = "no state file is set"
+            return
+        try:
+            if self._read_only:
+                self._open_copy(self._path)
+            else:
+                self._open_file(self._path, now)
+        except UnusableError as error:
+            self._complain(str(error), now)
+
+    def _open_copy(self, path: Path) -> None:
+        try:
+            if not path.exists():
+                self.reason = f"there is no {path}: no daemon has run here"
+                return
+        except OSError as error:
+            msg = f"{path} cannot be read: {error.strerror}"
+            raise UnusableError(msg) from None
+        self._swap(read_copy(path), "file", None)
+
+    def _open_file(self, path: Path, now: datetime) -> None:
+        opened = open_file(path, now)
+        if opened.set_aside is not None:
+            self.errors_total += 1
+            logger.warning("The state database was damaged; it is now %s, and a new one begins.", opened.set_aside)
+        self._swap(opened.connection, "file", None)
+
+    def _swap(
+        self, connection: sqlite3.Connection, status: Literal["file", "memory", "none"], reason: str | None
+    ) -> None:
+        self._connection.close()
+        self._connection = connection
+        self.status, self.reason = status, reason
+
+    def _complain(self, reason: str, now: datetime) -> None:
+        """Count a failure; the log hears of it when the status changes, not at every scan."""
+        self.errors_total += 1
+        self._retry_at = now + timedelta(seconds=RETRY_SECONDS)
+        if self.status != "memory":
+            logger.warning("The history is kept in memory only: %s.", reason)
+        self.status, self.reason = "memory", reason
+
+    def query(self, sql: str, parameters: Row = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT; none when the file fails (the next write then goes to memory)."""
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            logger.debug("A query of the state database failed: %s", error)
+            self.errors_total += 1
+            return []
+
+    def write(self, statements: Iterable[Statement], now: datetime) -> None:
+        """Run all statements in one transaction; when the file fails, in memory."""
+        wanted = [(sql, rows) for sql, rows in statements if rows]
+        if not wanted:
+            return
+        try:
+            _run(self._connection, wanted)
+        except sqlite3.Error as error:
+            self._survive(error, wanted, now)
+
+    def _survive(self, error: sqlite3.Error, wanted: list[Statement], now: datetime) -> None:
+        try:
+            self._fall_back(error, now)
+            _run(self._connection, wanted)
+        except sqlite3.Error as again:
+            self.errors_total += 1
+            logger.debug("Memory fails too: %s", again)
+
+    def _fall_back(self, error: sqlite3.Error, now: datetime) -> None:
+        """Go on in memory with what can still be read of the file."""
+        if self._path is None or self.status != "file" or self._read_only:
+            raise error
+        memory = open_memory()
+        problem = translate(error, self._path)
+        try:
+            copy_rows(self._connection, memory)
+            self._holds_file = True
+        except sqlite3.Error as unreadable:
+            problem = translate(unreadable, self._path)
+            self._holds_file, self.lost = False, True
+            memory.close()
+            memory = open_memory()
+        self._swap(memory, "file", None)
+        self._complain(str(problem), now)
+        if isinstance(problem, CorruptError):
+            self._begin_anew(self._path, now)
+
+    def _begin_anew(self, path: Path, now: datetime) -> None:
+        """Set a file aside that broke under us; the next retry opens a new one."""
+        try:
+            logger.warning("The damaged state database is now %s.", set_aside(path, now))
+        except UnusableError as error:
+            self.reason = str(error)
+
+    def retry(self, now: datetime) -> bool:
+        """Try the file again once in a while; True when it has taken over what memory held."""
+        if self._path is None or self._read_only or self.status != "memory" or self._retry_at is None:
+            return False
+        early = self._retry_at - timedelta(seconds=RETRY_SECONDS)
+        if early <= now < self._retry_at:
+            return False
+        try:
+            opened = open_file(self._path, now)
+            self._take_over(opened.connection)
+        except UnusableError as error:
+            self._complain(str(error), now)
+            return False
+        logger.warning("The history is kept in %s again.", self._path)
+        return True
+
+    def _take_over(self, connection: sqlite3.Connection) -> None:
+        try:
+            copy_rows(self._connection, connection, newer=self._holds_file)
+        except sqlite3.Error as error:
+            connection.close()
+            raise translate(error, self._path or Path()) from None
+        self._swap(connection, "file", None)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+
+def _run(connection: sqlite3.Connection, statements: Iterable[Statement]) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for sql, rows in statements:
+            connection.executemany(sql, rows)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

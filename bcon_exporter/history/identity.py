@@ -1,0 +1,34 @@
+"""Whose past it is: a service's replica, else a name; the same across recreation (pure)."""
+
+import json
+import re
+
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.lifecycle import LifecycleEvent
+
+_TEMPORARY_NAME = re.compile(r"[0-9a-f]{12}_(.+)")
+
+
+def identity_of(container: ContainerFacts) -> str:
+    """Return the identity of a container that was read."""
+    compose = container.compose
+    if compose is None or compose.oneoff:
+        return _by_name(container.name)
+    return _by_replica(compose.project, compose.service, compose.number)
+
+
+def identity_of_event(event: LifecycleEvent) -> str:
+    """Return the identity of the container that an event is about; the same as `identity_of` it."""
+    if not event.project or not event.service or event.oneoff:
+        return _by_name(event.name)
+    return _by_replica(event.project, event.service, 1 if event.number is None else event.number)
+
+
+def _by_replica(project: str, service: str, number: int) -> str:
+    return json.dumps([project, service, number], ensure_ascii=False)
+
+
+def _by_name(name: str) -> str:
+    """Compose renames a container to `<12hex>_name` while it makes its successor."""
+    temporary = _TEMPORARY_NAME.fullmatch(name)
+    return json.dumps([temporary.group(1) if temporary else name], ensure_ascii=False)

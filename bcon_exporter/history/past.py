@@ -1,0 +1,199 @@
+"""The past of one identity: its events and counters in memory, and the facts made of them (pure but for loading)."""
+
+from bisect import insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
+from bcon_exporter.model.lifecycle_rules import (
+    SHUTDOWN_EXIT_CODE,
+    Circumstances,
+    classify_exits,
+    fell_with_shutdown,
+    find_health_changes,
+    find_image_change,
+    find_oom_kills,
+    find_restarts,
+    signal_of_exit,
+)
+from bcon_exporter.model.lifecycle_runs import Run, find_runs, order_of
+
+DAY = timedelta(hours=24)
+HOUR = timedelta(hours=1)
+EXITS_AT_MOST = 50
+
+_SAME_END = timedelta(seconds=5)
+"""The engine reports an end a little after FinishedAt, more on a busy host."""
+
+_FUTURE = timedelta(hours=2)
+"""Events further ahead of the clock stem from a time when it was wrong; they are kept, but not told."""
+
+UNSETTLED = timedelta(seconds=3)
+"""An end so young may have its events still under way: the next scan tells why it was."""
+
+
+@dataclass(slots=True)
+class Past:
+    """Events of an identity, sorted, with what has been counted.
+
+    Attributes:
+        version: Grows with every change; facts made of an older one are stale.
+        counted_restarts: Container id and time of those that the total holds; of OOM kills likewise.
+        stop_signals, policies: Of its containers, also of removed ones, by id.
+        lines: Last log lines by container id and time of the end.
+    """
+
+    identity: str
+    events: list[LifecycleEvent] = field(default_factory=list)
+    known: set[LifecycleEvent] = field(default_factory=set)
+    restarts_total: int = 0
+    oom_kills_total: int = 0
+    counted_restarts: set[tuple[str, datetime]] = field(default_factory=set)
+    counted_oom_kills: set[tuple[str, datetime]] = field(default_factory=set)
+    stop_signals: dict[str, int] = field(default_factory=dict)
+    policies: dict[str, str] = field(default_factory=dict)
+    lines: dict[tuple[str, datetime], tuple[str, ...]] = field(default_factory=dict)
+    version: int = 0
+    overflowed: bool = False
+
+    def add(self, event: LifecycleEvent) -> bool:
+        """Add an event in its place; False when it was known."""
+        if event in self.known:
+            return False
+        self.known.add(event)
+        insort(self.events, event, key=order_of)
+        if len(self.events) > EVENTS_PER_IDENTITY:
+            self.known.discard(self.events.pop(0))
+            self.overflowed = True
+        self.version += 1
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What the events of an identity tell, before it is cut to windows."""
+
+    exits: tuple[tuple[Run, ExitFacts], ...]
+    restarts: tuple[tuple[str, datetime], ...]
+    oom_kills: tuple[tuple[str, datetime], ...]
+    health_changes: tuple[datetime, ...]
+    image_change: tuple[str, datetime] | None
+
+
+def tell(events: Iterable[LifecycleEvent], circumstances: Circumstances) -> Telling:
+    """Judge sorted events of one identity."""
+    ordered = list(events)
+    runs = find_runs(ordered)
+    exits = classify_exits(runs, circumstances)
+    return Telling(
+        exits=exits,
+        restarts=find_restarts(exits, runs, ordered, circumstances),
+        oom_kills=find_oom_kills(ordered),
+        health_changes=find_health_changes(ordered),
+        image_change=find_image_change(ordered),
+    )
+
+
+def is_recent(at: datetime, now: datetime, window: timedelta) -> bool:
+    """True within the window before `now`, and a little ahead of it: clocks step."""
+    return now - window < at <= now + _FUTURE
+
+
+def make_exits(
+    past: Past, telling: Telling, container: ContainerFacts, down: Circumstances, now: datetime
+) -> list[tuple[str, ExitFacts]]:
+    """Return id and facts of the ends of the last day, and of the container's last one where it does not run."""
+    exits = [
+        (run.container_id, facts.model_copy(update={"last_lines": past.lines.get((run.container_id, facts.at), ())}))
+        for run, facts in telling.exits
+        if is_recent(facts.at, now, DAY)
+    ][-EXITS_AT_MOST:]
+    if container.is_running or container.finished_at is None:
+        return exits
+    last = find_last_exit(telling, container)
+    if last is None:
+        if now - container.finished_at < UNSETTLED and now >= container.finished_at:
+            return exits
+        last = _from_inspect(container, down)
+    else:
+        exits = [pair for pair in exits if pair[0] != container.id or pair[1].at != last.at]
+    if container.oom_killed and not last.oom:
+        last = last.model_copy(update={"oom": True})
+    last = last.model_copy(update={"last_lines": past.lines.get((container.id, last.at), ())})
+    merged = sorted([*exits, (container.id, last)], key=lambda pair: pair[1].at)
+    return merged[-EXITS_AT_MOST:]
+
+
+def find_last_exit(telling: Telling, container: ContainerFacts) -> ExitFacts | None:
+    """Return the end that the container's own finish time speaks of, if an event told it."""
+    if container.finished_at is None:
+        return None
+    own = [facts for run, facts in telling.exits if run.container_id == container.id]
+    if own and abs(own[-1].at - container.finished_at) <= _SAME_END:
+        return own[-1]
+    return None
+
+
+def _from_inspect(container: ContainerFacts, down: Circumstances) -> ExitFacts:
+    """Make an end of what the container itself says: no event told of it, so nobody is known to have asked.
+
+    A host's crash leaves exit code 255 and no event.
+    """
+    finished = container.finished_at or container.created_at
+    shutdown = container.exit_code == SHUTDOWN_EXIT_CODE or fell_with_shutdown(
+        container.started_at, finished, down.shutdowns
+    )
+    lifetime = (finished - container.started_at).total_seconds() if container.started_at else None
+    return ExitFacts(
+        at=finished,
+        exit_code=container.exit_code,
+        signal=signal_of_exit(container.exit_code),
+        oom=bool(container.oom_killed),
+        lifetime_seconds=lifetime if lifetime is not None and lifetime >= 0 else None,
+        shutdown=shutdown,
+        image=container.image,
+    )
+
+
+def was_stop_requested(
+    telling: Telling, container: ContainerFacts, exits: Iterable[tuple[str, ExitFacts]]
+) -> bool | None:
+    """Return whether the last end of a container that does not run was asked for; None when no event tells."""
+    if container.is_running or container.finished_at is None:
+        return None
+    told = find_last_exit(telling, container)
+    if told is not None:
+        return told.requested
+    own = [facts for container_id, facts in exits if container_id == container.id]
+    return False if own and own[-1].shutdown else None
+
+
+def make_facts(
+    past: Past, telling: Telling, container: ContainerFacts, exits: list[tuple[str, ExitFacts]], now: datetime
+) -> LifecycleFacts:
+    """Return what is known, save for the coverage (`observed_since` is `now`)."""
+    change = telling.image_change
+    return LifecycleFacts(
+        observed_since=now,
+        exits=tuple(facts for _, facts in exits),
+        restarts=tuple(at for _, at in telling.restarts if is_recent(at, now, DAY)),
+        oom_kills=make_oom_kills(telling, exits, now),
+        restarts_total=past.restarts_total,
+        oom_kills_total=past.oom_kills_total,
+        stop_requested=was_stop_requested(telling, container, exits),
+        health_changes=tuple(at for at in telling.health_changes if is_recent(at, now, HOUR)),
+        previous_image=change[0] if change else None,
+        image_changed_at=change[1] if change else None,
+    )
+
+
+def make_oom_kills(telling: Telling, exits: Iterable[tuple[str, ExitFacts]], now: datetime) -> tuple[datetime, ...]:
+    """Return the times of OOM kills of the last day: told by events, or by the flag of an end without one."""
+    told = [at for _, at in telling.oom_kills]
+    flagged = [
+        facts.at for _, facts in exits if facts.oom and not any(abs(facts.at - at) <= 2 * _SAME_END for at in told)
+    ]
+    return tuple(sorted(at for at in (*told, *flagged) if is_recent(at, now, DAY)))
