@@ -10,7 +10,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon import Daemon
 from bcon_exporter.daemon_log import set_up_logging
-from bcon_exporter.diagnosis import Policy
+from bcon_exporter.diagnosis import Filter, Policy
 from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
@@ -143,10 +143,6 @@ def _compose_options(settings: Settings, environ: dict[str, str], *, trusted: bo
 def _policy(settings: Settings) -> Policy:
     wanted = settings.filter
     return Policy(
-        include_names=wanted.include_names,
-        exclude_names=wanted.exclude_names,
-        include_labels=wanted.include_labels,
-        exclude_labels=wanted.exclude_labels,
-        include_projects=wanted.include_projects,
-        exclude_projects=wanted.exclude_projects,
+        include=Filter(names=wanted.include_names, labels=wanted.include_labels, projects=wanted.include_projects),
+        exclude=Filter(names=wanted.exclude_names, labels=wanted.exclude_labels, projects=wanted.exclude_projects),
     )

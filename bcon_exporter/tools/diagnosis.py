@@ -5,14 +5,14 @@ from dataclasses import replace
 from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
-from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, ErrorExplanation
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, ErrorExplanation, Status
 from bcon_exporter.tools.containers import read_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
 _EXPLAIN_TAIL = 5000
-_EXPLAIN_WINDOW_SECONDS = 86400.0
+_RANK: dict[Status, int] = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
 
 
 def diagnose_container(context: Context, request: DiagnoseContainerInput) -> DiagnosisReport:
@@ -32,6 +32,7 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
     """Return the host's report with each container's full report."""
     snapshot = observe(context, _wants(context, logs=True, log_tail=Wants().log_tail))
     report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)
+    report = report.model_copy(update={"reports": tuple(sorted(report.reports, key=_worst_first))})
     return report.model_copy(update={"summaries": _summaries(report, include_healthy=include_healthy)})
 
 
@@ -46,6 +47,10 @@ def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanat
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
     wants = Wants(logs=logs, usage=True, log_tail=log_tail, wait_for_usage=context.one_shot)
     return replace(wants, log_window_seconds=context.thresholds.log_window_seconds)
+
+
+def _worst_first(one: DiagnosisReport) -> tuple[int, str, str]:
+    return (-_RANK[one.status], one.project or "", one.container_name)
 
 
 def _summaries(report: DiagnoseAllReport, *, include_healthy: bool) -> tuple[ContainerHealthSummary, ...]:
