@@ -1,0 +1,162 @@
+"""Reads signature files. A bad one is refused with its file and line, never half-loaded."""
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field, ValidationError
+
+from bcon_exporter.catalogue.proof import find_flaw
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.signatures import Catalogue, Signature
+
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+MAX_FILE_BYTES = 1_048_576
+MAX_FILES = 200
+SHIPPED_FILES = (
+    "benign.yaml",
+    "memory.yaml",
+    "disk.yaml",
+    "start.yaml",
+    "port.yaml",
+    "permission.yaml",
+    "auth.yaml",
+    "config.yaml",
+    "missing.yaml",
+    "limits.yaml",
+    "network.yaml",
+    "slow.yaml",
+    "data.yaml",
+    "crash.yaml",
+)
+"""In the order of preference: the specific before the general."""
+
+
+class _SignatureFile(Frozen):
+    """The schema of one file."""
+
+    signatures: tuple[Signature, ...] = Field(min_length=1)
+
+
+def load_catalogue(user_directory: Path | None = None) -> Catalogue:
+    """Load the shipped signatures and the user's (`*.yaml`, `*.yml`), which go first and replace shipped ones by id.
+
+    Raises:
+        SettingsError: A user's file cannot be read or is not valid; names the file and the line.
+    """
+    shipped = _load_shipped()
+    own = _load_directory(user_directory) if user_directory else []
+    replaced = {signature.id for signature in own}
+    return Catalogue([*own, *(signature for signature in shipped if signature.id not in replaced)])
+
+
+def shipped_files() -> dict[str, str]:
+    """Name → text of every shipped file, in order."""
+    data = resources.files("bcon_exporter.catalogue") / "data"
+    return {name: (data / name).read_text(encoding="utf-8") for name in SHIPPED_FILES}
+
+
+def _load_shipped() -> list[Signature]:
+    return [signature for name, text in shipped_files().items() for signature in parse_signatures(text, name)]
+
+
+def _load_directory(directory: Path) -> list[Signature]:
+    try:
+        files = sorted(path for path in directory.iterdir() if path.suffix in {".yaml", ".yml"})
+    except OSError as error:
+        msg = f"The signature directory {directory} cannot be read: {error.strerror}. Correct or unset it."
+        raise SettingsError(msg, {"directory": str(directory)}) from None
+    if len(files) > MAX_FILES:
+        msg = f"The signature directory {directory} holds {len(files)} files; at most {MAX_FILES} are loaded."
+        raise SettingsError(msg, {"directory": str(directory)})
+    found: list[Signature] = []
+    seen: dict[str, str] = {}
+    for path in files:
+        for signature in parse_signatures(_read(path), str(path), prove=True):
+            if signature.id in seen:
+                raise _refusal(str(path), None, f"the id {signature.id} is already used in {seen[signature.id]}")
+            seen[signature.id] = str(path)
+            found.append(signature)
+    return found
+
+
+def _read(path: Path) -> str:
+    try:
+        if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
+            raise _refusal(str(path), None, f"it must be a regular file of at most {MAX_FILE_BYTES} bytes")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _refusal(str(path), None, "it is not UTF-8 text") from None
+    except OSError as error:
+        raise _refusal(str(path), None, f"it cannot be read: {error.strerror}") from None
+
+
+def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Signature, ...]:
+    """Parse one file's text.
+
+    Args:
+        text: YAML with one key, `signatures`.
+        name: File name for messages.
+        prove: Also compile every pattern, try its examples and measure its speed; shipped files are proven by tests.
+
+    Raises:
+        SettingsError: With file and line; never quotes the file.
+    """
+    try:
+        raw = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both are safe loaders
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise _refusal(name, mark.line + 1 if mark else None, "it is not valid YAML") from None
+    except RecursionError:
+        raise _refusal(name, None, "it is nested too deeply") from None
+    try:
+        signatures = _SignatureFile.model_validate(raw).signatures
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise _refusal(name, _line_of(text, first["loc"]), f"{where}: {first['msg']}") from None
+    if prove:
+        _prove(signatures, name, text)
+    return signatures
+
+
+def _prove(signatures: Sequence[Signature], name: str, text: str) -> None:
+    ids: set[str] = set()
+    for index, signature in enumerate(signatures):
+        if signature.id in ids:
+            raise _refusal(name, _line_of(text, ("signatures", index)), f"the id {signature.id} is used twice")
+        ids.add(signature.id)
+        for number, pattern in enumerate(signature.patterns):
+            flaw = find_flaw(pattern)
+            if flaw is not None:
+                line = _line_of(text, ("signatures", index, "patterns", number, "regex"))
+                raise _refusal(name, line, f"{signature.id}, pattern {number + 1}: {flaw}")
+
+
+def _line_of(text: str, location: Sequence[int | str]) -> int | None:
+    """Line of the deepest part of `location` that exists in the YAML tree of `text`."""
+    current = yaml.compose(text, Loader=yaml.SafeLoader)
+    if current is None:
+        return None
+    for part in location:
+        following = _child(current, part)
+        if following is None:
+            break
+        current = following
+    return int(current.start_mark.line) + 1
+
+
+def _child(node: Any, part: int | str) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        return node.value[part]
+    return None
+
+
+def _refusal(name: str, line: int | None, reason: str) -> SettingsError:
+    where = name if line is None else f"{name}, line {line}"
+    return SettingsError(f"Signature file {where}: {reason}. Correct it or take it away.", {"file": name, "line": line})

@@ -1,0 +1,65 @@
+"""Proves one pattern: it compiles, finds its examples, leaves its look-alikes alone, and is fast on hostile text."""
+
+import re2
+
+from bcon_exporter import clock
+from bcon_exporter.model.signatures import SignaturePattern, compile_pattern
+
+HOSTILE_BYTES = 64 * 1024
+MAX_SECONDS = 0.005
+MAX_PROGRAM = 5_000
+ATTEMPTS = 5
+
+
+def find_flaw(pattern: SignaturePattern) -> str | None:
+    """Say in one clause what is wrong with `pattern`, None when nothing is."""
+    try:
+        compiled = compile_pattern(pattern.regex)
+    except re2.error as error:
+        reason = error.args[0] if error.args else "not valid"
+        return f"not an RE2 expression: {reason.decode(errors='replace') if isinstance(reason, bytes) else reason}"
+    if compiled.search(b"") is not None:
+        return "it matches an empty line"
+    for number, example in enumerate(pattern.matches):
+        if compiled.search(_encode(example)) is None:
+            return f"it does not find its example {number + 1} of `matches`"
+    for number, example in enumerate(pattern.ignores):
+        if compiled.search(_encode(example)) is not None:
+            return f"it finds line {number + 1} of `ignores`"
+    if set(compiled.groupindex) - {b"peer"}:
+        return "the only named group allowed is `peer`"
+    if compiled.programsize > MAX_PROGRAM:
+        return "it is too large; avoid counted repeats"
+    slowest = slowest_seconds(pattern)
+    if slowest > MAX_SECONDS:
+        return f"it takes {slowest * 1000:.0f} ms on a 64 KiB line; at most {MAX_SECONDS * 1000:.0f} ms are allowed"
+    return None
+
+
+def hostile_lines(pattern: SignaturePattern) -> list[bytes]:
+    """Lines of 64 KiB that almost match: examples without their ends or beginnings, over and over, and plain floods."""
+    pieces = [b"a", b" ", b"1", b"error: ", b"/", b'"']
+    for example in pattern.matches[:3]:
+        raw = _encode(example)
+        pieces += [raw[: len(raw) // 2], raw[len(raw) // 2 :], raw[:-1], raw[1:]]
+    return [(piece * (HOSTILE_BYTES // len(piece) + 1))[:HOSTILE_BYTES] for piece in pieces if piece]
+
+
+def slowest_seconds(pattern: SignaturePattern) -> float:
+    """Seconds that the slowest hostile line takes, each at its best of a few attempts (the machine may be busy)."""
+    compiled = compile_pattern(pattern.regex)
+    slowest = 0.0
+    for text in hostile_lines(pattern):
+        best = float("inf")
+        for _ in range(ATTEMPTS):
+            started = clock.monotonic()
+            compiled.search(text)
+            best = min(best, clock.monotonic() - started)
+            if best <= max(slowest, MAX_SECONDS / 4):
+                break
+        slowest = max(slowest, best)
+    return slowest
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,141 @@
+"""How a container's last run ended: done, as asked, with the engine, badly, or nobody knows."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.thresholds import Thresholds
+
+MATCH_SECONDS = 5
+"""The engine's `die` event and `State.FinishedAt` differ by less than this."""
+WELL_SECONDS = 10
+"""A run shorter than this says nothing yet."""
+STOP_LIKE_CODES = frozenset({130, 137, 143, 255})
+"""Codes that a stop or a shutdown leaves behind as well as a crash; history has to tell."""
+KEEPS_RUNNING = frozenset({"always", "unless-stopped"})
+_STOPPED = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState.RESTARTING, ContainerState.CREATED})
+
+
+class EndKind(StrEnum):
+    """What the last end was."""
+
+    NONE = "none"
+    DONE = "done"
+    REQUESTED = "requested"
+    SHUTDOWN = "shutdown"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The end that a container which does not run stands at.
+
+    Attributes:
+        kind: NONE for a container that runs or never ran.
+        exit: What history knows of it.
+        aged: Older than the age at which an end that nothing wants to undo is history.
+        certain: False when it was inferred without history.
+    """
+
+    kind: EndKind
+    at: datetime | None = None
+    exit_code: int | None = None
+    exit: ExitFacts | None = None
+    aged: bool = False
+    certain: bool = True
+
+
+NOT_ENDED = Ending(EndKind.NONE)
+
+
+def ending_of(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> Ending:
+    """Classify the end of a container that does not run (SPEC section 3, "Requested")."""
+    if container.state not in _STOPPED:
+        return NOT_ENDED
+    code = container.exit_code
+    if code is None:
+        return NOT_ENDED if container.state is ContainerState.CREATED else Ending(EndKind.UNKNOWN)
+    known = _known_exit(container)
+    at = container.finished_at or (known.at if known else None)
+    if container.state is ContainerState.CREATED:
+        at = at or container.created_at
+    kind, certain = _kind(container, code, known)
+    return Ending(kind, at, code, known, _is_aged(container, at, now, thresholds), certain)
+
+
+def _kind(container: ContainerFacts, code: int, known: ExitFacts | None) -> tuple[EndKind, bool]:
+    if container.state is ContainerState.CREATED:
+        return (EndKind.FAILED if code else EndKind.NONE), True
+    if container.state is ContainerState.RESTARTING:
+        return (EndKind.FAILED if code else EndKind.DONE), True
+    if known is not None and (known.requested or known.shutdown):
+        return (EndKind.REQUESTED if known.requested else EndKind.SHUTDOWN), True
+    if code == 0:
+        return EndKind.DONE, True
+    if known is not None or container.error:
+        return EndKind.FAILED, True
+    return _without_history(container, code)
+
+
+def _without_history(container: ContainerFacts, code: int) -> tuple[EndKind, bool]:
+    asked = container.lifecycle.stop_requested if container.lifecycle is not None else None
+    if asked is not None:
+        return (EndKind.REQUESTED if asked else EndKind.FAILED), True
+    if container.oom_killed:
+        return EndKind.FAILED, True
+    if container.restart_policy in KEEPS_RUNNING:
+        return EndKind.REQUESTED, False
+    return (EndKind.UNKNOWN if code in STOP_LIKE_CODES else EndKind.FAILED), False
+
+
+def _known_exit(container: ContainerFacts) -> ExitFacts | None:
+    if container.lifecycle is None or not container.lifecycle.exits:
+        return None
+    last = container.lifecycle.exits[-1]
+    if container.finished_at is None or abs(last.at - container.finished_at) <= timedelta(seconds=MATCH_SECONDS):
+        return last
+    return None
+
+
+def _is_aged(container: ContainerFacts, at: datetime | None, now: datetime, thresholds: Thresholds) -> bool:
+    if at is None or container.restart_policy not in (None, "", "no"):
+        return False
+    return now - at > timedelta(seconds=thresholds.exit_age_seconds)
+
+
+def last_crash(container: ContainerFacts) -> ExitFacts | None:
+    """The newest end that history knows, when nobody asked for it and it failed."""
+    if container.lifecycle is None or not container.lifecycle.exits:
+        return None
+    last = container.lifecycle.exits[-1]
+    return None if last.requested or last.shutdown or not (last.exit_code or last.oom) else last
+
+
+def recent_restarts(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> tuple[datetime, ...]:
+    """Restarts within the window that nobody asked for, oldest first."""
+    if container.lifecycle is None:
+        return ()
+    since = now - timedelta(seconds=thresholds.restart_window_seconds)
+    return tuple(at for at in container.lifecycle.restarts if since <= at <= now + timedelta(seconds=MATCH_SECONDS))
+
+
+def is_looping(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> bool:
+    """Whether it restarted often enough, and a short while ago."""
+    if container.state is ContainerState.RESTARTING and (container.restart_count or 0) >= thresholds.restart_count:
+        return True
+    restarts = recent_restarts(container, now, thresholds)
+    if len(restarts) < thresholds.restart_count:
+        return False
+    return now - restarts[-1] <= timedelta(seconds=thresholds.restart_quiet_seconds)
+
+
+def runs_well(container: ContainerFacts, now: datetime) -> bool:
+    """Whether it runs, is not unhealthy, and has been up for more than a moment."""
+    if container.state is not ContainerState.RUNNING or container.started_at is None:
+        return False
+    if container.health is not None and container.health.status is HealthStatus.UNHEALTHY:
+        return False
+    return now - container.started_at >= timedelta(seconds=WELL_SECONDS)

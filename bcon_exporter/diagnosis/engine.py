@@ -1,0 +1,227 @@
+"""Runs every symptom rule on every container of a snapshot, and puts the verdicts into reports."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from bcon_exporter.diagnosis.causes import conclude
+from bcon_exporter.diagnosis.holds import hold_symptoms
+from bcon_exporter.diagnosis.peers import Neighbours
+from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
+from bcon_exporter.diagnosis.rule import Case, SymptomRule, missing_facts, unknown
+from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
+from bcon_exporter.diagnosis.wording import explain_report, summarise_report, top_issue
+from bcon_exporter.errors import ContainerNotFoundError
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
+from bcon_exporter.model.holds import Hold, HoldState
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
+from bcon_exporter.model.signatures import Catalogue
+from bcon_exporter.model.thresholds import Thresholds
+
+_STATUS: dict[Severity, Status] = {
+    Severity.INFO: "healthy",
+    Severity.WARNING: "warning",
+    Severity.ERROR: "error",
+    Severity.CRITICAL: "critical",
+}
+_RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
+_NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
+
+
+class Verdicts(NamedTuple):
+    """What the rules say about one container."""
+
+    symptoms: tuple[Symptom, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+    rule_errors: tuple[SymptomType, ...] = ()
+
+
+def diagnose_host(
+    snapshot: HostSnapshot,
+    thresholds: Thresholds,
+    catalogue: Catalogue,
+    holds: HoldState | None = None,
+    policy: Policy | None = None,
+    *,
+    rules: Sequence[SymptomRule] = SYMPTOM_RULES,
+) -> tuple[DiagnoseAllReport, HoldState]:
+    """Diagnose every container that the policy admits.
+
+    Args:
+        snapshot: Facts of one host; `taken_at` is "now".
+        thresholds: Before the containers' own labels.
+        catalogue: Signatures for the logs.
+        holds: What earlier scans left to be held; None for a first or a single run.
+        policy: Filters; None judges all.
+        rules: In report order.
+
+    Returns:
+        The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
+        `summaries` (worst first), and the holds for the next scan.
+    """
+    policy, before = policy or Policy(), holds.holds if holds is not None else {}
+    neighbours = Neighbours(snapshot)
+    reports: list[DiagnosisReport] = []
+    after: dict[str, Mapping[SymptomType, Hold]] = {}
+    for container in snapshot.containers:
+        if not policy.admits(container):
+            continue
+        case, orders = _case(container, snapshot, thresholds, catalogue, policy)
+        verdicts = judge(case, rules, orders.ignored)
+        verdicts, held = _hold(verdicts, case, before.get(container.id, _NO_HOLDS), orders)
+        if held:
+            after[container.id] = held
+        reports.append(_report(case, verdicts, orders, rules, neighbours))
+    return _host_report(snapshot, reports), HoldState(MappingProxyType(after))
+
+
+def diagnose_one(
+    snapshot: HostSnapshot,
+    container_id: str,
+    thresholds: Thresholds,
+    catalogue: Catalogue,
+    policy: Policy | None = None,
+) -> DiagnosisReport:
+    """Diagnose one container by its full id, even one that filters leave out.
+
+    Raises:
+        ContainerNotFoundError: The snapshot does not hold it.
+    """
+    container = next((one for one in snapshot.containers if one.id == container_id), None)
+    if container is None:
+        msg = "The container is not there any more. List the containers to see which are."
+        raise ContainerNotFoundError(msg, {"container_id": container_id[:64]})
+    case, orders = _case(container, snapshot, thresholds, catalogue, policy or Policy())
+    verdicts = judge(case, SYMPTOM_RULES, orders.ignored)
+    return _report(case, verdicts, orders, SYMPTOM_RULES, Neighbours(snapshot))
+
+
+def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomType] = frozenset()) -> Verdicts:
+    """Ask every rule that applies; one that raises is named and does not stop the others."""
+    symptoms: list[Symptom] = []
+    not_evaluated: list[NotEvaluated] = []
+    errors: list[SymptomType] = []
+    for rule in rules:
+        if rule.type in ignored:
+            continue
+        try:
+            verdict = _verdict(rule, case)
+        except Exception:  # noqa: BLE001 - the rule boundary: one bad rule must not hide the others' verdicts
+            errors.append(rule.type)
+            continue
+        if verdict is None:
+            continue
+        if isinstance(verdict, Symptom):
+            symptoms.append(verdict)
+        else:
+            not_evaluated.append(verdict)
+    if not (symptoms or not_evaluated or errors):
+        return _ALL_WELL
+    return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors))
+
+
+_ALL_WELL = Verdicts()
+
+
+def _verdict(rule: SymptomRule, case: Case) -> Symptom | NotEvaluated | None:
+    if not rule.applies(case):
+        return None
+    if rule.needs:
+        missing = missing_facts(case.container, rule.needs)
+        if missing:
+            return unknown(case, rule.type, missing)
+    return rule.judge(case)
+
+
+def _case(
+    container: ContainerFacts, snapshot: HostSnapshot, thresholds: Thresholds, catalogue: Catalogue, policy: Policy
+) -> tuple[Case, LabelOrders]:
+    orders = read_labels(container.labels, thresholds)
+    case = Case(
+        container=container,
+        host=snapshot,
+        thresholds=orders.thresholds,
+        catalogue=catalogue,
+        use_logs=policy.use_logs,
+    )
+    return case, orders
+
+
+def _hold(
+    verdicts: Verdicts, case: Case, before: Mapping[SymptomType, Hold], orders: LabelOrders
+) -> tuple[Verdicts, Mapping[SymptomType, Hold]]:
+    if not before and not verdicts.symptoms:
+        return verdicts, _NO_HOLDS
+    wanted = {kind: hold for kind, hold in before.items() if kind not in orders.ignored}
+    unclear = (*(entry.symptom for entry in verdicts.not_evaluated), *verdicts.rule_errors)
+    step = hold_symptoms(verdicts.symptoms, unclear, case.container, case.now, case.thresholds, wanted)
+    return verdicts._replace(symptoms=step.symptoms), step.holds
+
+
+def _report(
+    case: Case, verdicts: Verdicts, orders: LabelOrders, rules: Sequence[SymptomRule], neighbours: Neighbours
+) -> DiagnosisReport:
+    container, symptoms = case.container, verdicts.symptoms
+    started = container.started_at if container.is_running else None
+    causes, suggestions = conclude(case, symptoms, rules, neighbours) if symptoms else ((), ())
+    status = status_of(symptoms)
+    return DiagnosisReport(
+        container_id=container.short_id,
+        container_name=container.name,
+        timestamp=case.now,
+        state=container.state,
+        uptime=None if started is None else max(0.0, (case.now - started).total_seconds()),
+        status=status,
+        symptoms=symptoms,
+        likely_causes=causes,
+        suggestions=suggestions,
+        summary=summarise_report(container, status, symptoms, causes, verdicts.not_evaluated),
+        detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices),
+        not_evaluated=verdicts.not_evaluated,
+        rule_errors=verdicts.rule_errors,
+        project=container.compose.project if container.compose is not None else None,
+        service=container.compose.service if container.compose is not None else None,
+    )
+
+
+def status_of(symptoms: Sequence[Symptom]) -> Status:
+    """The worst symptom's severity; info counts as healthy."""
+    if not symptoms:
+        return "healthy"
+    return _STATUS[max((symptom.severity for symptom in symptoms), key=lambda severity: severity.rank)]
+
+
+def _host_report(snapshot: HostSnapshot, reports: list[DiagnosisReport]) -> DiagnoseAllReport:
+    counts = dict.fromkeys(_RANK, 0)
+    for report in reports:
+        counts[report.status] += 1
+    ailing = sorted((report for report in reports if report.status != "healthy"), key=_worst_first)
+    names = {container.id: container.name for container in snapshot.containers}
+    return DiagnoseAllReport(
+        timestamp=snapshot.taken_at,
+        total_containers=len(reports),
+        healthy=counts["healthy"],
+        warning=counts["warning"],
+        error=counts["error"],
+        critical=counts["critical"],
+        summaries=tuple(summary_of(report) for report in ailing),
+        ignored=len(snapshot.containers) - len(reports),
+        incomplete=tuple(names.get(one, one[:12]) for one in snapshot.incomplete),
+        unread=dict(snapshot.unread),
+        reports=tuple(reports),
+    )
+
+
+def summary_of(report: DiagnosisReport) -> ContainerHealthSummary:
+    """One container's line in the host's report."""
+    return ContainerHealthSummary(
+        container_id=report.container_id,
+        container_name=report.container_name,
+        status=report.status,
+        top_issue=top_issue(report.symptoms, report.likely_causes),
+    )
+
+
+def _worst_first(report: DiagnosisReport) -> tuple[int, str]:
+    return _RANK[report.status], report.container_name

@@ -1,0 +1,41 @@
+"""What exit codes mean (Linux signals, Docker's own codes of a failed start)."""
+
+from bcon_exporter.model.signatures import CauseText
+
+_SIGNALS = {
+    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
+    11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
+}  # fmt: skip
+_CAUSES = {
+    1: ("program_error", "The program met an error and ended by itself; its log says which.", 0.5),
+    2: ("wrong_usage", "The program or shell was called in a wrong way.", 0.4),
+    126: ("command_not_executable", "The command exists but may not be executed.", 0.85),
+    127: ("command_not_found", "The command does not exist in the image or on its PATH.", 0.85),
+    128: ("start_refused", "The engine could not start the container.", 0.6),
+    132: ("illegal_instruction", "The program needs CPU instructions that this host lacks.", 0.7),
+    134: ("program_aborted", "The program aborted itself: a failed assertion or an exhausted heap.", 0.7),
+    135: ("bus_error", "The program touched memory or a file beyond its end.", 0.6),
+    136: ("arithmetic_error", "The program divided by zero or the like.", 0.7),
+    137: ("killed_from_outside", "Somebody or something sent SIGKILL; the kernel's OOM killer was not seen.", 0.6),
+    139: ("segmentation_fault", "The program touched memory that is not its own.", 0.8),
+    141: ("broken_pipe", "The reader of the program's output went away.", 0.6),
+    143: ("terminated_from_outside", "Something other than the engine sent SIGTERM.", 0.6),
+    255: ("host_or_engine_stopped", "The engine or the host went down, or the program ended with -1.", 0.5),
+}
+
+
+def explain_exit(code: int) -> str:
+    """The code with its signal: "137 (SIGKILL)"."""
+    signal = _SIGNALS.get(code - 128)
+    return f"{code} ({signal})" if signal else str(code)
+
+
+def cause_of_exit(code: int) -> CauseText:
+    """The most general cause that a code alone tells."""
+    name, text, confidence = _CAUSES.get(code, ("program_error", _CAUSES[1][1], 0.4))
+    return CauseText(id=name, text=text, confidence=confidence)
+
+
+def exit_causes() -> tuple[CauseText, ...]:
+    """Every cause that an exit code can give, for the docs."""
+    return tuple(cause_of_exit(code) for code in _CAUSES)

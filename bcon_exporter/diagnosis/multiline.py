@@ -1,0 +1,57 @@
+"""Which lines belong together: a stack trace is one event.
+
+Decided by two neighbouring lines, so that it works from any line in both directions and costs nothing where nothing is
+wrong.
+"""
+
+from collections.abc import Sequence
+
+import re2
+
+from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.signatures import Level
+
+MAX_EVENT_LINES = 200
+CLOSING_CHARS = 3
+
+_TRACE_PART = re2.compile(
+    r"^(?:Caused by: |Suppressed: |\.\.\. \d+ more|Traceback \(most recent call last\)|During handling of the above"
+    r"|The above exception was|goroutine \d+ \[|created by |exit status \d|Require stack:|Stack trace:|#\d+ |   at "
+    r"|stack backtrace:|note: run with |[\w./*()\[\]$-]+\(0x|main\.[\w.()*]+\(|---> )"
+)
+_EXCEPTION = re2.compile(
+    r"^(?:[a-zA-Z_][\w.$]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Failure|Warning)\b"
+)
+_GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
+
+
+def event_bounds(lines: Sequence[LogLine], index: int) -> tuple[int, int]:
+    """First and one-past-last index of the event that line `index` belongs to."""
+    start = index
+    while start > 0 and index - start < MAX_EVENT_LINES and continues(lines[start - 1].text, lines[start].text):
+        start -= 1
+    end = index + 1
+    while end < len(lines) and end - start < MAX_EVENT_LINES and continues(lines[end - 1].text, lines[end].text):
+        end += 1
+    return start, end
+
+
+def continues(previous: str, current: str) -> bool:
+    """Whether `current` belongs to the same event as the line before it."""
+    if not current:
+        return previous.startswith(_GO_HEADS)
+    first = current[0]
+    if first in " \t":
+        return level_of(current.lstrip()) is Level.UNKNOWN
+    if first in "})]" and len(current) <= CLOSING_CHARS:
+        return True
+    if _TRACE_PART.match(current) is not None:
+        return not current.startswith("Traceback") or _introduces_trace(previous)
+    if previous[:1] in (" ", "\t") or previous.startswith(("Traceback (most recent", "The above", "During handling")):
+        return _EXCEPTION.match(current) is not None
+    return _EXCEPTION.match(current) is not None and level_of(previous) >= Level.ERROR
+
+
+def _introduces_trace(previous: str) -> bool:
+    return not previous or level_of(previous) >= Level.ERROR or previous.startswith(("The above", "During handling"))

@@ -1,0 +1,78 @@
+"""The container's own numbers in words, for texts that come from rules and the catalogue."""
+
+import re
+from collections.abc import Mapping
+
+from bcon_exporter.diagnosis.endings import recent_restarts
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.inputs import CONTAINER_PATTERN
+from bcon_exporter.model.thresholds import Thresholds
+
+_PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]{1,40})\}(?!\})")
+_SAFE_NAME = re.compile(CONTAINER_PATTERN)
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+_UNITS = (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10))
+
+
+def render(text: str, numbers: Mapping[str, str]) -> str:
+    """Fill `{known_name}` placeholders; anything else in braces stays as it is."""
+    return _PLACEHOLDER.sub(lambda match: numbers.get(match.group(1), match.group(0)), text)
+
+
+def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresholds) -> dict[str, str]:
+    """Everything a text may name; "unknown" where it was not read."""
+    usage = container.usage or container.last_usage
+    limits = container.limits
+    limit = usage.memory_limit_bytes if usage else None
+    limit = limit or (limits.memory_bytes if limits else None)
+    restarts = recent_restarts(container, host.taken_at, thresholds)
+    ooms = container.lifecycle.oom_kills if container.lifecycle else ()
+    return {
+        "name": safe_name(container),
+        "memory_limit": in_bytes(limit) if limit else "no limit",
+        "memory_usage": in_bytes(usage.memory_usage_bytes if usage else None),
+        "memory_percent": in_percent(usage.memory_ratio if usage else None),
+        "cpu_percent": in_percent(usage.cpu_ratio if usage else None),
+        "cpu_count": f"{usage.cpu_count:g}" if usage and usage.cpu_count else "unknown",
+        "throttled_percent": in_percent(usage.throttled_ratio if usage else None),
+        "pids": str(usage.pids) if usage and usage.pids is not None else "unknown",
+        "pids_limit": str(limits.pids) if limits and limits.pids else "no limit",
+        "restarts": str(len(restarts)),
+        "oom_kills": str(len(ooms)),
+        "exit_code": "unknown" if container.exit_code is None else str(container.exit_code),
+        "restart_policy": container.restart_policy or "no",
+    }
+
+
+def safe_name(container: ContainerFacts) -> str:
+    """A name that may stand in a command line: the container's, or its short id where the name is odd."""
+    return container.name if _SAFE_NAME.match(container.name) else container.short_id
+
+
+def in_bytes(value: int | None) -> str:
+    """`67108864` as "64 MiB"."""
+    if value is None:
+        return "unknown"
+    for unit, size in _UNITS:
+        if value >= size:
+            return f"{value / size:.3g} {unit}" if value < 1000 * size else f"{value / size:.0f} {unit}"
+    return f"{value} B"
+
+
+def in_percent(ratio: float | None) -> str:
+    """`0.853` as "85.3 %"."""
+    if ratio is None:
+        return "unknown"
+    return f"{round(ratio * 100, 1):g} %"
+
+
+def in_seconds(seconds: float) -> str:
+    """`7260` as "2 h 1 min"."""
+    total = max(0, round(seconds))
+    if total < 2 * _MINUTE:
+        return f"{total} s"
+    if total < 2 * _HOUR:
+        return f"{total // _MINUTE} min"
+    if total < 2 * _DAY:
+        return f"{total // _HOUR} h {total % _HOUR // _MINUTE} min"
+    return f"{total // _DAY} days"

@@ -1,0 +1,138 @@
+"""The shape of a symptom rule, and what it looks at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, runs_well
+from bcon_exporter.diagnosis.logs import LogEvent, find_events
+from bcon_exporter.diagnosis.windows import counting_events
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
+from bcon_exporter.model.signatures import Catalogue, CauseText, SuggestionText
+from bcon_exporter.model.thresholds import Thresholds
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One container, the host around it, and the numbers to judge it by.
+
+    Attributes:
+        use_logs: False leaves logs unread: log rules are then not evaluated.
+    """
+
+    container: ContainerFacts
+    host: HostSnapshot
+    thresholds: Thresholds
+    catalogue: Catalogue
+    use_logs: bool = True
+
+    @property
+    def now(self) -> datetime:
+        """When the facts were read."""
+        return self.host.taken_at
+
+    @property
+    def is_running(self) -> bool:
+        """True in state running; a paused container is judged by the paused rule."""
+        return self.container.state is ContainerState.RUNNING
+
+    @cached_property
+    def ending(self) -> Ending:
+        """How its last run ended."""
+        return ending_of(self.container, self.now, self.thresholds)
+
+    @cached_property
+    def looping(self) -> bool:
+        """True while it keeps restarting."""
+        return is_looping(self.container, self.now, self.thresholds)
+
+    @cached_property
+    def well(self) -> bool:
+        """True when it runs, and has done so without a crash for long enough to say so."""
+        return not self.looping and runs_well(self.container, self.now)
+
+    @cached_property
+    def events(self) -> tuple[LogEvent, ...]:
+        """The log events that count now; see `windows`."""
+        logs = self.container.logs
+        if logs is None or not self.use_logs:
+            return ()
+        found = find_events(logs.lines, self.catalogue)
+        return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
+
+    def symptom(self, rule_type: SymptomType, severity: Severity, description: str, *evidence: str) -> Symptom:
+        """Make a symptom of certain evidence, seen now."""
+        return Symptom(
+            type=rule_type, severity=severity, description=description, evidence=evidence, detected_at=self.now
+        )
+
+
+Verdict = Symptom | NotEvaluated | None
+"""The symptom, None when the container does not show it, or why that cannot be said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Causes and suggestions that come from the state, not from the log. Texts may name numbers: `{memory_limit}`."""
+
+    causes: tuple[CauseText, ...] = ()
+    suggestions: tuple[SuggestionText, ...] = ()
+
+
+def _no_advice(_case: Case) -> Advice:
+    return Advice()
+
+
+def _always(_case: Case) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SymptomRule:
+    """One symptom: when it can be there, which facts it needs, how it is seen, and what follows.
+
+    Attributes:
+        applies: False where the symptom cannot be there (a stopped container has no load); then it is absent.
+        needs: Facts without which `judge` is not called; the engine then says not evaluated.
+        judge: Pure. Raises nothing on purpose; if it does, the report names the rule.
+        description: The condition in one sentence, for the docs.
+        source: Where the condition comes from.
+    """
+
+    type: SymptomType
+    applies: Callable[[Case], bool] = _always
+    needs: tuple[str, ...] = ()
+    judge: Callable[[Case], Verdict]
+    advise: Callable[[Case], Advice] = field(default=_no_advice)
+    description: str
+    source: str
+
+
+def while_running(case: Case) -> bool:
+    """For rules about load and health: they mean nothing in a container that does not run."""
+    return case.is_running
+
+
+_NONE_IS_A_VALUE = frozenset({"health", "limits", "started_at", "finished_at", "restart_policy"})
+"""Facts that a container may truly lack; they are unread only where `unread` says so."""
+
+
+def missing_facts(container: ContainerFacts, needs: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of `needs` that were not read."""
+    return tuple(name for name in needs if getattr(container, name) is None and _is_unread(container, name))
+
+
+def _is_unread(container: ContainerFacts, name: str) -> bool:
+    return name not in _NONE_IS_A_VALUE or name in container.unread or "inspect" in container.unread
+
+
+def unknown(case: Case, rule_type: SymptomType, missing: tuple[str, ...], reason: str = "") -> NotEvaluated:
+    """Say that a rule cannot be judged, with the snapshot's own reason where it has one."""
+    unread = case.container.unread
+    reasons = dict.fromkeys(
+        unread.get(name) or unread.get("inspect") or case.host.unread.get(name) or "" for name in missing
+    )
+    told = reason or "; ".join(text for text in reasons if text) or "not read in this scan"
+    return NotEvaluated(symptom=rule_type, missing=missing, reason=told)

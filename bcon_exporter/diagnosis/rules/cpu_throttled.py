@@ -1,0 +1,47 @@
+"""cpu_throttled: the container hits its CPU quota in many periods, though its use looks low."""
+
+from bcon_exporter.diagnosis.numbers import in_percent
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+THROTTLED = SymptomType.CPU_THROTTLED
+
+
+def _judge(case: Case) -> Verdict:
+    usage, limits = case.container.usage, case.container.limits
+    if usage is not None and usage.throttled_ratio is None and (limits is None or limits.cpus is None):
+        return None
+    if usage is None or usage.throttled_ratio is None or usage.stale:
+        return unknown(case, THROTTLED, ("usage",), "two samples of its throttling are needed")
+    limit = case.thresholds.throttled_ratio
+    if usage.throttled_ratio <= limit:
+        return None
+    quota = f" of {limits.cpus:g} CPUs" if limits is not None and limits.cpus else ""
+    description = f"Its CPU quota{quota} held it back in {in_percent(usage.throttled_ratio)} of all periods."
+    return case.symptom(THROTTLED, Severity.WARNING, description, f"threshold {in_percent(limit)}")
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(CauseText(id="cpu_limit_too_low", text="The CPU quota is too low for its bursts.", confidence=0.8),),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Raise the CPU limit, or give the program fewer threads.",
+                rationale="It may use {cpu_count} CPUs and was held back {throttled_percent} of the time.",
+                check="docker inspect -f '{{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}}' {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=THROTTLED,
+    applies=while_running,
+    needs=("usage",),
+    judge=_judge,
+    advise=_advise,
+    description="Throttled in more than thresholds.throttled_ratio of the CPU periods of the window.",
+    source="SPEC section 3 (beyond the list); FACTS: CPU % looks low while most periods are throttled",
+)

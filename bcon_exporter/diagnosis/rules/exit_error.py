@@ -1,0 +1,129 @@
+"""exit_error: the main process ended with a code other than 0, and nobody had asked it to end."""
+
+from datetime import timedelta
+
+from bcon_exporter.diagnosis.endings import EndKind, last_crash
+from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.signatures import SuggestionText
+
+EXIT = SymptomType.EXIT_ERROR
+LAST_LINES = 3
+
+
+def _applies(case: Case) -> bool:
+    return case.container.state is not ContainerState.REMOVING
+
+
+def _judge(case: Case) -> Verdict:
+    if case.container.is_running:
+        return _came_back(case)
+    missing = missing_facts(case.container, ("exit_code",))
+    if missing:
+        return unknown(case, EXIT, missing)
+    match case.ending.kind:
+        case EndKind.FAILED:
+            return _failed(case)
+        case EndKind.REQUESTED | EndKind.SHUTDOWN:
+            return _asked(case)
+        case EndKind.UNKNOWN:
+            return _unclear(case)
+        case EndKind.NONE | EndKind.DONE:
+            return None
+
+
+def _failed(case: Case) -> Symptom:
+    ending = case.ending
+    severity = Severity.INFO if ending.aged else Severity.ERROR
+    description = f"It exited with code {explain_exit(ending.exit_code or 0)}{_when(case)}; nobody asked it to."
+    symptom = case.symptom(EXIT, severity, description, *_evidence(case, ending.exit))
+    return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
+
+
+def _asked(case: Case) -> Symptom | None:
+    end = case.ending.exit
+    if end is not None and end.forced:
+        description = f"It was stopped as asked{_when(case)}, but only SIGKILL ended it."
+        return case.symptom(EXIT, Severity.INFO, description, f"exit code {explain_exit(case.ending.exit_code or 0)}")
+    if case.ending.certain or not case.ending.exit_code:
+        return None
+    description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably stopped by hand."
+    policy = f"restart policy {case.container.restart_policy}: the engine would have started it again"
+    return case.symptom(EXIT, Severity.INFO, description, policy).model_copy(update={"confidence": 0.6})
+
+
+def _unclear(case: Case) -> Verdict:
+    """A code that a stop leaves behind as well as a crash, and no history of it."""
+    if not case.ending.aged:
+        return unknown(case, EXIT, ("lifecycle",), "history does not tell whether its stop was asked for")
+    description = f"It exited with code {explain_exit(case.ending.exit_code or 0)}{_when(case)}."
+    return case.symptom(EXIT, Severity.INFO, description, "older than its history").model_copy(
+        update={"confidence": 0.5}
+    )
+
+
+def _came_back(case: Case) -> Symptom | None:
+    """It runs again after a failed exit: an error while it loops or has just come up, then a warning for a while."""
+    crash = last_crash(case.container)
+    if crash is None or not crash.exit_code:
+        return None
+    fresh = case.now - crash.at <= timedelta(seconds=case.thresholds.hold_seconds)
+    if not (fresh or case.looping):
+        return None
+    severity = Severity.WARNING if case.well else Severity.ERROR
+    ago = in_seconds((case.now - crash.at).total_seconds())
+    description = f"It exited with code {explain_exit(crash.exit_code)} {ago} ago and was started again."
+    return case.symptom(EXIT, severity, description, *_evidence(case, crash))
+
+
+def _when(case: Case) -> str:
+    at = case.ending.at
+    return "" if at is None else f" {in_seconds((case.now - at).total_seconds())} ago"
+
+
+def _evidence(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
+    lifetime = (
+        () if end is None or end.lifetime_seconds is None else (f"it had run {in_seconds(end.lifetime_seconds)}",)
+    )
+    error = (f"the engine says: {case.container.error}",) if case.container.error else ()
+    return (*lifetime, *error, *_last_lines(case, end))
+
+
+def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
+    if end is not None and end.last_lines:
+        return end.last_lines[-LAST_LINES:]
+    logs = case.container.logs
+    if logs is None or case.container.is_running or not case.use_logs:
+        return ()
+    return tuple(line.text[:240] for line in logs.lines[-LAST_LINES:])
+
+
+def _advise(case: Case) -> Advice:
+    crash = last_crash(case.container)
+    code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
+    return Advice(
+        causes=(cause_of_exit(code),) if code else (),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.IMMEDIATE,
+                action="Read the last lines of its log and what the engine says about the exit.",
+                rationale="Exit code {exit_code}, restart policy {restart_policy}.",
+                check="docker logs --tail 100 {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=EXIT,
+    applies=_applies,
+    judge=_judge,
+    advise=_advise,
+    description="The exit code is not 0 and nobody asked for the end: no stop, removal or recreation, no shutdown of "
+    "engine or host. History after thresholds.exit_age_seconds where the restart policy is no.",
+    source='SPEC section 3: exit code != 0, "Requested"; docker/compose one-shots that ended with 0 are done',
+)

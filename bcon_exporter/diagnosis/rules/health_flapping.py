@@ -1,0 +1,52 @@
+"""health_flapping: health changes to and fro."""
+
+from datetime import timedelta
+
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, missing_facts, unknown, while_running
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+FLAPPING = SymptomType.HEALTH_FLAPPING
+WINDOW = timedelta(hours=1)
+
+
+def _judge(case: Case) -> Verdict:
+    container = case.container
+    if container.health is None and not missing_facts(container, ("health",)):
+        return None
+    if container.lifecycle is None:
+        return unknown(case, FLAPPING, ("lifecycle",))
+    changes = [at for at in container.lifecycle.health_changes if case.now - at <= WINDOW]
+    if len(changes) < case.thresholds.flap_count:
+        return None
+    description = f"Its health changed {len(changes)} times within the last hour."
+    return case.symptom(FLAPPING, Severity.WARNING, description, *(f"{at:%H:%M:%S} UTC" for at in changes[-5:]))
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(
+            CauseText(
+                id="health_check_too_tight", text="The probe's time-out or retries are too tight.", confidence=0.5
+            ),
+            CauseText(id="service_overloaded", text="The service is overloaded from time to time.", confidence=0.4),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Compare the times of the changes with its load and its log.",
+                rationale="CPU {cpu_percent} of {cpu_count}, memory {memory_usage}.",
+                check="docker inspect -f '{{json .State.Health}}' {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=FLAPPING,
+    applies=while_running,
+    judge=_judge,
+    advise=_advise,
+    description="thresholds.flap_count changes between healthy and unhealthy or more within an hour.",
+    source="SPEC section 3 (beyond the list)",
+)

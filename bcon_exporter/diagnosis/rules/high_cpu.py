@@ -1,0 +1,45 @@
+"""high_cpu: the container uses most of the CPU that it may use."""
+
+from bcon_exporter.diagnosis.numbers import in_percent
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+
+def _judge(case: Case) -> Verdict:
+    usage, limit = case.container.usage, case.thresholds.cpu_ratio
+    if usage is None or usage.cpu_ratio is None or usage.stale:
+        return unknown(case, SymptomType.HIGH_CPU, ("usage",), "two samples of its CPU use are needed")
+    if usage.cpu_ratio <= limit:
+        return None
+    cpus = f" of its {usage.cpu_count:g} CPUs" if usage.cpu_count else ""
+    description = f"It used {in_percent(usage.cpu_ratio)}{cpus} over the last {usage.window_seconds:.0f} s."
+    return case.symptom(SymptomType.HIGH_CPU, Severity.WARNING, description, f"threshold {in_percent(limit)}")
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(
+            CauseText(id="cpu_busy", text="A busy loop or more work than usual.", confidence=0.6),
+            CauseText(id="cpu_limit_too_low", text="It may use too little CPU for its work.", confidence=0.4),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Compare the load with the work that it did at that time.",
+                rationale="It uses {cpu_percent} of the {cpu_count} CPUs that it may use.",
+                check="docker stats --no-stream {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SymptomType.HIGH_CPU,
+    applies=while_running,
+    needs=("usage",),
+    judge=_judge,
+    advise=_advise,
+    description="Mean CPU use over the window is above thresholds.cpu_ratio of the CPUs that it may use.",
+    source="SPEC section 3: CPU > 80 % of what the container may use, sustained",
+)

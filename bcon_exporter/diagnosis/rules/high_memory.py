@@ -1,0 +1,51 @@
+"""high_memory: the working set is near the container's limit, or the host's memory where it has none."""
+
+from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+
+def _judge(case: Case) -> Verdict:
+    usage, limit = case.container.usage, case.thresholds.memory_ratio
+    if usage is None or usage.memory_ratio is None or usage.stale:
+        return unknown(case, SymptomType.HIGH_MEMORY, ("usage",))
+    if usage.memory_ratio <= limit:
+        return None
+    bound = usage.memory_limit_bytes
+    whole = f"its limit of {in_bytes(bound)}" if bound else "the host's memory; it has no limit of its own"
+    description = f"Its working set is {in_percent(usage.memory_ratio)} of {whole}."
+    evidence = (
+        f"working set {in_bytes(usage.memory_usage_bytes)}, without page cache",
+        f"threshold {in_percent(limit)}",
+    )
+    return case.symptom(SymptomType.HIGH_MEMORY, Severity.WARNING, description, *evidence)
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(
+            CauseText(id="memory_near_limit", text="The limit leaves little room for its work.", confidence=0.5),
+            CauseText(id="memory_by_design", text="A heap or cache that fills its share by design.", confidence=0.4),
+            CauseText(id="memory_leak", text="It keeps more and more memory.", confidence=0.3),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="See whether memory still grows; if so raise the limit or find what keeps it.",
+                rationale="Limit {memory_limit}, working set {memory_usage} ({memory_percent}); the kernel kills above it.",
+                check="docker stats --no-stream {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SymptomType.HIGH_MEMORY,
+    applies=while_running,
+    needs=("usage",),
+    judge=_judge,
+    advise=_advise,
+    description="Mean working set is above thresholds.memory_ratio of the limit, or of the host's memory without one.",
+    source="SPEC section 3: memory > 85 % of the container's limit (of the host's memory where it has none)",
+)

@@ -1,0 +1,36 @@
+"""log_error: the log holds lines of level error or worse, exceptions, tracebacks or panics."""
+
+from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import SuggestionText
+
+
+def _judge(case: Case) -> Verdict:
+    return judge_log(
+        case, SymptomType.LOG_ERROR, Severity.ERROR, "error event", at_least=case.thresholds.log_error_count
+    )
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Read the events that the evidence quotes, the most frequent first.",
+                rationale="The program itself calls them errors.",
+                check="docker logs --since 10m {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SymptomType.LOG_ERROR,
+    applies=log_counts,
+    judge=_judge,
+    advise=_advise,
+    description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "
+    "carry no level, within thresholds.log_window_seconds; a stack trace is one event.",
+    source="SPEC section 3: lines of level error or worse, exceptions, tracebacks, panics",
+)

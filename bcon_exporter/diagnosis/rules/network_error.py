@@ -1,0 +1,19 @@
+"""network_error: the log reports failed connections."""
+
+from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdict
+from bcon_exporter.model.findings import Severity, SymptomType
+
+
+def _judge(case: Case) -> Verdict:
+    return judge_log(case, SymptomType.NETWORK_ERROR, Severity.ERROR, "network failure")
+
+
+RULE = SymptomRule(
+    type=SymptomType.NETWORK_ERROR,
+    applies=log_counts,
+    judge=_judge,
+    description="A signature of category network in a log event that counts: refused, DNS, connection time-out, "
+    "reset, unreachable, TLS.",
+    source="SPEC section 3: network errors in the log",
+)

@@ -1,0 +1,50 @@
+"""paused: the container's processes are frozen."""
+
+from datetime import timedelta
+
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+
+def _applies(case: Case) -> bool:
+    return case.container.state is ContainerState.PAUSED
+
+
+def _judge(case: Case) -> Verdict:
+    since = case.container.lifecycle.paused_at if case.container.lifecycle is not None else None
+    allowed = case.thresholds.paused_seconds
+    if since is None and allowed > 0:
+        return unknown(case, SymptomType.PAUSED, ("lifecycle",), "history does not tell since when it is paused")
+    if since is not None and case.now - since < timedelta(seconds=allowed):
+        return None
+    when = "" if since is None else f" for {in_seconds((case.now - since).total_seconds())}"
+    return case.symptom(
+        SymptomType.PAUSED, Severity.WARNING, f"It is paused{when}: it does nothing and answers nobody."
+    )
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(CauseText(id="paused_by_hand", text="Somebody or a backup tool paused it.", confidence=0.8),),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Find out who paused it and whether it was forgotten.",
+                rationale="Its connections stay open and time out.",
+                check="docker inspect -f '{{.State.Status}}' {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SymptomType.PAUSED,
+    applies=_applies,
+    judge=_judge,
+    advise=_advise,
+    description="State paused for at least thresholds.paused_seconds.",
+    source="SPEC section 3 (beyond the list)",
+)

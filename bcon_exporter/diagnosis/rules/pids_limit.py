@@ -1,0 +1,57 @@
+"""pids_limit: the container has nearly as many processes and threads as it may have."""
+
+from bcon_exporter.diagnosis.log_symptom import log_symptom, showing
+from bcon_exporter.diagnosis.numbers import in_percent
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+PIDS = SymptomType.PIDS_LIMIT
+
+
+def pids_ratio(pids: int | None, limit: int | None) -> float | None:
+    """Share of the limit in use, None without either."""
+    return None if pids is None or not limit or limit < 0 else pids / limit
+
+
+def _judge(case: Case) -> Verdict:
+    usage, limits = case.container.usage, case.container.limits
+    pids, limit = usage.pids if usage else None, limits.pids if limits else None
+    ratio = pids_ratio(pids, limit)
+    if ratio is not None and ratio > case.thresholds.pids_ratio:
+        description = f"It has {pids} processes and threads of the {limit} that it may have ({in_percent(ratio)})."
+        return case.symptom(PIDS, Severity.ERROR, description, f"threshold {in_percent(case.thresholds.pids_ratio)}")
+    events = showing(case, PIDS)
+    if events:
+        return log_symptom(case, PIDS, Severity.ERROR, "failed start of a process", events)
+    if limit and pids is None:
+        return unknown(case, PIDS, ("usage",))
+    return None
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(
+            CauseText(id="pids_limit_reached", text="The pids limit is reached.", confidence=0.8),
+            CauseText(id="thread_leak", text="Processes or threads are started and never end.", confidence=0.5),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.IMMEDIATE,
+                action="Find what keeps starting processes; raise the pids limit only if the number is right.",
+                rationale="{pids} of {pids_limit}; above it nothing can be started, not even the health check.",
+                check="docker stats --no-stream {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=PIDS,
+    applies=while_running,
+    needs=("limits",),
+    judge=_judge,
+    advise=_advise,
+    description="More processes than thresholds.pids_ratio of the pids limit, or a log event that says none may start.",
+    source="SPEC section 3 (beyond the list)",
+)

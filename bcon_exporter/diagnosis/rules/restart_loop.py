@@ -1,0 +1,130 @@
+"""restart_loop: several restarts within the window that nobody asked for."""
+
+from datetime import timedelta
+
+from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
+from bcon_exporter.diagnosis.exit_codes import explain_exit
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+LOOP = SymptomType.RESTART_LOOP
+
+
+def _applies(case: Case) -> bool:
+    return case.container.state not in (ContainerState.CREATED, ContainerState.REMOVING)
+
+
+def _judge(case: Case) -> Verdict:
+    restarts = recent_restarts(case.container, case.now, case.thresholds)
+    if len(restarts) >= case.thresholds.restart_count:
+        return _counted(case, len(restarts))
+    if _covers_window(case):
+        return None
+    return _hint(case)
+
+
+def _covers_window(case: Case) -> bool:
+    """Whether history saw the whole window, or the container is not older than what it saw."""
+    lifecycle = case.container.lifecycle
+    if lifecycle is None:
+        return False
+    since = case.now - timedelta(seconds=case.thresholds.restart_window_seconds)
+    return lifecycle.complete and lifecycle.observed_since <= max(since, case.container.created_at)
+
+
+def _counted(case: Case, count: int) -> Symptom:
+    codes = _exit_codes(case)
+    last = recent_restarts(case.container, case.now, case.thresholds)[-1]
+    quiet = case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
+    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN)
+    severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
+    hour = in_seconds(case.thresholds.restart_window_seconds)
+    ago = in_seconds((case.now - last).total_seconds())
+    description = f"It restarted {count} times within {hour} without being asked to, the last time {ago} ago."
+    shown = ", ".join(explain_exit(code) for code in codes[-5:])
+    return case.symptom(LOOP, severity, description, *((f"exit codes, newest last: {shown}",) if codes else ()))
+
+
+def _exit_codes(case: Case) -> list[int]:
+    lifecycle = case.container.lifecycle
+    since = case.now - timedelta(seconds=case.thresholds.restart_window_seconds)
+    ends = lifecycle.exits if lifecycle is not None else ()
+    codes = [end.exit_code for end in ends if end.at >= since and not end.requested and end.exit_code is not None]
+    if not codes and not case.is_running and case.container.exit_code is not None:
+        codes = [case.container.exit_code]
+    return codes
+
+
+def _hint(case: Case) -> Verdict:
+    """History does not reach back far enough: the engine's own count, which has no times, may tell."""
+    container, count = case.container, case.container.restart_count
+    if container.restart_policy in ("no", "") and not count:
+        return None
+    if container.state is ContainerState.EXITED and not count:
+        return None
+    if count is None or count < case.thresholds.restart_count:
+        return unknown(case, LOOP, ("lifecycle",), "history does not reach back over the window yet")
+    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+        return None
+    return _from_count(case, count)
+
+
+def _is_quiet(case: Case) -> bool:
+    """Whether the last start and end lie so far back that a loop would be over."""
+    container = case.container
+    if container.state is ContainerState.RESTARTING:
+        return False
+    last = max((at for at in (container.started_at, container.finished_at) if at is not None), default=None)
+    return last is None or case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
+
+
+def _from_count(case: Case, count: int) -> Symptom:
+    young = case.now - case.container.created_at <= timedelta(seconds=case.thresholds.restart_window_seconds)
+    crash = last_crash(case.container)
+    code = crash.exit_code if crash is not None else None if case.is_running else case.container.exit_code
+    done = code == 0
+    severity = Severity.ERROR if done else Severity.CRITICAL
+    description = (
+        f"The engine restarted it {count} times since its last start by hand, the last time a short while ago."
+    )
+    evidence = (f"RestartCount {count}", "" if code is None else f"last exit code {explain_exit(code)}")
+    symptom = case.symptom(LOOP, severity, description, *(text for text in evidence if text))
+    confidence = 0.95 if young else 0.8 if case.container.state is ContainerState.RESTARTING else 0.6
+    return symptom.model_copy(update={"confidence": confidence})
+
+
+def _advise(case: Case) -> Advice:
+    codes = _exit_codes(case)
+    if codes and not any(codes):
+        cause = CauseText(
+            id="main_process_ends",
+            text="The main process ends by itself with code 0, and the restart policy starts it again.",
+            confidence=0.85,
+        )
+    else:
+        cause = CauseText(id="crash_loop", text="The program fails soon after each start.", confidence=0.5)
+    return Advice(
+        causes=(cause,),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.IMMEDIATE,
+                action="Read the last lines before an exit; the restarts hide them quickly.",
+                rationale="{restarts} restarts within the window; the engine waits up to a minute between two.",
+                check="docker logs --tail 100 {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=LOOP,
+    applies=_applies,
+    judge=_judge,
+    advise=_advise,
+    description="thresholds.restart_count restarts or more within thresholds.restart_window_seconds that nobody asked "
+    "for; history once none happened for thresholds.restart_quiet_seconds.",
+    source="SPEC section 3: 3 or more restarts that nobody asked for within the last hour",
+)

@@ -1,0 +1,70 @@
+"""slow_response: health probes near their time-out, or slow queries and upstream time-outs in the log."""
+
+from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
+from bcon_exporter.model.facts import Probe
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+SLOW = SymptomType.SLOW_RESPONSE
+PROBES = 3
+
+
+def _judge(case: Case) -> Verdict:
+    slow = _slow_probes(case)
+    if slow:
+        return _by_probes(case, slow)
+    return judge_log(case, SLOW, Severity.WARNING, "slow answer")
+
+
+def _slow_probes(case: Case) -> list[Probe]:
+    """The newest probes that took too long, when they are most of them."""
+    health = case.container.health
+    if not case.is_running or health is None or not health.timeout_seconds:
+        return []
+    newest = health.probes[-PROBES:]
+    limit = case.thresholds.slow_probe_ratio * health.timeout_seconds
+    slow = [probe for probe in newest if seconds_of(probe) > limit]
+    return slow if len(slow) * 2 > len(newest) else []
+
+
+def _by_probes(case: Case, slow: list[Probe]) -> Symptom:
+    health = case.container.health
+    timeout = health.timeout_seconds if health is not None else None
+    description = f"Its health probe took {seconds_of(slow[-1]):.1f} s; {timeout:g} s are allowed."
+    return case.symptom(SLOW, Severity.WARNING, description, *(f"probe took {seconds_of(p):.1f} s" for p in slow))
+
+
+def seconds_of(probe: Probe) -> float:
+    """How long a probe took."""
+    return (probe.ended_at - probe.started_at).total_seconds()
+
+
+def _advise(case: Case) -> Advice:
+    if not _slow_probes(case):
+        return Advice()
+    return Advice(
+        causes=(
+            CauseText(id="slow_health_probe", text="The service answers its own health check slowly.", confidence=0.6),
+            CauseText(id="too_little_cpu", text="It has too little CPU for its load.", confidence=0.3),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Look at its load before you raise the probe's time-out.",
+                rationale="CPU {cpu_percent} of {cpu_count}, throttled {throttled_percent} of the time.",
+                check="docker inspect -f '{{json .State.Health}}' {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SLOW,
+    applies=log_counts,
+    judge=_judge,
+    advise=_advise,
+    description="Most of the newest health probes take longer than thresholds.slow_probe_ratio of their time-out, or a "
+    "signature of category slow stands in a log event that counts.",
+    source="SPEC section 3: health probes near their time-out; slow-query, slow-request, upstream-timed-out messages",
+)

@@ -1,0 +1,52 @@
+"""starting: the health check has not succeeded once, long after the start period."""
+
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+
+def _judge(case: Case) -> Verdict:
+    health, started = case.container.health, case.container.started_at
+    if health is None or health.status is not HealthStatus.STARTING:
+        return None
+    if started is None:
+        return unknown(case, SymptomType.STARTING, ("started_at",))
+    age = (case.now - started).total_seconds()
+    allowed = case.thresholds.starting_seconds + (health.start_period_seconds or 0)
+    if age <= allowed:
+        return None
+    outputs = [probe.output.strip() for probe in health.probes if probe.output.strip()]
+    description = f"It was started {in_seconds(age)} ago and its health check has not succeeded yet."
+    return case.symptom(SymptomType.STARTING, Severity.WARNING, description, *(text[:240] for text in outputs[-3:]))
+
+
+def _advise(_case: Case) -> Advice:
+    return Advice(
+        causes=(
+            CauseText(
+                id="slow_start", text="It takes longer to start than its health check allows for.", confidence=0.5
+            ),
+            CauseText(id="waits_for_dependency", text="It waits for something that is not there.", confidence=0.4),
+        ),
+        suggestions=(
+            SuggestionText(
+                urgency=Urgency.SHORT_TERM,
+                action="Read its log for what it waits for; adapt start_period if it is only slow.",
+                rationale="Services that wait for its health do not start meanwhile.",
+                check="docker logs --tail 50 {name}",
+            ),
+        ),
+    )
+
+
+RULE = SymptomRule(
+    type=SymptomType.STARTING,
+    applies=while_running,
+    needs=("health",),
+    judge=_judge,
+    advise=_advise,
+    description="Health is starting for longer than thresholds.starting_seconds beyond the start period.",
+    source="SPEC section 3 (beyond the list)",
+)

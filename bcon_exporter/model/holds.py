@@ -1,0 +1,34 @@
+"""What was shown in earlier scans and must not vanish at once: hysteresis and holds as a value."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.findings import Symptom, SymptomType
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """One symptom of one container that is being shown.
+
+    Attributes:
+        symptom: As it was last truly seen.
+        since: When this episode began.
+        seen_at: When it was last truly seen.
+        scans: Scans that have shown it, held ones included.
+        scans_below: Scans in a row in which a usage symptom was clearly below its threshold.
+    """
+
+    symptom: Symptom
+    since: UtcDatetime
+    seen_at: UtcDatetime
+    scans: int = 1
+    scans_below: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldState:
+    """All holds, by full container id. Containers without symptoms, and removed ones, are not in it."""
+
+    holds: Mapping[str, Mapping[SymptomType, Hold]] = field(default_factory=lambda: MappingProxyType({}))
