@@ -8,14 +8,12 @@ from pathlib import Path
 from bcon_exporter import clock
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
-from bcon_exporter.daemon import Daemon
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
 from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
-from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.settings import Settings, current_environment, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
@@ -86,6 +84,8 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     Raises:
         SettingsError: An address is in use, or a file that the settings name is wrong.
     """
+    from bcon_exporter.daemon import Daemon  # commands do without the web server's weight
+
     set_up_logging(settings.log.level, settings.log.format)
     return Daemon(settings, build_context(settings), refresh_context, reload_settings).run()
 
@@ -115,6 +115,8 @@ def check_settings(settings: Settings) -> None:
     Raises:
         SettingsError: One of them is malformed.
     """
+    from bcon_exporter.outputs.http.web_access import WebAccess  # as above
+
     find_endpoint(settings.docker.host, current_environment(), home=Path.home())
     load_catalogue(settings.catalogue.directory)
     WebAccess(settings.web.config.file)

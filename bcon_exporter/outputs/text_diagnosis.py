@@ -45,13 +45,12 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
     """Return one container; brief shows the top cause and the newest evidence only."""
     parts: list[RenderableType] = [_title(report)]
     rows: list[tuple[str, RenderableType]] = []
-    for symptom in report.symptoms:
-        rows += _symptom_rows(symptom, report, brief=brief)
+    for index, symptom in enumerate(report.symptoms):
+        rows += _symptom_rows(symptom, report, label="" if index else "what", brief=brief)
     causes = report.likely_causes[: _BRIEF_CAUSES if brief else None]
     rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(causes)]
     suggestions = report.suggestions[: _BRIEF_SUGGESTIONS if brief else None]
-    for suggestion in suggestions:
-        rows += _suggestion_rows(suggestion, brief=brief)
+    rows += _suggestions_rows(suggestions, brief=brief)
     if not report.symptoms:
         rows.append(("", plain(report.summary, DIM)))
     if report.not_evaluated:
@@ -81,7 +80,9 @@ def _title(report: DiagnosisReport) -> Text:
     return join([status, name_text(report.container_name, "bold"), name_text(where, DIM), Text(state, style=DIM)])
 
 
-def _symptom_rows(symptom: Symptom, report: DiagnosisReport, *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
+def _symptom_rows(
+    symptom: Symptom, report: DiagnosisReport, *, label: str, brief: bool
+) -> Iterator[tuple[str, RenderableType]]:
     sentence = plain(symptom.description)
     tag = symptom.type.value
     if symptom.confidence < 1:
@@ -89,8 +90,9 @@ def _symptom_rows(symptom: Symptom, report: DiagnosisReport, *, brief: bool) -> 
     if symptom.first_seen is not None:
         tag += f", since {show_age(symptom.first_seen, report.timestamp)}"
     sentence.append(f"  {tag}", style=DIM)
-    yield "what", Text.assemble(("● ", SEVERITY_STYLES[symptom.severity]), sentence)
-    for line in symptom.evidence[-_BRIEF_EVIDENCE if brief else 0 :]:
+    yield label, Text.assemble(("● ", SEVERITY_STYLES[symptom.severity]), sentence)
+    evidence = tuple(dict.fromkeys(symptom.evidence))
+    for line in evidence[-_BRIEF_EVIDENCE if brief else 0 :]:
         yield "", _quote(line)
 
 
@@ -100,14 +102,16 @@ def _cause(cause: LikelyCause) -> Text:
     return text
 
 
-def _suggestion_rows(suggestion: Suggestion, *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
-    text = Text(f"{_WHEN[suggestion.urgency]}: ", style=DIM)
-    text.append_text(plain(suggestion.action, "default not dim"))
-    yield "do", text
-    if not brief and suggestion.rationale:
-        yield "", plain(suggestion.rationale, DIM)
-    if suggestion.check:
-        yield "", Text.assemble(("$ ", DIM), plain(suggestion.check, "dim italic"))
+def _suggestions_rows(suggestions: tuple[Suggestion, ...], *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
+    """Yield what to do; a command that several suggest stands once, after the last of them."""
+    last_use = {one.check: index for index, one in enumerate(suggestions)}
+    for index, one in enumerate(suggestions):
+        text = Text(f"{_WHEN[one.urgency]}: ", style=DIM)
+        yield "do" if index == 0 else "", text.append_text(plain(one.action, "default not dim"))
+        if not brief and one.rationale:
+            yield "", plain(one.rationale, DIM)
+        if one.check and last_use[one.check] == index:
+            yield "", Text.assemble(("$ ", DIM), plain(one.check, "dim italic"))
 
 
 def _quote(line: str) -> Text:
@@ -149,8 +153,7 @@ def show_explanation(report: ErrorExplanation) -> RenderableType:
         rows.append(("last", Text(show_time(report.last_seen))))
     rows.append(("means", plain(report.explanation)))
     rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(report.likely_causes)]
-    for suggestion in report.suggestions:
-        rows += _suggestion_rows(suggestion, brief=False)
+    rows += _suggestions_rows(report.suggestions, brief=False)
     samples = [_sample(sample) for sample in report.sample_logs]
     searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
     return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, searched])

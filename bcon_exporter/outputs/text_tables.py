@@ -123,7 +123,10 @@ def show_health(health: HealthCheck) -> RenderableType:
     """Return whether bcon-exporter works."""
     rows: list[tuple[str, RenderableType]] = [
         ("engine", plain(health.docker_version or "not reached")),
-        ("history", Text({"file": "in its file", "memory": "in memory only", "none": "none"}[health.state_database])),
+        (
+            "history",
+            Text({"file": "in its file", "memory": "in memory only", "none": "no state file"}[health.state_database]),
+        ),
         ("version", Text(health.version)),
     ]
     for label, age in (("diagnosis", health.last_diagnose_age_seconds), ("drift", health.last_drift_age_seconds)):

@@ -1,8 +1,10 @@
 """Tools about containers as they are: list, info, stats, logs."""
 
+from dataclasses import replace
+
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
-from bcon_exporter.model.facts import ContainerFacts, UsageFacts
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.model.reports import ContainerInfo, ContainerLogs, ContainerStats, LogEntry
 from bcon_exporter.tools.context import Context
@@ -25,7 +27,8 @@ def list_containers(context: Context, request: ListContainersInput) -> tuple[Con
 
 def get_container_info(context: Context, request: ContainerInput) -> ContainerInfo:
     """Return one container."""
-    return show_container(read_container(context, request.container_id, _LIST_ONLY))
+    facts, _ = read_container(context, request.container_id, _LIST_ONLY)
+    return show_container(facts)
 
 
 def get_container_stats(context: Context, request: ContainerInput) -> ContainerStats:
@@ -34,19 +37,19 @@ def get_container_stats(context: Context, request: ContainerInput) -> ContainerS
     CPU needs two samples: where no earlier one is known, a second is taken a second later.
     """
     wants = Wants(logs=False, usage=True, wait_for_usage=context.one_shot)
-    facts = read_container(context, request.container_id, wants)
+    facts, snapshot = read_container(context, request.container_id, wants)
     if facts.is_running and (facts.usage is None or facts.usage.cpu_ratio is None) and not context.one_shot:
         wants = Wants(logs=False, usage=True, wait_for_usage=True)
-        facts = read_container(context, facts.id, wants)
+        facts, snapshot = read_container(context, facts.id, wants)
     usage = facts.usage or facts.last_usage
     if usage is None:
         raise _no_usage(facts)
-    return show_usage(facts, usage)
+    return show_usage(facts, usage, host_memory_bytes(snapshot))
 
 
 def get_container_logs(context: Context, request: GetContainerLogsInput) -> ContainerLogs:
     """Return a container's newest log lines, masked, oldest first."""
-    facts = read_container(context, request.container_id, _LIST_ONLY)
+    facts, _ = read_container(context, request.container_id, _LIST_ONLY)
     logs = context.host.read_logs(facts.id, tail=request.tail, since=request.since, until=request.until)
     return ContainerLogs(
         container_id=facts.short_id,
@@ -58,34 +61,31 @@ def get_container_logs(context: Context, request: GetContainerLogsInput) -> Cont
         tail=request.tail,
         since=request.since,
         until=request.until,
-        truncated=logs.truncated,
+        truncated=logs.truncated and len(logs.lines) < request.tail,
     )
 
 
-def read_container(context: Context, container: str, wants: Wants) -> ContainerFacts:
-    """Return one container's fresh facts.
+def read_container(context: Context, container: str, wants: Wants) -> tuple[ContainerFacts, HostSnapshot]:
+    """Return one container's fresh facts, and the snapshot that holds them.
 
     Raises:
         ContainerNotFoundError, InvalidInputError: No container has this id or name, or several have this prefix.
     """
     full_id = context.host.resolve(container)
-    narrowed = Wants(
-        logs=wants.logs,
-        usage=wants.usage,
-        config=wants.config,
-        log_window_seconds=wants.log_window_seconds,
-        log_tail=wants.log_tail,
-        only=(full_id,),
-        wait_for_usage=wants.wait_for_usage,
-    )
-    for facts in observe(context, narrowed).containers:
+    snapshot = observe(context, replace(wants, only=(full_id,)))
+    for facts in snapshot.containers:
         if facts.id == full_id:
-            return facts
+            return facts, snapshot
     msg = f"container {container} was removed a moment ago"
     raise ContainerNotFoundError(msg, {"container_id": container, "near_matches": ()})
 
 
-def show_usage(facts: ContainerFacts, usage: UsageFacts) -> ContainerStats:
+def host_memory_bytes(snapshot: HostSnapshot) -> int | None:
+    """Return the memory of the host; None where the engine did not say."""
+    return None if snapshot.engine is None else snapshot.engine.memory_bytes
+
+
+def show_usage(facts: ContainerFacts, usage: UsageFacts, host_memory: int | None) -> ContainerStats:
     """Return usage as a report shows it: percent of what the container may use."""
     return ContainerStats(
         container_id=facts.short_id,
@@ -94,7 +94,7 @@ def show_usage(facts: ContainerFacts, usage: UsageFacts) -> ContainerStats:
         cpu_percent=_percent(usage.cpu_ratio),
         cpu_count=usage.cpu_count,
         memory_usage_bytes=usage.memory_usage_bytes,
-        memory_limit_bytes=usage.memory_limit_bytes,
+        memory_limit_bytes=usage.memory_limit_bytes or host_memory,
         memory_percent=_percent(usage.memory_ratio),
         network_rx_bytes=usage.network_rx_bytes,
         network_tx_bytes=usage.network_tx_bytes,

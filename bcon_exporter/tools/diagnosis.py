@@ -5,7 +5,13 @@ from dataclasses import replace
 from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
-from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, ErrorExplanation, Status
+from bcon_exporter.model.reports import (
+    ContainerHealthSummary,
+    DiagnoseAllReport,
+    DiagnosisReport,
+    ErrorExplanation,
+    Status,
+)
 from bcon_exporter.tools.containers import read_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.observe import observe
@@ -38,7 +44,7 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
 
 def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
     """Return what a pattern found in a container's log of the last day, and what it means."""
-    facts = read_container(context, request.container_id, Wants(logs=False, usage=False))
+    facts, _ = read_container(context, request.container_id, Wants(logs=False, usage=False))
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})
     return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue)

@@ -7,7 +7,7 @@ from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DiagnoseAllInput
 from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport
-from bcon_exporter.tools.containers import show_usage
+from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_fully
 from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, resolve_projects
@@ -30,7 +30,8 @@ def _check_drift(context: Context, request: Nothing) -> DriftFindings:  # noqa: 
 def _read_all_stats(context: Context, request: Nothing) -> tuple[ContainerStats, ...]:  # noqa: ARG001
     """Return the usage of every running container, the busiest first."""
     snapshot = observe(context, Wants(logs=False, usage=True, wait_for_usage=context.one_shot))
-    found = [show_usage(facts, facts.usage) for facts in snapshot.containers if facts.usage is not None]
+    memory = host_memory_bytes(snapshot)
+    found = [show_usage(facts, facts.usage, memory) for facts in snapshot.containers if facts.usage is not None]
     return tuple(sorted(found, key=lambda one: (-(one.cpu_percent or 0.0), one.container_name)))
 
 
