@@ -1,6 +1,7 @@
 """Runs every symptom rule on every container of a snapshot, and puts the verdicts into reports."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from bcon_exporter.diagnosis.rule import Case, SymptomRule, missing_facts, unkno
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.wording import explain_report, summarise_report, top_issue
 from bcon_exporter.errors import ContainerNotFoundError
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.holds import Hold, HoldState
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
@@ -35,6 +36,9 @@ class Verdicts(NamedTuple):
     symptoms: tuple[Symptom, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
     rule_errors: tuple[SymptomType, ...] = ()
+
+
+_ALL_WELL = Verdicts()
 
 
 def diagnose_host(
@@ -102,7 +106,7 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
     symptoms: list[Symptom] = []
     not_evaluated: list[NotEvaluated] = []
     errors: list[SymptomType] = []
-    for rule in rules:
+    for rule in _rules_for(case.container.state, tuple(rules)):
         if rule.type in ignored:
             continue
         try:
@@ -121,11 +125,13 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
     return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors))
 
 
-_ALL_WELL = Verdicts()
+@lru_cache(maxsize=64)
+def _rules_for(state: ContainerState, rules: tuple[SymptomRule, ...]) -> tuple[SymptomRule, ...]:
+    return tuple(rule for rule in rules if state in rule.states)
 
 
 def _verdict(rule: SymptomRule, case: Case) -> Symptom | NotEvaluated | None:
-    if not rule.applies(case):
+    if rule.applies is not None and not rule.applies(case):
         return None
     if rule.needs:
         missing = missing_facts(case.container, rule.needs)

@@ -3,7 +3,7 @@
 The word "error" elsewhere in a line says nothing. Expressions are RE2: linear on hostile lines.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import re2
@@ -55,19 +55,39 @@ _COLUMN = re2.compile(r"[,|] ?(Trace|Debug|Info|Information|Notice|Warn|Warning|
 def level_of(text: str) -> Level:
     """Read the level of one line; UNKNOWN when it carries none."""
     head = text[:HEAD_CHARS]
-    prefix = _PREFIX.match(head)
-    if prefix is not None:
-        head = head[prefix.end() :]
-    for read in _READERS:
+    if " | " in head:
+        prefix = _PREFIX.match(head)
+        head = head[prefix.end() :] if prefix is not None else head
+    for read in _readers(head):
         level = read(head)
         if level is not None:
             return level
     return Level.UNKNOWN
 
 
+def _readers(head: str) -> Iterator[Callable[[str], Level | None]]:
+    """The readers that may know the line, the surest first; cheap looks spare most of the searches."""
+    first = head[:1]
+    if first == "{":
+        yield _json
+    elif first == "<":
+        yield _syslog
+    elif first in "IWEF" and head[1:2].isdigit():
+        yield _klog
+    elif first.isdigit() or first == "[":
+        yield _redis
+        yield _mongo
+    if "l=" in head or "y=" in head:
+        yield _logfmt
+    if "HTTP/" in head:
+        yield _access
+    yield _token
+    yield _start
+    if "," in head or "|" in head:
+        yield _column
+
+
 def _json(head: str) -> Level | None:
-    if not head.startswith("{"):
-        return None
     found = _JSON.search(head)
     if found is None:
         return None
@@ -97,20 +117,34 @@ def _access(head: str) -> Level | None:
     return Level.WARNING if found.group(1).startswith("5") else Level.INFO
 
 
-def _by_letter(pattern: Any) -> Callable[[str], Level | None]:
-    def read(head: str) -> Level | None:
-        found = pattern.search(head)
-        return None if found is None else _LETTERS[found.group(1)]
-
-    return read
+def _letter(pattern: Any, head: str) -> Level | None:
+    found = pattern.search(head)
+    return None if found is None else _LETTERS[found.group(1)]
 
 
-def _by_name(pattern: Any) -> Callable[[str], Level | None]:
-    def read(head: str) -> Level | None:
-        found = pattern.search(head)
-        return None if found is None else _NAMES.get(found.group(1).lower())
+def _klog(head: str) -> Level | None:
+    return _letter(_KLOG, head)
 
-    return read
+
+def _mongo(head: str) -> Level | None:
+    return _letter(_MONGO, head)
+
+
+def _name(pattern: Any, head: str) -> Level | None:
+    found = pattern.search(head)
+    return None if found is None else _NAMES.get(found.group(1).lower())
+
+
+def _logfmt(head: str) -> Level | None:
+    return _name(_LOGFMT, head)
+
+
+def _start(head: str) -> Level | None:
+    return _name(_START, head)
+
+
+def _column(head: str) -> Level | None:
+    return _name(_COLUMN, head)
 
 
 def _redis(head: str) -> Level | None:
@@ -120,7 +154,8 @@ def _redis(head: str) -> Level | None:
 
 def _token(head: str) -> Level | None:
     """The first level in brackets or in capitals, whichever stands further left."""
-    bracket, upper = _first_bracket(head), _UPPER.search(head)
+    bracket = _first_bracket(head) if "[" in head else None
+    upper = _UPPER.search(head)
     if bracket is not None and (upper is None or bracket[0] <= upper.start(1)):
         return bracket[1]
     return None if upper is None else _NAMES[upper.group(1).lower()]
@@ -132,17 +167,3 @@ def _first_bracket(head: str) -> tuple[int, Level] | None:
         if level is not None:
             return found.start(), level
     return None
-
-
-_READERS: tuple[Callable[[str], Level | None], ...] = (
-    _json,
-    _syslog,
-    _by_letter(_KLOG),
-    _redis,
-    _by_letter(_MONGO),
-    _by_name(_LOGFMT),
-    _access,
-    _token,
-    _by_name(_START),
-    _by_name(_COLUMN),
-)

@@ -13,10 +13,7 @@ EVIDENCE_LINES = 5
 
 def log_counts(case: Case) -> bool:
     """Whether the container's log can say something now: it runs, or ended without being asked to."""
-    state = case.container.state
-    if state in (ContainerState.CREATED, ContainerState.REMOVING):
-        return False
-    if state in (ContainerState.EXITED, ContainerState.DEAD):
+    if case.container.state in (ContainerState.EXITED, ContainerState.DEAD):
         return not _is_history(case)
     return True
 

@@ -81,7 +81,8 @@ def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEven
     events: list[LogEvent] = []
     done = -1
     for index in sorted(candidates)[-MAX_CANDIDATES:]:
-        if index <= done:
+        pattern = candidates[index]
+        if index <= done or (pattern is not None and screen.owner(pattern).benign):
             continue
         start, end = event_bounds(lines, index)
         start = max(start, done + 1)

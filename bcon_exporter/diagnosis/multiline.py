@@ -23,6 +23,21 @@ _TRACE_PART = re2.compile(
 _EXCEPTION = re2.compile(
     r"^(?:[a-zA-Z_][\w.$]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Failure|Warning)\b"
 )
+_EXCEPTION_WORDS = ("Error", "Exception", "Exit", "Interrupt", "Iteration", "Failure", "Warning")
+_TRACE_STARTS = (
+    *(
+        "Caused by",
+        "Suppressed",
+        "... ",
+        "Traceback",
+        "During ",
+        "The above",
+        "goroutine ",
+        "created by",
+        "exit status",
+    ),
+    *("Require stack", "Stack trace", "#", "stack backtrace", "note: run", "main.", "---> "),
+)
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
 
@@ -46,11 +61,18 @@ def continues(previous: str, current: str) -> bool:
         return level_of(current.lstrip()) is Level.UNKNOWN
     if first in "})]" and len(current) <= CLOSING_CHARS:
         return True
-    if _TRACE_PART.match(current) is not None:
+    if _may_be_trace(current) and _TRACE_PART.match(current) is not None:
         return not current.startswith("Traceback") or _introduces_trace(previous)
+    if not any(word in current for word in _EXCEPTION_WORDS):
+        return False
     if previous[:1] in (" ", "\t") or previous.startswith(("Traceback (most recent", "The above", "During handling")):
         return _EXCEPTION.match(current) is not None
     return _EXCEPTION.match(current) is not None and level_of(previous) >= Level.ERROR
+
+
+def _may_be_trace(text: str) -> bool:
+    """A cheap look that spares the search."""
+    return text.startswith(_TRACE_STARTS) or "(0x" in text
 
 
 def _introduces_trace(previous: str) -> bool:

@@ -69,6 +69,11 @@ class Case:
         )
 
 
+PRESENT = frozenset(ContainerState) - {ContainerState.REMOVING}
+RUNNING = frozenset({ContainerState.RUNNING})
+PAUSED = frozenset({ContainerState.PAUSED})
+STARTED_ONCE = PRESENT - {ContainerState.CREATED}
+
 Verdict = Symptom | NotEvaluated | None
 """The symptom, None when the container does not show it, or why that cannot be said."""
 
@@ -85,16 +90,13 @@ def _no_advice(_case: Case) -> Advice:
     return Advice()
 
 
-def _always(_case: Case) -> bool:
-    return True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SymptomRule:
     """One symptom: when it can be there, which facts it needs, how it is seen, and what follows.
 
     Attributes:
-        applies: False where the symptom cannot be there (a stopped container has no load); then it is absent.
+        states: Elsewhere the symptom cannot be there (a stopped container has no load): it is absent.
+        applies: A closer look than `states`; None where there is nothing more to ask.
         needs: Facts without which `judge` is not called; the engine then says not evaluated.
         judge: Pure. Raises nothing on purpose; if it does, the report names the rule.
         description: The condition in one sentence, for the docs.
@@ -102,17 +104,13 @@ class SymptomRule:
     """
 
     type: SymptomType
-    applies: Callable[[Case], bool] = _always
+    states: frozenset[ContainerState] = PRESENT
+    applies: Callable[[Case], bool] | None = None
     needs: tuple[str, ...] = ()
     judge: Callable[[Case], Verdict]
     advise: Callable[[Case], Advice] = field(default=_no_advice)
     description: str
     source: str
-
-
-def while_running(case: Case) -> bool:
-    """For rules about load and health: they mean nothing in a container that does not run."""
-    return case.is_running
 
 
 _NONE_IS_A_VALUE = frozenset({"health", "limits", "started_at", "finished_at", "restart_policy"})

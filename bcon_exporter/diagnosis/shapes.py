@@ -32,7 +32,7 @@ _SENTENCES = (
 )
 _FAILURE = re2.compile("|".join(f"(?:{part})" for part in (*_TRACE_HEADS, *_SENTENCES)))
 _HARMLESS = re2.compile(
-    r"(?i)error[_.-]?log|log[_-]error|/error\b|on_?error|error[_ -]?(?:handl|report|page|rate|count|level|code)\w*|stderr"
+    r"(?i)error[_.-]?log|log[_-]error|/error\b|on_?error|stderr|error[_ -]?(?:handl|report|page|rate|count|level)\w*"
     r"|errors? (?:were |was )?(?:fixed|recovered|corrected|ignored)|if .{0,40}fails?\b|retry on (?:error|failure)"
     r"|fail(?:ed)?[_-]?(?:over|safe|fast|timeout|count)|ErrorMessage \{"
 )

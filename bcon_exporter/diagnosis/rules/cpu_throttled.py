@@ -1,7 +1,7 @@
 """cpu_throttled: the container hits its CPU quota in many periods, though its use looks low."""
 
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -38,7 +38,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=THROTTLED,
-    applies=while_running,
+    states=RUNNING,
     needs=("usage",),
     judge=_judge,
     advise=_advise,

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.facts import DiskFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -51,6 +51,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=DISK,
+    states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,
     advise=_advise,

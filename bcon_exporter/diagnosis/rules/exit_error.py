@@ -5,18 +5,13 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, missing_facts, unknown
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.signatures import SuggestionText
 
 EXIT = SymptomType.EXIT_ERROR
 LAST_LINES = 3
-
-
-def _applies(case: Case) -> bool:
-    return case.container.state is not ContainerState.REMOVING
 
 
 def _judge(case: Case) -> Verdict:
@@ -120,7 +115,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=EXIT,
-    applies=_applies,
+    states=PRESENT,
     judge=_judge,
     advise=_advise,
     description="The exit code is not 0 and nobody asked for the end: no stop, removal or recreation, no shutdown of "

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, missing_facts, unknown, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -44,7 +44,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=FLAPPING,
-    applies=while_running,
+    states=RUNNING,
     judge=_judge,
     advise=_advise,
     description="thresholds.flap_count changes between healthy and unhealthy or more within an hour.",

@@ -1,7 +1,7 @@
 """high_memory: the working set is near the container's limit, or the host's memory where it has none."""
 
 from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -33,7 +33,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="See whether memory still grows; if so raise the limit or find what keeps it.",
-                rationale="Limit {memory_limit}, working set {memory_usage} ({memory_percent}); the kernel kills above it.",
+                rationale="Limit {memory_limit}, working set {memory_usage}; the kernel kills above the limit.",
                 check="docker stats --no-stream {name}",
             ),
         ),
@@ -42,7 +42,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.HIGH_MEMORY,
-    applies=while_running,
+    states=RUNNING,
     needs=("usage",),
     judge=_judge,
     advise=_advise,

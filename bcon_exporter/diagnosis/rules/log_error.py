@@ -1,7 +1,7 @@
 """log_error: the log holds lines of level error or worse, exceptions, tracebacks or panics."""
 
 from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
 
@@ -27,6 +27,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.LOG_ERROR,
+    states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,
     advise=_advise,

@@ -1,7 +1,7 @@
 """network_error: the log reports failed connections."""
 
 from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
-from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Case, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType
 
 
@@ -11,6 +11,7 @@ def _judge(case: Case) -> Verdict:
 
 RULE = SymptomRule(
     type=SymptomType.NETWORK_ERROR,
+    states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,
     description="A signature of category network in a log event that counts: refused, DNS, connection time-out, "

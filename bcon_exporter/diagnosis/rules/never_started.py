@@ -9,10 +9,6 @@ from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
-def _applies(case: Case) -> bool:
-    return case.container.state is ContainerState.CREATED
-
-
 def _judge(case: Case) -> Verdict:
     container = case.container
     age = case.now - container.created_at
@@ -44,7 +40,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.NEVER_STARTED,
-    applies=_applies,
+    states=frozenset({ContainerState.CREATED}),
     needs=("error", "exit_code"),
     judge=_judge,
     advise=_advise,

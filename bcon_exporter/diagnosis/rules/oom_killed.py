@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.endings import EndKind, last_crash
 from bcon_exporter.diagnosis.log_symptom import evidence_of, log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -14,10 +13,6 @@ OOM = SymptomType.OOM_KILLED
 SAME_KILL_SECONDS = 5
 KILL_CODE = 137
 NEAR_LIMIT_RATIO = 0.8
-
-
-def _applies(case: Case) -> bool:
-    return case.container.state not in (ContainerState.CREATED, ContainerState.REMOVING)
 
 
 def _judge(case: Case) -> Verdict:
@@ -138,7 +133,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.IMMEDIATE,
                 action="Raise the memory limit above the peak, or give it less work at once.",
-                rationale="Limit {memory_limit}, last known working set {memory_usage}, OOM kills in a day: {oom_kills}.",
+                rationale="Limit {memory_limit}, working set {memory_usage}, OOM kills in the last day: {oom_kills}.",
                 check="docker inspect -f '{{.HostConfig.Memory}} {{.State.OOMKilled}}' {name}",
             ),
         ),
@@ -147,7 +142,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=OOM,
-    applies=_applies,
+    states=STARTED_ONCE,
     judge=_judge,
     advise=_advise,
     description="The state flag, an oom event, an out-of-memory message in the log, or exit 137 with a memory limit "

@@ -3,14 +3,9 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.diagnosis.rule import PAUSED, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
-
-
-def _applies(case: Case) -> bool:
-    return case.container.state is ContainerState.PAUSED
 
 
 def _judge(case: Case) -> Verdict:
@@ -42,7 +37,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.PAUSED,
-    applies=_applies,
+    states=PAUSED,
     judge=_judge,
     advise=_advise,
     description="State paused for at least thresholds.paused_seconds.",

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.log_symptom import log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -48,7 +48,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=PIDS,
-    applies=while_running,
+    states=RUNNING,
     needs=("limits",),
     judge=_judge,
     advise=_advise,

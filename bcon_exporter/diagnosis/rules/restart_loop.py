@@ -5,16 +5,12 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 LOOP = SymptomType.RESTART_LOOP
-
-
-def _applies(case: Case) -> bool:
-    return case.container.state not in (ContainerState.CREATED, ContainerState.REMOVING)
 
 
 def _judge(case: Case) -> Verdict:
@@ -121,7 +117,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=LOOP,
-    applies=_applies,
+    states=STARTED_ONCE,
     judge=_judge,
     advise=_advise,
     description="thresholds.restart_count restarts or more within thresholds.restart_window_seconds that nobody asked "

@@ -3,17 +3,12 @@
 from bcon_exporter.diagnosis.endings import EndKind
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, showing
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
 
 START = SymptomType.START_FAILED
 START_CODES = (126, 127, 128)
-
-
-def _applies(case: Case) -> bool:
-    return not case.container.is_running and case.container.state is not ContainerState.REMOVING
 
 
 def _judge(case: Case) -> Verdict:
@@ -46,7 +41,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=START,
-    applies=_applies,
+    states=PRESENT - RUNNING - PAUSED,
     needs=("error", "exit_code"),
     judge=_judge,
     advise=_advise,

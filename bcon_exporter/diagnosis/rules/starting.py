@@ -1,7 +1,7 @@
 """starting: the health check has not succeeded once, long after the start period."""
 
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, unknown, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -43,7 +43,7 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.STARTING,
-    applies=while_running,
+    states=RUNNING,
     needs=("health",),
     judge=_judge,
     advise=_advise,

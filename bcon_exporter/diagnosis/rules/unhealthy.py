@@ -1,6 +1,6 @@
 """unhealthy: the container's own health check fails."""
 
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict, while_running
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -44,7 +44,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.UNHEALTHY,
-    applies=while_running,
+    states=RUNNING,
     needs=("health",),
     judge=_judge,
     advise=_advise,
