@@ -71,7 +71,7 @@ def _ask(settings: Settings) -> str | None:
         connection.request("GET", "/-/healthy")
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
-        return f"no answer: {error or type(error).__name__}"
+        return f"no answer: {str(error) or type(error).__name__}"
     finally:
         connection.close()
     return None if status == _HTTP_OK else f"answered with HTTP status {status}"

@@ -63,8 +63,9 @@ def _render_table(value: Any) -> RenderableType:
             return text_tables.show_list(tuple(value))
         case ():
             return Text("Nothing matches.", style="dim")
-    msg = f"no text form of {type(value).__name__}"
-    raise TypeError(msg)
+        case _:
+            msg = f"no text form of {type(value).__name__}"
+            raise TypeError(msg)
 
 
 def render_markdown(value: Any) -> str:

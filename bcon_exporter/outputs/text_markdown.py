@@ -83,8 +83,9 @@ def _small(value: Any) -> Iterable[str]:
             return _list(tuple(value))
         case ():
             return ["Nothing matches."]
-    msg = f"no Markdown form of {type(value).__name__}"
-    raise TypeError(msg)
+        case _:
+            msg = f"no Markdown form of {type(value).__name__}"
+            raise TypeError(msg)
 
 
 def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

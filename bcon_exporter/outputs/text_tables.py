@@ -31,6 +31,7 @@ _STATE_STYLES = {
     ContainerState.DEAD: "red",
 }
 _HEALTH_STYLES = {HealthStatus.HEALTHY: "green", HealthStatus.UNHEALTHY: "bold red", HealthStatus.STARTING: "yellow"}
+_HISTORY = {"file": "in its file", "memory": "in memory only", "none": "no state file"}
 _OVERALL_STYLES = {"healthy": "bold green", "degraded": "bold yellow", "unhealthy": "bold red"}
 
 
@@ -125,7 +126,7 @@ def show_health(health: HealthCheck) -> RenderableType:
         ("engine", plain(health.docker_version or "not reached")),
         (
             "history",
-            Text({"file": "in its file", "memory": "in memory only", "none": "no state file"}[health.state_database]),
+            Text(_HISTORY[health.state_database]),
         ),
         ("version", Text(health.version)),
     ]
@@ -157,7 +158,7 @@ def show_cost(report: CostReport) -> RenderableType:
     head = Text(f"{report.total_operations} tool calls", style="bold")
     head.append(f"  {show_time(report.period_start)} to {show_time(report.period_end)}", style=DIM)
     shared = Text(f"{report.cache_hit_rate:.0%} answered by another's run", style=DIM)
-    body = [rows, shared] if report.by_operation else []
+    body: list[RenderableType] = [rows, shared] if report.by_operation else []
     return stack([head, *body, Text(report.note, style=DIM)])
 
 

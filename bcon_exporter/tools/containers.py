@@ -18,7 +18,7 @@ _LIST_ONLY = Wants(logs=False, usage=False)
 def list_containers(context: Context, request: ListContainersInput) -> tuple[ContainerInfo, ...]:
     """Return the running containers, or all, that match every filter, by project, service and name."""
     snapshot = observe(context, _LIST_ONLY)
-    filters = request.filters or {}
+    filters: dict[str, str] = {**(request.filters or {})}
     # As docker does: asking for stopped ones by a filter means to see them.
     stopped_too = request.all or "status" in filters or "exited" in filters
     chosen = [facts for facts in snapshot.containers if (stopped_too or _is_up(facts))]
