@@ -1,0 +1,356 @@
+"""Promise: an end that somebody asked for is told from a crash, and only restarts that nobody asked for count.
+
+The recorded scenarios come from a real engine; what they cannot show (bounds, disorder) is built here.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
+from bcon_exporter.model.lifecycle_rules import (
+    INFERRED_RESTART,
+    Circumstances,
+    Shutdown,
+    classify_exits,
+    find_health_changes,
+    find_image_change,
+    find_oom_kills,
+    find_restarts,
+    parse_signal,
+    signal_of_exit,
+)
+from bcon_exporter.model.lifecycle_runs import find_runs, sort_events
+from tests.factories import NOON
+from tests.model.recorded import SCENARIOS, of_container, of_service, recorded
+
+TERM, KILL, HUP, QUIT = 15, 9, 1, 3
+
+
+def event(seconds: float, action: str, container: str = "c1", **fields: object) -> LifecycleEvent:
+    """An event so long after NOON."""
+    at = NOON + timedelta(seconds=seconds)
+    return LifecycleEvent(at=at, action=action, container_id=container, name="app", **fields)  # type: ignore[arg-type]  # test fields
+
+
+def ends_of(events: Sequence[LifecycleEvent], circumstances: Circumstances = Circumstances()) -> list[ExitFacts]:  # noqa: B008 - frozen
+    return [facts for _, facts in classify_exits(find_runs(sort_events(events)), circumstances)]
+
+
+def restarts_of(events: Sequence[LifecycleEvent], circumstances: Circumstances = Circumstances()) -> list[float]:  # noqa: B008 - frozen
+    """Seconds after NOON of the restarts that nobody asked for."""
+    ordered = sort_events(events)
+    runs = find_runs(ordered)
+    found = find_restarts(classify_exits(runs, circumstances), runs, ordered, circumstances)
+    return [(at - NOON).total_seconds() for _, at in found]
+
+
+def verdicts(events: Sequence[LifecycleEvent], circumstances: Circumstances = Circumstances()) -> list[str]:  # noqa: B008 - frozen
+    """One word an end, with its exit code."""
+    return [f"{_word(end)} {end.exit_code}" for end in ends_of(events, circumstances)]
+
+
+def _word(end: ExitFacts) -> str:
+    if end.shutdown:
+        return "shutdown"
+    if end.requested:
+        return "forced" if end.forced else "requested"
+    return "oom" if end.oom else "crash"
+
+
+@pytest.mark.parametrize(
+    ("scenario", "expected", "restarts"),
+    [
+        ("docker_stop", ["requested 0"], 0),
+        ("docker_stop_forced", ["forced 137"], 0),
+        ("docker_stop_at_once", ["forced 137"], 0),
+        ("docker_kill", ["crash 137"], 0),
+        ("docker_kill_with_policy", ["crash 137"], 0),
+        ("docker_kill_term", ["requested 0"], 0),
+        ("reload_by_hup", ["crash 3"], 0),
+        ("term_then_exit_3", ["requested 3"], 0),
+        ("docker_restart", ["requested 0"], 0),
+        ("docker_rm_force", ["requested 137"], 0),
+        ("crash", ["crash 7"], 0),
+        ("crash_loop", ["crash 7"] * 6, 5),
+        ("crash_loop_stopped", ["crash 7"] * 4 + ["requested 7"], 4),
+        ("crash_loop_rm", ["crash 7"] * 5, 4),
+        ("exit_255", ["crash 255"] * 2, 1),
+        ("oom", ["oom 137"], 0),
+        ("oom_loop", ["oom 137"] * 6, 5),
+        ("oom_child", [], 0),
+        ("auto_remove", ["crash 3"] * 2, 1),
+        ("pause", ["requested 0"], 0),
+        ("rename", ["requested 0"], 0),
+        ("health", ["requested 137"], 0),
+        ("start_failed", [], 0),
+        ("host_crashed", [], 0),
+    ],
+)
+def test_recorded_ends_are_told_apart(scenario: str, expected: list[str], restarts: int) -> None:
+    assert verdicts(recorded(scenario)) == expected
+    assert len(restarts_of(recorded(scenario))) == restarts
+
+
+def test_every_recorded_scenario_can_be_judged() -> None:
+    assert len(SCENARIOS) >= 30
+    for scenario in SCENARIOS:
+        assert len(ends_of(recorded(scenario))) == sum(e.action == "die" for e in recorded(scenario))
+
+
+def test_compose_recreation_is_asked_for_and_no_restart() -> None:
+    for service, number in (("web", 1), ("worker", 1), ("worker", 2)):
+        events = of_service(recorded("compose_recreate"), service, number)
+        assert verdicts(events) == ["requested 0"]
+        assert restarts_of(events) == []
+        change = find_image_change(sort_events(events))
+        assert change is not None
+        assert change[0] == "bb:1"
+
+
+def test_compose_stop_up_restart_and_down_are_asked_for() -> None:
+    events = of_service(recorded("compose_updown"), "web")
+    assert verdicts(events) == ["requested 0"] * 3
+    assert restarts_of(events) == []
+
+
+def test_compose_kill_is_no_request_and_a_start_after_it_no_policy_restart() -> None:
+    events = of_service(recorded("compose_updown"), "worker", 1)
+    assert verdicts(events) == ["crash 137", "requested 0"]
+    assert restarts_of(events) == []
+
+
+def test_scaling_down_is_asked_for() -> None:
+    assert verdicts(of_service(recorded("compose_scale"), "worker", 3)) == ["requested 0"]
+
+
+def test_a_stopped_engine_ends_its_containers_with_it() -> None:
+    events = recorded("engine_stopped_and_started")
+    down = Shutdown(NOON + timedelta(seconds=13.9), NOON + timedelta(seconds=16.4))
+    for name, words in {
+        "always": ["shutdown 0"],
+        "slow": ["shutdown 137"],
+        "never": ["shutdown 137"],
+        "loop": ["shutdown 137"],
+    }.items():
+        own = of_container(events, name)
+        assert verdicts(own, Circumstances(shutdowns=(down,))) == words
+        assert restarts_of(own, Circumstances(shutdowns=(down,))) == []
+        assert restarts_of(own) == [], "even when the shutdown was not noticed"
+
+
+def test_a_killed_engine_makes_no_restart_loop() -> None:
+    events = recorded("engine_killed_and_restarted")
+    down = Shutdown(NOON + timedelta(seconds=3.1), NOON + timedelta(seconds=15.8))
+    for name in ("always", "slow", "never", "loop"):
+        own = of_container(events, name)
+        assert [end.shutdown for end in ends_of(own, Circumstances(shutdowns=(down,)))] == [True]
+        assert restarts_of(own) == []
+
+
+def test_an_end_long_before_a_shutdown_is_judged_by_itself() -> None:
+    events = [event(0, "start"), event(100, "die", exit_code=1)]
+    near = Shutdown(NOON + timedelta(seconds=120), NOON + timedelta(seconds=150))
+    late = Shutdown(NOON + timedelta(seconds=120.1), NOON + timedelta(seconds=150))
+    assert verdicts(events, Circumstances(shutdowns=(near,))) == ["shutdown 1"]
+    assert verdicts(events, Circumstances(shutdowns=(late,))) == ["crash 1"]
+
+
+def test_a_crash_after_the_engine_is_back_is_a_crash() -> None:
+    down = Shutdown(NOON, NOON + timedelta(seconds=10))
+    events = [event(11, "start"), event(12, "die", exit_code=1)]
+    assert verdicts(events, Circumstances(shutdowns=(down,))) == ["crash 1"]
+
+
+@pytest.mark.parametrize(
+    ("waited", "exit_code", "expected"),
+    [(29.9, 1, "requested"), (30.0, 1, "requested"), (30.1, 1, "crash"), (600.0, 0, "requested"), (600.1, 0, "crash")],
+)
+def test_a_stop_signal_asks_only_for_an_end_soon_after_it(waited: float, exit_code: int, expected: str) -> None:
+    events = [event(0, "start"), event(10, "kill", signal=TERM), event(10 + waited, "die", exit_code=exit_code)]
+    assert verdicts(events) == [f"{expected} {exit_code}"]
+
+
+def test_a_long_grace_period_is_no_crash_when_the_stop_is_reported() -> None:
+    events = [event(0, "start"), event(10, "kill", signal=TERM), event(130, "kill", signal=KILL)]
+    events += [event(130.1, "die", exit_code=137), event(130.2, "stop")]
+    assert verdicts(events) == ["forced 137"]
+
+
+def test_the_containers_own_stop_signal_counts_as_one() -> None:
+    events = [event(0, "start"), event(5, "kill", signal=HUP), event(6, "die", exit_code=1)]
+    assert verdicts(events) == ["crash 1"]
+    assert verdicts(events, Circumstances(stop_signals={"c1": HUP})) == ["requested 1"]
+
+
+@pytest.mark.parametrize("signal", [TERM, 2, QUIT])
+def test_usual_stop_signals_ask(signal: int) -> None:
+    assert verdicts([event(0, "start"), event(5, "kill", signal=signal), event(6, "die", exit_code=0)]) == [
+        "requested 0"
+    ]
+
+
+def test_a_reload_before_a_later_crash_is_no_request() -> None:
+    events = [event(0, "start")]
+    events += [event(n, "kill", signal=HUP) for n in range(1, 5)]
+    assert verdicts([*events, event(5, "die", exit_code=139)]) == ["crash 139"]
+
+
+def test_a_request_does_not_reach_into_the_next_run() -> None:
+    events = [event(0, "start"), event(5, "kill", signal=TERM), event(6, "die", exit_code=0), event(6.1, "stop")]
+    events += [event(7, "start"), event(8, "die", exit_code=1)]
+    assert verdicts(events) == ["requested 0", "crash 1"]
+
+
+def test_removing_a_dead_container_later_does_not_excuse_its_kill() -> None:
+    events = [event(0, "start"), event(5, "kill", signal=KILL), event(5.1, "die", exit_code=137)]
+    assert verdicts([*events, event(15.1, "destroy")]) == ["requested 137"]
+    assert verdicts([*events, event(15.2, "destroy")]) == ["crash 137"]
+
+
+def test_a_container_that_removes_itself_has_still_crashed() -> None:
+    assert verdicts([event(0, "start"), event(5, "die", exit_code=1), event(5.1, "destroy")]) == ["crash 1"]
+
+
+@pytest.mark.parametrize(("waited", "counted"), [(89.9, 1), (90.0, 1), (90.1, 0)])
+def test_a_start_long_after_a_crash_is_somebodys(waited: float, counted: int) -> None:
+    assert len(restarts_of([event(0, "start"), event(1, "die", exit_code=1), event(1 + waited, "start")])) == counted
+
+
+def test_a_start_without_a_restart_policy_is_somebodys() -> None:
+    events = [event(0, "start"), event(1, "die", exit_code=1), event(2, "start")]
+    assert restarts_of(events, Circumstances(policies={"c1": "no"})) == []
+    assert restarts_of(events, Circumstances(policies={"c1": "on-failure:3"})) == [2.0]
+
+
+def test_restarting_a_crashed_container_by_hand_is_no_policy_restart() -> None:
+    events = recorded("restart_of_a_crashed")
+    assert len(restarts_of(events)) == 1, "docker restart is marked; docker start within 90 s is not"
+    policy = Circumstances(policies={events[0].container_id: "no"})
+    assert restarts_of(events, policy) == []
+
+
+def test_restarts_go_on_counting_over_a_manual_start() -> None:
+    assert len(restarts_of(recorded("loop_then_manual"))) == 5
+
+
+def test_a_run_with_exit_0_that_the_policy_repeats_counts() -> None:
+    assert restarts_of([event(0, "start"), event(1, "die", exit_code=0), event(2, "start")]) == [2.0]
+
+
+@pytest.mark.parametrize(("waited", "counted"), [(59.9, 1), (60.0, 1), (60.1, 0)])
+def test_a_supervisor_that_runs_a_container_anew_restarts_it(waited: float, counted: int) -> None:
+    events = [event(0, "create"), event(0.1, "start"), event(1, "die", exit_code=1), event(1.1, "destroy")]
+    events += [event(1 + waited - 0.1, "create", "c2"), event(1 + waited, "start", "c2")]
+    assert len(restarts_of(events)) == counted
+
+
+def test_a_new_container_made_before_the_old_one_is_gone_is_a_recreation() -> None:
+    events = [event(0, "start"), event(1, "die", exit_code=1), event(3, "create", "c2"), event(3.1, "destroy")]
+    assert restarts_of([*events, event(3.2, "start", "c2")]) == []
+
+
+def test_an_inferred_restart_counts_until_its_own_event_comes() -> None:
+    inferred = event(10, INFERRED_RESTART)
+    assert restarts_of([inferred]) == [10.0]
+    told = [event(0, "start"), event(9, "die", exit_code=1), event(10.5, "start")]
+    assert restarts_of([*told, inferred]) == [10.5]
+
+
+@pytest.mark.parametrize(
+    ("before", "exit_code", "oom"), [(10.0, 137, True), (10.1, 137, False), (2.0, 1, True), (2.1, 1, False)]
+)
+def test_an_oom_kill_belongs_to_an_end_soon_after_it(before: float, exit_code: int, *, oom: bool) -> None:
+    events = [event(0, "start"), event(50, "oom"), event(50 + before, "die", exit_code=exit_code)]
+    assert [end.oom for end in ends_of(events)] == [oom]
+
+
+def test_an_oom_event_reported_after_the_end_still_belongs_to_it() -> None:
+    events = [event(0, "start"), event(5, "die", exit_code=137), event(5.5, "oom")]
+    assert [end.oom for end in ends_of(events)] == [True]
+
+
+def test_a_child_killed_before_a_forced_stop_did_not_end_the_container() -> None:
+    events = [event(0, "start"), event(5, "oom"), event(6, "kill", signal=TERM), event(6, "kill", signal=KILL)]
+    assert [end.oom for end in ends_of([*events, event(6.1, "die", exit_code=137)])] == [False]
+
+
+def test_oom_kills_of_a_child_are_listed() -> None:
+    assert len(find_oom_kills(recorded("oom_child"))) == 1
+
+
+def test_health_flips_are_counted_within_a_run() -> None:
+    assert len(find_health_changes(recorded("health"))) == 2
+    steps = [
+        event(1, "health_status", health="unhealthy"),
+        event(2, "start"),
+        event(3, "health_status", health="healthy"),
+    ]
+    assert find_health_changes(steps) == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "signal"), [(None, None), (0, None), (128, None), (129, 1), (137, 9), (139, 11), (192, 64), (193, None)]
+)
+def test_exit_codes_above_128_name_a_signal(code: int | None, signal: int | None) -> None:
+    assert signal_of_exit(code) == signal
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("SIGQUIT", 3),
+        ("quit", 3),
+        ("3", 3),
+        ("SIGRTMIN+3", 37),
+        ("", None),
+        (None, None),
+        ("SIGNOPE", None),
+        ("-", None),
+    ],
+)
+def test_stop_signals_are_read_as_docker_writes_them(text: str | None, number: int | None) -> None:
+    assert parse_signal(text) == number
+
+
+ACTIONS = ("create", "start", "die", "kill", "stop", "restart", "oom", "destroy", "health_status", INFERRED_RESTART)
+EVENTS = st.lists(
+    st.builds(
+        event,
+        st.integers(0, 200).map(lambda tenths: tenths / 10),
+        st.sampled_from(ACTIONS),
+        st.sampled_from(["c1", "c2"]),
+        exit_code=st.sampled_from([None, 0, 1, 137, 255]),
+        signal=st.sampled_from([None, 1, 9, 15]),
+        health=st.sampled_from([None, "healthy", "unhealthy"]),
+    ),
+    max_size=40,
+)
+
+
+@given(EVENTS, st.randoms(use_true_random=False))
+def test_neither_order_nor_repetition_changes_a_verdict(events: list[LifecycleEvent], random: object) -> None:
+    mixed = [*events, *events[::2]]
+    random.shuffle(mixed)  # type: ignore[attr-defined]  # hypothesis gives a random.Random
+    assert ends_of(mixed) == ends_of(events)
+    assert restarts_of(mixed) == restarts_of(events)
+
+
+@given(EVENTS)
+def test_wild_events_give_sane_facts(events: list[LifecycleEvent]) -> None:
+    ends = ends_of(events)
+    assert [end.at for end in ends] == sorted(end.at for end in ends)
+    assert all(end.requested or not end.forced for end in ends)
+    assert all(end.lifetime_seconds is None or end.lifetime_seconds >= 0 for end in ends)
+    restarts = restarts_of(events)
+    assert restarts == sorted(restarts)
+    assert len(restarts) <= sum(e.action in ("start", INFERRED_RESTART) for e in set(events))
+
+
+@given(EVENTS)
+def test_more_shutdowns_never_make_more_restarts(events: list[LifecycleEvent]) -> None:
+    whole = Shutdown(NOON + timedelta(seconds=30), NOON + timedelta(seconds=60))
+    assert set(restarts_of(events, Circumstances(shutdowns=(whole,)))) <= set(restarts_of(events))
