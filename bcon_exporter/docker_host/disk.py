@@ -33,9 +33,19 @@ _NETWORK_KINDS = (
 )
 _SKIPPED_KINDS = frozenset(
     (
-        "autofs proc sysfs cgroup cgroup2 devpts devtmpfs mqueue securityfs debugfs tracefs bpf pstore squashfs "
-        "configfs fusectl hugetlbfs binfmt_misc nsfs rpc_pipefs efivarfs iso9660 erofs"
-    ).split(" ")
+        "autofs",
+        "proc",
+        "sysfs",
+        "cgroup",
+        "cgroup2",
+        "devpts",
+        "devtmpfs",
+        "mqueue",
+        "nsfs",
+        "squashfs",
+        "iso9660",
+        "erofs",
+    )
 )
 
 

@@ -19,10 +19,11 @@ from bcon_exporter.model.masking import mask_lines
 Stream = Literal["stdout", "stderr"]
 
 MAX_LINE_CHARS = 8192
-# What is kept of a huge line before any pattern sees it. Much more than is shown, so that a secret cut in half here
-# never reaches the shown part.
-_RAW_HEAD_BYTES = 48 * 1024
-_RAW_TAIL_BYTES = 16 * 1024
+# What is kept of a huge line before any pattern sees it: more than is shown, and without the words at the cut, so that
+# no half of a secret is left that its pattern would not know.
+_RAW_HEAD_BYTES = 12 * 1024
+_RAW_TAIL_BYTES = 4 * 1024
+_LONGEST_CUT_WORD = 1024
 _SHOWN_TAIL_CHARS = 2048
 _HEADER_BYTES = 8
 _CHUNK_BYTES = 16 * 1024
@@ -128,8 +129,13 @@ class _Growing:
                 self.dropped = True
 
     def finish(self, stream: Stream, *, complete: bool) -> Entry:
-        middle = f" {ELLIPSIS} ".encode() if self.dropped else b""
-        return Entry(self.nanoseconds, stream, bytes(self.head) + middle + bytes(self.tail), complete)
+        if not self.dropped:
+            return Entry(self.nanoseconds, stream, bytes(self.head + self.tail), complete)
+        blank = self.head.rfind(b" ", -_LONGEST_CUT_WORD)
+        head = self.head[: blank if blank > 0 else -_LONGEST_CUT_WORD]
+        blank = self.tail.find(b" ", 0, _LONGEST_CUT_WORD)
+        tail = self.tail[blank + 1 if blank >= 0 else _LONGEST_CUT_WORD :]
+        return Entry(self.nanoseconds, stream, bytes(head) + f" {ELLIPSIS} ".encode() + bytes(tail), complete)
 
 
 def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:

@@ -16,28 +16,46 @@ from bcon_exporter.model.cleaning import clip_text, strip_controls
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.secret_keys import is_secret_key, key_strength
 from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
-from bcon_exporter.model.secret_phrases import PHRASE_TRIGGER, PHRASES
-from bcon_exporter.model.secret_shapes import MASK, RULES, TRIGGER, looks_random
+from bcon_exporter.model.secret_phrases import PHRASES
+from bcon_exporter.model.secret_shapes import MASK, SHAPES, looks_random, make_trigger
 
 __all__ = ["MASK", "Sealer", "is_secret_key", "mask_lines", "mask_pair", "mask_text", "safe_text"]
 
-_TRIGGER = re2.compile(f"{TRIGGER}|{KEY_BLOCK_TRIGGER}|{PHRASE_TRIGGER}")
+_TRIGGER = re2.compile(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}")
+_RULES = tuple((rule.hints, re2.compile(rule.pattern), rule.replace) for rule in SHAPES + PHRASES)
 _FINGERPRINT_DIGITS = 16
+_MAX_ROUNDS = 6
 
 
 def mask_text(text: str) -> str:
     """Return the text with every secret in it replaced by `***`.
 
-    The text must be clean: a lone surrogate is no UTF-8 and would not be searched.
+    The text must be clean: a lone surrogate is no UTF-8 and cannot be searched.
     """
     if not _TRIGGER.search(text):
         return text
-    text = mask_key_blocks(text)
-    for pattern, replace in RULES:
-        text = pattern.sub(replace, text)
-    for pattern, replace in PHRASES:
-        text = pattern.sub(replace, text)
+    # What one rule leaves another may complete: until nothing changes, so that masking is idempotent.
+    for _ in range(_MAX_ROUNDS):
+        masked = _mask_once(text)
+        if masked == text:
+            return text
+        text = masked
     return text
+
+
+def _mask_once(text: str) -> str:
+    text = mask_key_blocks(text)
+    if "\n" not in text:
+        return _mask_line(text)
+    return "\n".join(_mask_line(line) if _TRIGGER.search(line) else line for line in text.split("\n"))
+
+
+def _mask_line(line: str) -> str:
+    low = line.lower()
+    for hints, pattern, replace in _RULES:
+        if not hints or any(hint in low for hint in hints):
+            line = pattern.sub(replace, line)
+    return line
 
 
 def mask_lines(lines: Sequence[str]) -> list[str]:

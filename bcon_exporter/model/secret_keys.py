@@ -48,7 +48,7 @@ _ABOUT = words(
     "lifetime timeout algorithm alg size rounds encoding issuer audience prefix suffix format version provider store "
     "manager source mode method methods strategy backend service port host reset error errors invalid ok bucket "
     "refresh interval validity leeway attempts retries cost strength pattern regex env var ref mount engine usage "
-    "rate budget window per"
+    "rate budget window per java kt py js ts go rb php rs cs filter handler listener"
 )
 _COUNTED = words("max min num input output total prompt completion used cached reasoning n")
 

@@ -26,33 +26,32 @@ def mask_key_blocks(text: str) -> str:
 
 
 def _mask_blocks(text: str) -> str:
+    begins = [(match.start(), match.end()) for match in _BEGIN.finditer(text)]
+    ends = [match.end() for match in _END.finditer(text)]
     done: list[str] = []
-    rest = text
-    while begin := _BEGIN.search(rest):
-        done.append(rest[: begin.start()])
-        body = rest[begin.end() :]
-        length = _block_length(body)
-        done.append("\n".join([MASK] * (1 + body[:length].count("\n"))))
-        rest = body[length:]
-    return "".join(done) + _mask_headless(rest)
+    position = 0
+    for i, (start, body) in enumerate(begins):
+        next_start = begins[i + 1][0] if i + 1 < len(begins) else len(text)
+        while ends and ends[0] <= body:
+            ends.pop(0)
+        stop = ends[0] if ends and ends[0] <= next_start else body + _open_length(text[body:next_start])
+        done += [text[position:start], "\n".join([MASK] * (1 + text.count("\n", start, stop)))]
+        position = stop
+    return "".join(done) + _mask_headless(text[position:])
 
 
-def _block_length(body: str) -> int:
-    """Return how many characters after BEGIN belong to the block, its END included."""
-    end = _END.search(body)
-    next_begin = _BEGIN.search(body)
-    if end and not (next_begin and next_begin.start() < end.start()):
-        return int(end.end())
+def _open_length(body: str) -> int:
+    """Return how many characters after a BEGIN without END belong to the block."""
     first, *others = body.split("\n")
     match = _REST_OF_LINE.search(first)
-    length = match.end() if match else 0
+    length = int(match.end()) if match else 0
     if length < len(first):
-        return int(length)
+        return length
     for line in others:
         if not _BODY_LINE.search(line):
             break
         length += 1 + len(line)
-    return int(length)
+    return length
 
 
 def _mask_headless(text: str) -> str:

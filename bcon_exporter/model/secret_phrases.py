@@ -1,20 +1,23 @@
 """Secrets that a name or a phrase announces: key=value, "key": "value", --flag value, "password is ..."."""
 
-from collections.abc import Callable
+import re
 from typing import Any
 
 import re2
 
 from bcon_exporter.model.secret_keys import key_strength, words
-from bcon_exporter.model.secret_shapes import MASK, looks_random
+from bcon_exporter.model.secret_shapes import MASK, Rule, looks_random
 
 _WORDS = (
-    r"pass|pwd|pw|psw|secret|token|cred|dsn|auth|key|pat|salt|pepper|sess|sid|otp|sig|nonce|csrf|xsrf|cvv|pin|unseal|"
-    r"conn|cookie|webhook"
+    r"pass|password|passwords|passwd|passphrase|passcode|pwd|pw|psw|pswd|secret|secrets|token|tokens|cred|creds|"
+    r"credential|credentials|dsn|auth|authorization|key|keys|pat|salt|pepper|sessionid|sessid|session|sid|otp|totp|"
+    r"sig|signature|nonce|csrf|xsrf|cvv|pin|unseal|string|connstr|cookie|webhook|masterauth"
 )
-_KEY = rf"[A-Za-z0-9_.\-]*(?:{_WORDS})[A-Za-z0-9_.\-]*"
+# A word of those, alone or as the end of a word ("dbpassword"), then perhaps more words ("token_value", "tokenValue").
+_TAIL = r"[0-9]*(?:[_.\-A-Z][A-Za-z0-9_.\-]*)?"
+_KEY = rf"[A-Za-z0-9_.\-]*(?i:{_WORDS}){_TAIL}"
 _KEY_VALUE = (
-    rf"(?i)({_KEY})((?:\\*[\"'])?\]?[ \t]*(?:=>|:=|==|=|:)[ \t]*)"
+    rf"({_KEY})((?:\\*[\"'])?\]?[ \t]*(?:=>|:=|==|=|:)[ \t]*)"
     r"(\\+\"(?:[^\"\\\n]|\\+[^\"\\\n])*\\*\"|\"(?:[^\"\\\n]|\\.)*\"?|'(?:[^'\\\n]|\\.)*'?|[^\s\"']+)"
 )
 # Words that follow "token:" or "password =" in messages; each stands for no secret.
@@ -33,6 +36,8 @@ _PLAIN_WORDS = words(
 )
 _EMPTY_VALUES = frozenset(("", "null", "none", "nil", "true", "false", "undefined", "yes", "no", "on", "off", MASK))
 _ENDS = ".,;:!?)]}>"
+_PAIR_END = re.compile("[&,;]")
+_PAIR_START = re.compile(r"[\\\"' {]{0,4}[\w.-]{1,64}[=:\\\"]")
 
 
 def _keeps(key: str, value: str, *, in_prose: bool) -> bool:
@@ -53,16 +58,10 @@ def _keeps(key: str, value: str, *, in_prose: bool) -> bool:
 
 def _cut(value: str) -> int:
     """Return where an unquoted value ends: before the next key=value, or closing punctuation."""
-    for i, char in enumerate(value):
-        if char == "&" or (char in ",;" and _starts_pair(value[i + 1 :])):
-            return i
+    for match in _PAIR_END.finditer(value):
+        if match.group() == "&" or _PAIR_START.match(value, match.end()):
+            return match.start()
     return len(value.rstrip(_ENDS)) or len(value)
-
-
-def _starts_pair(rest: str) -> bool:
-    name = rest.lstrip("\\\"' {")
-    i = next((i for i, c in enumerate(name) if not (c.isalnum() or c in "_-.")), len(name))
-    return i > 0 and name[i : i + 1] in ("=", ":", '"', "\\")
 
 
 def _opening_quote(value: str) -> str:
@@ -105,10 +104,10 @@ def _authorization(match: Any) -> str:
 
 
 def _flag(match: Any) -> str:
-    flag, gap, value = match.group(1), match.group(2), match.group(3)
+    flag, value = match.group(1), match.group(3)
     if key_strength(flag.lstrip("-")) != "strong" or value.startswith("-") or value.lower() in _PLAIN_WORDS:
         return str(match.group())
-    return f"{flag}{gap}{MASK}"
+    return str(match.group()).removesuffix(value) + MASK
 
 
 def _first(match: Any) -> str:
@@ -123,7 +122,10 @@ def _announced(match: Any) -> str:
 
 
 def _random_only(match: Any) -> str:
-    return f"{match.group(1)}{MASK}" if looks_random(match.group(2)) else str(match.group())
+    """Mask what follows "token" in prose only when it is no word, version or file name."""
+    value = match.group(2)
+    word = "." in value or value.startswith("HTTP/") or not any(c.isdigit() for c in value)
+    return str(match.group()) if word or not looks_random(value) else f"{match.group(1)}{MASK}"
 
 
 def _named_value(match: Any) -> str:
@@ -132,60 +134,60 @@ def _named_value(match: Any) -> str:
     return f"{match.group(1)}{match.group(2)}{match.group(3)}{MASK}"
 
 
-def _element(match: Any) -> str:
-    if key_strength(match.group(2)) != "strong":
-        return str(match.group())
-    return f"{match.group(1)}{match.group(2)}{match.group(3)}{MASK}"
-
-
-_PATTERNS: tuple[tuple[str, Callable[[Any], str]], ...] = (
-    (
-        r"(?i)((?:proxy-)?authorization\\*[\"']?[ \t]*[:=][ \t]*\\*[\"']?)"
+_QUOTE = r"\\*[\"'`]?"
+PHRASES: tuple[Rule, ...] = (
+    Rule(
+        ("authorization",),
+        rf"(?i)((?:proxy-)?authorization{_QUOTE}[ \t]*[:=][ \t]*{_QUOTE})"
         r"((?:basic|bearer|token|digest|negotiate|ntlm|apikey|aws4-hmac-sha256|hawk|key|dpop|splunk)[ \t]+)?"
         r"([^\s\"'\\]+(?:[ \t]*,?[ \t]*[A-Za-z_]+=[^\s\"',]+|[ \t]*,?[ \t]*[A-Za-z_]+=\"[^\"\n]*\")*)",
         _authorization,
     ),
-    (r"(?i)((?:set-)?cookie\\*[\"']?[ \t]*:[ \t]*\\*[\"']?[A-Za-z0-9_.\-]+=)[^\"'\n]+", _first),
-    (rf"(?i)(--?{_KEY})([ \t]+\\*[\"']?)([^\s\"'\\]+)", _flag),
-    (rf"(?i)(\"name\"[ \t]*:[ \t]*\")({_KEY})(\"[ \t]*,[ \t]*\"value\"[ \t]*:[ \t]*\")([^\"\n]*)", _named_value),
-    (rf"(?i)(<)({_KEY})([^<>\n]*>)([^<\n]+)", _element),
-    (r"(?i)((?:identified[ \t]+by(?:[ \t]+password)?|password)[ \t]+')[^'\n]*", _first),
-    (
+    Rule(("cookie",), rf"(?i)((?:set-)?cookie{_QUOTE}[ \t]*:[ \t]*{_QUOTE}[A-Za-z0-9_.\-]+=)[^\"'\n]+", _first),
+    Rule(("-",), rf"(?:^|[^A-Za-z0-9_.\-])(--?{_KEY})([ \t]+{_QUOTE})([^\s\"'\\]+)", _flag),
+    Rule(
+        ('"name',),
+        rf"(\"[Nn]ame\"[ \t]*:[ \t]*\")({_KEY})(\"[ \t]*,[ \t]*\"[Vv]alue\"[ \t]*:[ \t]*\")([^\"\n]*)",
+        _named_value,
+    ),
+    Rule(("</",), rf"(<)({_KEY})([^<>\n]*>)([^<\n]+)", _named_value),
+    Rule(
+        ("identified by", "password '"),
+        r"(?i)((?:identified[ \t]+by(?:[ \t]+password)?|password)[ \t]+')[^'\n]*",
+        _first,
+    ),
+    Rule(
+        ("mysql", "mariadb", "mongo", "sshpass", "7z", "htpasswd"),
         r"(?i)((?:mysql[a-z]*|mariadb(?:-[a-z]+)?|mongo[a-z]*|sshpass|7z|htpasswd)\b[^\n]*?[ \t]-p[ \t]?)[^\s\-][^\s]*",
         _first,
     ),
-    (r"(?i)(docker[ \t]+login\b[^\n]*?[ \t]-p[ \t]+)[^\s]+", _first),
-    (r"(?i)(redis-cli\b[^\n]*?[ \t]-a[ \t]+)[^\s]+", _first),
-    (r"(?i)(ldap[a-z]*\b[^\n]*?[ \t]-w[ \t]*)[^\s]+", _first),
-    (
-        r"(?i)((?:curl|wget|http|https)\b[^\n]*?[ \t](?:-u|--user|--proxy-user|-a)[ \t=]*[\"']?[^\s:\"']+:)[^\s\"']+",
+    Rule(("docker login", "podman login"), r"(?i)(\blogin\b[^\n]*?[ \t]-p[ \t]+)[^\s]+", _first),
+    Rule(("redis-cli",), r"(?i)(redis-cli\b[^\n]*?[ \t]-a[ \t]+)[^\s]+", _first),
+    Rule(("ldap",), r"(?i)(ldap[a-z]*\b[^\n]*?[ \t]-w[ \t]*)[^\s]+", _first),
+    Rule(
+        ("curl", "wget", "http "),
+        r"(?i)(\b(?:curl|wget|http|https)\b[^\n]*?[ \t](?:-u|--user|--proxy-user|-a)[ \t=]*[\"']?[^\s:\"']+:)[^\s\"']+",
         _first,
     ),
-    (r"(?i)\b((?:requirepass|masterauth)[ \t]+)([^\s]+)", _announced),
-    (r"(?i)(\blogin[ \t]+[^\s]+[ \t]+password[ \t]+)([^\s]+)", _announced),
-    (r"(?i)(password is generated for [^\s:]+:[ \t]*)([^\s]+)", _announced),
-    (
+    Rule(("requirepass", "masterauth"), r"(?i)\b((?:requirepass|masterauth)[ \t]+)([^\s]+)", _announced),
+    Rule(("login",), r"(?i)(\blogin[ \t]+[^\s]+[ \t]+password[ \t]+)([^\s]+)", _announced),
+    Rule(("is generated",), r"(?i)(password is generated for [^\s:]+:[ \t]*)([^\s]+)", _announced),
+    Rule(
+        (" is", " was", "set to"),
         r"(?i)\b((?:password|passwd|passphrase|secret|token|api[ _\-]?key|access[ _\-]key)"
         r"[ \t]+(?:is|was|set to)[ \t]*:?[ \t]*[\"'`]?)([^\s\"'`]+)",
         _announced,
     ),
-    (
+    Rule(
+        ("pass", "secret", "token", "key"),
         r"(?i)\b((?:password|passwd|passphrase|secret|token|api[ _\-]?key)[ \t]+[\"'`]?)([A-Za-z0-9+/=_!@#$%^&*.\-]+)",
         _random_only,
     ),
-    (
-        r"(?i)\b((?:api|access|secret|private|auth|signing|encryption|master|account)[ ]key"
+    Rule(
+        (" key",),
+        r"(?i)\b((?:api|access|secret|private|auth|signing|encryption|master|account) key"
         r"[ \t]*[:=][ \t]*[\"'`]?)([^\s\"'`]+)",
         _announced,
     ),
-    (_KEY_VALUE, _key_value),
-)
-PHRASES = tuple((re2.compile(pattern), replace) for pattern, replace in _PATTERNS)
-PHRASE_TRIGGER = (
-    rf"(?i:(?:{_WORDS})[A-Za-z0-9_.\-]*(?:\\*[\"'])?\]?[ \t]*[=:]|"
-    r"authorization|cookie|identified[ \t]+by|"
-    r"password|passwd|passphrase|secret|token|api[ _\-]?key|"
-    rf"-[A-Za-z0-9_.\-]*(?:{_WORDS})|<[A-Za-z0-9_.\-]*(?:{_WORDS})|\"value\"|"
-    r"mysql|mariadb|mongo|sshpass|7z|htpasswd|docker[ \t]+login|redis-cli|ldap|curl|wget|https?[ \t]|"
-    r"requirepass|masterauth|access[ _\-]key|key[ \t]*[:=])"
+    Rule(("=", ":"), _KEY_VALUE, _key_value),
 )

@@ -7,11 +7,11 @@ import base64
 import binascii
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-import re2
-
 MASK = "***"
+_AUTHORITY_END = re.compile("[/?#,]")
 
 Replace = Callable[[Any], str]
 """Takes a match, returns its replacement; must return an already masked match as it is."""
@@ -108,7 +108,7 @@ def _basic(match: Any) -> str:
 
 def _bearer(match: Any) -> str:
     value = match.group(2)
-    plain = value.isalpha() and (value.islower() or value.istitle())
+    plain = (value.isalpha() and (value.islower() or value.istitle())) or "=" in value.rstrip("=")
     return str(match.group()) if plain else f"{match.group(1)}{MASK}"
 
 
@@ -135,48 +135,62 @@ def _mask_authority(authority: str) -> str:
     return f"{MASK}@{host}" if looks_random(user) and len(user) >= 16 else authority  # noqa: PLR2004 - a token as user
 
 
-def _urls(text: str) -> str:
-    return str(URL.sub(_url, text))
-
-
 def _url(match: Any) -> str:
-    """Mask the password of one URL; one with an unescaped slash in the password too."""
-    scheme, rest = match.group(1), match.group(2)
-    end = next((i for i, c in enumerate(rest) if c in "/?#,"), len(rest))
-    authority, tail = rest[:end], rest[end:]
-    if "@" in authority:
-        later = authority.rpartition("@")[0]
-        nested = f"{scheme}{_mask_authority(authority)}" if later else f"{scheme}{authority}"
-        return nested + _urls(tail)
-    host, colon, port = authority.partition(":")
-    if colon and "@" in tail and not port.isdigit() and "]" not in port:
-        after = tail.split("@", 1)[1]
-        return f"{scheme}{host}:{MASK}@" + _urls(after)
-    return f"{scheme}{authority}" + _urls(tail)
-
-
-_URL_PATTERN = r"([A-Za-z][A-Za-z0-9+.\-]*://)([^\s\"'<>`\\]*@[^\s\"'<>`\\]*)"
-URL = re2.compile(_URL_PATTERN)
+    """Mask the passwords in a run without blanks that holds URLs, those with an unescaped slash in them too."""
+    run = str(match.group())
+    done: list[str] = []
+    position = at = 0
+    while (found := run.find("://", position)) >= 0:
+        start = found + 3
+        stop = _AUTHORITY_END.search(run, start)
+        end = stop.start() if stop else len(run)
+        authority = run[start:end]
+        done.append(run[position:start])
+        position = end
+        if "@" in authority:
+            done.append(_mask_authority(authority))
+            continue
+        if 0 <= at < end:
+            at = run.find("@", end)
+        host, _, port = authority.partition(":")
+        if at >= 0 and port and not port.isdigit() and "]" not in port and "://" not in run[end:at]:
+            done.append(f"{host}:{MASK}")
+            position = at
+        else:
+            done.append(authority)
+    return "".join(done) + run[position:]
 
 
 def _host_login(match: Any) -> str:
     return f"{match.group(1)}{MASK}{match.group(2)}"
 
 
-_PATTERNS: tuple[tuple[str, Replace], ...] = (
-    (_URL_PATTERN, _url),
-    (rf"\b(?:{_ISSUED})", _whole),
-    (_HASHES, _whole),
-    (r"(?i)\b(bearer[ \t]+)([A-Za-z0-9._~+/=\-]{8,})", _bearer),
-    (r"(?i)\b(basic[ \t]+)([A-Za-z0-9+/=]{8,})", _basic),
-    (r"(hooks\.slack\.com/(?:services|workflows|triggers)/)[A-Za-z0-9/_\-]+", _first_group),
-    (r"(discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/)[A-Za-z0-9_\-]+", _first_group),
-    (r"(\.webhook\.office\.com/webhookb2/)[^\s\"']+", _first_group),
-    (r"(jdbc:oracle:[a-z]+:[^/\s:@]+/)[^@\s]+", _first_group),
-    (r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@(?:tcp|unix|udp)\()", _host_login),
-    (r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@[A-Za-z0-9_.\-]+:[0-9]{2,5}\b)", _host_login),
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One shape.
+
+    Attributes:
+        hints: Lower-case texts of which one must stand in the line, or the pattern is not tried; none: always tried.
+    """
+
+    hints: tuple[str, ...]
+    pattern: str
+    replace: Replace
+
+
+SHAPES: tuple[Rule, ...] = (
+    Rule(("://",), r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>`\\]*@[^\s\"'<>`\\]*", _url),
+    Rule((), rf"\b(?:{_ISSUED})", _whole),
+    Rule(("$", "}"), _HASHES, _whole),
+    Rule(("bearer",), r"(?i)\b(bearer[ \t]+)([A-Za-z0-9._~+/=\-]{8,})", _bearer),
+    Rule(("basic",), r"(?i)\b(basic[ \t]+)([A-Za-z0-9+/=]{8,})", _basic),
+    Rule(("hooks.slack",), r"(hooks\.slack\.com/(?:services|workflows|triggers)/)[A-Za-z0-9/_\-]+", _first_group),
+    Rule(("discord",), r"(discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/)[A-Za-z0-9_\-]+", _first_group),
+    Rule((".webhook.office",), r"(\.webhook\.office\.com/webhookb2/)[^\s\"']+", _first_group),
+    Rule(("jdbc:oracle",), r"(jdbc:oracle:[a-z]+:[^/\s:@]+/)[^@\s]+", _first_group),
+    Rule(("@tcp(", "@unix(", "@udp("), r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@(?:tcp|unix|udp)\()", _host_login),
+    Rule(("@",), r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@[A-Za-z0-9_.\-]+:[0-9]{2,5}\b)", _host_login),
 )
-RULES: tuple[tuple[Any, Replace], ...] = tuple((re2.compile(pattern), replace) for pattern, replace in _PATTERNS)
 
 
 def _loosen(pattern: str) -> str:
@@ -184,7 +198,6 @@ def _loosen(pattern: str) -> str:
     return re.sub(r"\{[0-9]+(?:,[0-9]*)?\}", "+", pattern).replace("(?i)", "")
 
 
-TRIGGER = "|".join(
-    f"(?i:{_loosen(pattern)})" if pattern.startswith("(?i)") else f"(?:{_loosen(pattern)})" for pattern, _ in _PATTERNS
-)
-"""Matches wherever a rule may match, at a fraction of the cost: most text ends here."""
+def make_trigger(rules: tuple[Rule, ...]) -> str:
+    """Return a pattern that matches wherever one of the rules may, at a fraction of the cost."""
+    return "|".join(f"(?i:{_loosen(r.pattern)})" if "(?i)" in r.pattern else f"(?:{_loosen(r.pattern)})" for r in rules)

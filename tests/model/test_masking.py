@@ -1,0 +1,185 @@
+"""Promise: no secret of the corpora survives masking, plain text does, and no text makes masking slow or unstable."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.model.masking import MASK, Sealer, is_secret_key, mask_lines, mask_pair, mask_text, safe_text
+from tests.model.secrets_corpus import ALNUM, B64, NEGATIVES, POSITIVES, make
+
+
+def test_the_corpora_are_large_enough_to_mean_something() -> None:
+    assert len(POSITIVES) >= 300
+    assert len(NEGATIVES) >= 300
+
+
+def test_every_secret_of_the_corpus_is_masked() -> None:
+    leaks = [text for text, secret in POSITIVES if secret in mask_text(text)]
+    assert leaks == []
+
+
+def test_at_most_one_plain_text_in_a_hundred_is_changed() -> None:
+    changed = [text for text in NEGATIVES if mask_text(text) != text]
+    assert len(changed) <= len(NEGATIVES) / 100, changed
+
+
+def test_masking_twice_changes_nothing_more() -> None:
+    for text, _ in POSITIVES:
+        once = mask_text(text)
+        assert mask_text(once) == once
+
+
+FRAGMENTS = st.lists(
+    st.sampled_from(
+        (
+            *(
+                "password",
+                "token",
+                "=",
+                ":",
+                " ",
+                '"',
+                "'",
+                "\\",
+                "://",
+                "@",
+                "u",
+                "/",
+                "Bearer",
+                "***",
+                "\n",
+                "&",
+                ";",
+                ",",
+            ),
+            *(
+                "-----BEGIN PRIVATE KEY-----",
+                "-----END PRIVATE KEY-----",
+                "--",
+                "key",
+                "x1Y2z3W4v5",
+                "<",
+                ">",
+                "$6$",
+                "eyJ",
+            ),
+        )
+    ),
+    max_size=25,
+).map("".join)
+
+
+@given(FRAGMENTS)
+def test_any_mixture_of_fragments_is_stable_after_masking(text: str) -> None:
+    once = mask_text(text)
+    assert mask_text(once) == once
+
+
+@given(FRAGMENTS)
+def test_masking_keeps_the_number_of_lines(text: str) -> None:
+    assert mask_text(text).count("\n") == text.count("\n")
+
+
+def test_lines_are_masked_together_so_that_a_key_block_is_seen() -> None:
+    body = [make(B64, 64), make(B64, 64), make(B64, 20)]
+    lines = ["start", "-----BEGIN " + "RSA PRIVATE KEY-----", *body, "-----END " + "RSA PRIVATE KEY-----", "end"]
+    masked = mask_lines(lines)
+    assert masked == ["start", *[MASK] * 5, "end"]
+
+
+def test_key_lines_whose_begin_was_read_earlier_are_masked() -> None:
+    body = [make(B64, 64), make(B64, 64), make(B64, 20)]
+    assert mask_lines([*body, "plain words"]) == [MASK, MASK, MASK, "plain words"]
+
+
+def test_a_certificate_is_no_secret() -> None:
+    text = "-----BEGIN CERTIFICATE-----\\nshort\\n-----END CERTIFICATE-----"
+    assert mask_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("postgres://app:pw@db/x", "postgres://app:***@db/x"),
+        ("GET /a?token=abc&user=bob", "GET /a?token=***&user=bob"),
+        ('{"password":"a\\"b","user":"bob"}', '{"password":"***","user":"bob"}'),
+        ("Pwd=abc;Server=db", "Pwd=***;Server=db"),
+        ("(password: abc)", "(password: ***)"),
+        ("Authorization: Bearer abc", "Authorization: Bearer ***"),
+    ],
+)
+def test_masks_the_secret_and_nothing_else(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+
+
+SECRET_KEYS = """
+password DB_PASS pwd GITHUB_PAT SENTRY_DSN apiKey X-Api-Key PRIVATE_KEY clientSecret access_token DB_CREDENTIALS
+PGPASSWORD dbpass PASSWORD2 AWS_SECRET_ACCESS_KEY my.secret-key tokens_secret API_TOKENS
+"""
+PLAIN_KEYS = """
+secretary passenger compass tokenizer author keyboard PATH pattern monkey bypass primary_key max_tokens PASSWORD_FILE
+token_url public_key cache_key total_tokens passed LANG
+"""
+
+
+@pytest.mark.parametrize("key", SECRET_KEYS.split())
+def test_names_of_secrets_are_known(key: str) -> None:
+    assert is_secret_key(key)
+
+
+@pytest.mark.parametrize("key", PLAIN_KEYS.split())
+def test_names_that_only_resemble_are_left_alone(key: str) -> None:
+    assert not is_secret_key(key)
+
+
+def test_a_pair_is_masked_by_its_key_or_by_its_shape() -> None:
+    assert mask_pair("DB_PASSWORD", "short") == MASK
+    assert mask_pair("DATABASE_URL", "postgres://u:pw@h/d") == "postgres://u:***@h/d"
+    assert mask_pair("LANG", "C.UTF-8") == "C.UTF-8"
+    assert mask_pair("DB_PASSWORD", "") == ""
+
+
+def test_a_secret_at_the_clip_is_masked_before_it_is_cut() -> None:
+    secret = make(ALNUM, 30)
+    assert secret[:6] not in safe_text("x" * 90 + " password=" + secret, max_chars=110)
+
+
+@pytest.mark.parametrize(
+    "near_match",
+    [
+        "password=", "password= ", "token:", "x://", "x://u:p", "eyJ", "eyJa.", "-----BEGIN PRIVATE KEY-----", "$6$a",
+        "Authorization: ", "A1b/", "bearer ", "--token ", '"password":"', "<password>", "curl -u ", "=a,", "\\\\",
+    ],
+)  # fmt: skip
+def test_a_line_of_near_matches_stays_cheap(near_match: str) -> None:
+    def cost(length: int) -> float:
+        text = (near_match * length)[:length] + "@"
+        started = time.process_time()
+        mask_text(text)
+        return time.process_time() - started
+
+    cost(1_000)
+    # Linear: sixteen times the text costs nowhere near 256 times as much.
+    assert cost(16_000) < 0.1
+
+
+def test_fingerprints_compare_values_and_need_the_key() -> None:
+    sealer, other = Sealer.random(), Sealer.random()
+    assert sealer.seal("image", "a").fingerprint == sealer.seal("image", "a").fingerprint
+    assert sealer.seal("image", "a").fingerprint != sealer.seal("image", "b").fingerprint
+    assert sealer.seal("image", "a").fingerprint != other.seal("image", "a").fingerprint
+    assert Sealer(b"k").seal("image", "a") == Sealer(b"k").seal("image", "a")
+
+
+def test_environment_values_are_never_shown_and_others_are_masked() -> None:
+    sealer = Sealer.random()
+    assert sealer.seal("environment.LANG", "C").shown == ""
+    assert sealer.seal("labels.db.password", "abc").shown == MASK
+    assert sealer.seal("command", "app --password abc").shown == "app --password ***"
+    assert sealer.seal("image", "nginx:1.25").shown == "nginx:1.25"
+
+
+def test_text_with_a_lone_surrogate_can_be_sealed() -> None:
+    assert Sealer.random().seal("command", "a\ud800").shown == "a\\ud800"
