@@ -50,7 +50,7 @@ def measure_daemon(host: str) -> DaemonMeasurement:
     """Run the daemon with the shortest interval and scrape it over and over, compressed, on one connection."""
     with tempfile.TemporaryDirectory() as folder:
         log = (Path(folder) / "log").open("wb")
-        command = [str(Path(sys.executable).parent / "bcon-exporter"), "serve", f"--docker.host={host}"]
+        command = [sys.executable, "-m", "bcon_exporter", "serve", f"--docker.host={host}"]
         flags = [f"--web.listen-address=127.0.0.1:{PORT}", f"--state.path={folder}/state.db"]
         intervals = ["--scan.diagnose-interval=1s", "--scan.drift-interval=10s"]
         daemon = subprocess.Popen([*command, *flags, *intervals], stdout=log, stderr=log)

@@ -134,7 +134,7 @@ def _expand(path: Path) -> Path:
 
 Text = Annotated[str, BeforeValidator(refuse_number)]
 Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
-ListenAddress = Annotated[Address, BeforeValidator(parse_address)]
+ListenAddress = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
 FilePath = Annotated[Path, BeforeValidator(refuse_number), AfterValidator(_expand)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
 Paths = Annotated[tuple[FilePath, ...], NoDecode, BeforeValidator(split_list)]

@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[2]
 STATE = ROOT / ".state" / "demo"
 FILE = STATE / "bcon-demo" / "compose.yaml"
 BIN = Path(sys.executable).parent
+BCON = [sys.executable, "-m", "bcon_exporter"]
 PORT = 19877
 LONGEST_SOCKET = 100  # the kernel's limit is 107 bytes
 AILING = {"worker", "importer", "cache", "encoder", "api", "orders"}
@@ -69,7 +70,7 @@ class Demo:
     def show(self, *arguments: str) -> str:
         """Run a bcon-exporter command as a person would and return what it prints, colours included."""
         environment = self.environment | {"FORCE_COLOR": "1", "COLUMNS": str(min(console.width, 132))}
-        command = [str(BIN / "bcon-exporter"), *arguments, *self.settings()]
+        command = [*BCON, *arguments, *self.settings()]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
         return done.stdout + done.stderr
 
@@ -189,7 +190,7 @@ def running_daemon(demo: Demo) -> Iterator[None]:
     flags = [f"--web.listen-address=127.0.0.1:{demo.port}", "--scan.diagnose-interval=3s", "--scan.drift-interval=5s"]
     with (STATE / "daemon.log").open("wb") as log:
         daemon = subprocess.Popen(
-            [str(BIN / "bcon-exporter"), "serve", *demo.settings(), *flags],
+            [*BCON, "serve", *demo.settings(), *flags],
             env=demo.environment,
             stdout=log,
             stderr=log,
