@@ -87,7 +87,7 @@ class Exposition:
         self._monotonic = monotonic
         self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
         self._generation = Generation(store.statuses)
-        self._client = CollectorRegistry()
+        self._client = CollectorRegistry(auto_describe=True)
         ProcessCollector(registry=self._client)
         PlatformCollector(registry=self._client)
 

@@ -36,7 +36,7 @@ def host_samples(scan: DiagnoseScan) -> tuple[Samples, ...]:
 
 def drift_samples(scan: DriftScan) -> tuple[Samples, ...]:
     """Return the families about projects and services."""
-    reports = scan.reports
+    reports = tuple({report.project_name: report for report in scan.reports}.values())
     drifts = Counter(difference.drift_type for report in reports for difference in report.differences)
     services = [(report.project_name, service) for report in reports for service in report.services]
     return (

@@ -1,0 +1,206 @@
+"""Scans run on time, one at once; failing, hanging or late ones are counted and stop nothing."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.errors import DockerConnectionError, ErrorCode
+from bcon_exporter.schedule.scheduler import Intervals, Job, Scheduler
+from bcon_exporter.store import ScanName
+from bcon_exporter.tools import Context
+from tests.outputs.scenes import Clock, drift_scan, make_context, scan_of
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+FAST = Intervals(0.05, 0.05)
+SLOW = Intervals(3600, 3600)
+
+
+@dataclass
+class Steps:
+    """A job that does what each step says, the last one again and again."""
+
+    steps: list[Exception | None] = field(default_factory=list)
+    runs: int = 0
+
+    def run(self, context: Context) -> None:
+        """Run the next step; publishes when it has nothing to raise."""
+        self.runs += 1
+        step = self.steps.pop(0) if self.steps else None
+        if step is not None:
+            raise step
+        context.store.publish_diagnosis(scan_of(context.host.take_snapshot(context.now(), 1, None)))  # type: ignore[arg-type]  # a replay reads no wants
+
+
+@dataclass
+class Hanging:
+    """A job that does not come back until it is let go."""
+
+    let_go: threading.Event = field(default_factory=threading.Event)
+    runs: int = 0
+
+    def run(self, _context: Context) -> None:
+        """Hang."""
+        self.runs += 1
+        self.let_go.wait(30)
+
+
+class Quiet:
+    """A drift job with nothing to do."""
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def run(self, context: Context) -> None:
+        """Publish an empty scan."""
+        self.runs += 1
+        context.store.publish_drift(drift_scan())
+
+
+@dataclass
+class Bench:
+    """A scheduler under test."""
+
+    context: Context
+    scheduler: Scheduler
+    finished: list[ScanName]
+
+
+@pytest.fixture
+def running() -> Iterator[list[Bench]]:
+    benches: list[Bench] = []
+    yield benches
+    for bench in benches:
+        bench.scheduler.stop()
+
+
+def start(benches: list[Bench], job: Job, intervals: Intervals, drift: Job | None = None) -> Bench:
+    context = make_context()
+    finished: list[ScanName] = []
+    jobs: dict[ScanName, Job] = {"diagnose": job, "drift": drift or Quiet()}
+    scheduler = Scheduler(context, intervals, finished.append, jobs)
+    bench = Bench(context, scheduler, finished)
+    benches.append(bench)
+    scheduler.start()
+    return bench
+
+
+def test_the_first_diagnosis_runs_at_once_and_drift_right_after_it(running: list[Bench]) -> None:
+    bench = start(running, Steps(), SLOW)
+
+    wait_until(lambda: len(bench.finished) >= 2, "both first scans", timeout_seconds=5)
+
+    assert bench.finished == ["diagnose", "drift"]
+
+
+def test_drift_starts_even_when_the_first_diagnosis_fails(running: list[Bench]) -> None:
+    bench = start(running, Steps([DockerConnectionError("down")]), SLOW)
+
+    wait_until(lambda: "drift" in bench.finished, "the first drift scan", timeout_seconds=5)
+
+
+def test_scans_repeat_at_their_interval(running: list[Bench]) -> None:
+    job = Steps()
+    start(running, job, FAST)
+
+    wait_until(lambda: job.runs >= 5, "five runs", timeout_seconds=5)
+
+
+def test_a_failed_scan_is_counted_and_the_next_one_runs(running: list[Bench]) -> None:
+    bench = start(running, Steps([DockerConnectionError("down")]), FAST)
+
+    wait_until(lambda: bench.context.store.diagnosis, "a good scan after the bad one", timeout_seconds=5)
+
+    assert bench.context.store.status("diagnose").failures == 1
+    assert bench.context.errors.counts()[ErrorCode.DOCKER_CONNECTION_FAILED] == 1
+
+
+def test_a_defect_in_a_scan_is_an_internal_error_and_the_next_one_runs(
+    running: list[Bench], caplog: pytest.LogCaptureFixture
+) -> None:
+    bench = start(running, Steps([ZeroDivisionError("secret detail")]), FAST)
+
+    wait_until(lambda: bench.context.store.diagnosis, "a good scan after the defect", timeout_seconds=5)
+
+    assert bench.context.errors.counts()[ErrorCode.INTERNAL_ERROR] == 1
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_hanging_scan_is_not_started_twice_and_its_missed_turns_are_counted(running: list[Bench]) -> None:
+    job = Hanging()
+    bench = start(running, job, FAST)
+
+    wait_until(lambda: bench.context.store.status("diagnose").missed >= 3, "missed turns", timeout_seconds=5)
+
+    assert job.runs == 1
+    assert bench.scheduler.is_alive()
+    job.let_go.set()
+
+
+def test_threads_of_scans_never_hold_the_process(running: list[Bench]) -> None:
+    job = Hanging()
+    start(running, job, SLOW)
+    wait_until(lambda: job.runs, "the scan", timeout_seconds=5)
+
+    scan_threads = [thread for thread in threading.enumerate() if thread.name.startswith("scan-")]
+
+    assert scan_threads
+    assert all(thread.daemon for thread in scan_threads)
+    job.let_go.set()
+
+
+@pytest.mark.parametrize(("intervals_later", "alive"), [(2.9, True), (3.0, True), (3.1, False)])
+def test_is_dead_when_no_turn_came_for_three_intervals(intervals_later: float, alive: bool) -> None:
+    clock = Clock()
+    jobs: dict[ScanName, Job] = {"diagnose": Steps(), "drift": Quiet()}
+    scheduler = Scheduler(make_context(monotonic=clock), Intervals(30, 30), lambda _: None, jobs)
+
+    clock.at += intervals_later * 30
+
+    assert scheduler.is_alive() is alive
+
+
+def test_other_intervals_count_from_now_on(running: list[Bench]) -> None:
+    job, drift = Steps(), Quiet()
+    bench = start(running, job, SLOW, drift)
+    wait_until(lambda: drift.runs, "the first scans", timeout_seconds=5)
+
+    bench.scheduler.reload(bench.context, FAST)
+
+    wait_until(lambda: job.runs >= 4 and drift.runs >= 4, "fast scans", timeout_seconds=5)
+    assert bench.scheduler.intervals == FAST
+
+
+def test_a_face_that_fails_stops_no_scan(caplog: pytest.LogCaptureFixture) -> None:
+    context, job = make_context(), Steps()
+
+    def fail(_name: ScanName) -> None:
+        msg = "cannot render"
+        raise RuntimeError(msg)
+
+    scheduler = Scheduler(context, FAST, fail, {"diagnose": job, "drift": Quiet()})
+    scheduler.start()
+    try:
+        wait_until(lambda: job.runs >= 3, "further scans", timeout_seconds=5)
+    finally:
+        scheduler.stop()
+
+    assert "cannot render" in caplog.text
+
+
+def test_the_same_failure_is_told_once_at_warning(running: list[Bench], caplog: pytest.LogCaptureFixture) -> None:
+    failures: list[Exception | None] = [DockerConnectionError("the engine is away")] * 4
+    job = Steps(failures)
+    start(running, job, FAST)
+
+    wait_until(lambda: job.runs >= 5, "the failures", timeout_seconds=5)
+
+    told = [record for record in caplog.records if "the engine is away" in record.getMessage()]
+    assert [record.levelname for record in told if record.levelno >= 30] == ["WARNING"]
