@@ -55,7 +55,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _LINES = (
-    re.compile(r": line ([0-9]{1,7}): "),
+    re.compile(r"\bline ([0-9]{1,7}): "),
     re.compile(r"\bline ([0-9]{1,7})\b"),
     re.compile(r"\bL([0-9]{1,7})[.:-]"),
 )

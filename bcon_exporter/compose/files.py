@@ -90,5 +90,8 @@ def one_error_for_all() -> ComposeFileNotFoundError:
 
 def is_within(path: Path, roots: Sequence[Path]) -> bool:
     """Return whether the real path, symlinks resolved, lies below one of the real roots."""
-    real = Path(os.path.realpath(path))
+    try:
+        real = Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return False
     return any(real.is_relative_to(os.path.realpath(root)) for root in roots)

@@ -1,6 +1,6 @@
-"""Sets limits on itself, then becomes the program named after them. Run as a script by `sandbox`; imports next to nothing.
+"""Sets limits on itself, then becomes the program named after them; `sandbox` runs it as a script.
 
-python -I -S launcher.py MEMORY_BYTES CPU_SECONDS PROGRAM [ARGUMENT ...]
+Arguments: MEMORY_BYTES CPU_SECONDS PROGRAM [ARGUMENT ...]. Imports next to nothing, to start fast.
 """
 
 import os

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.model.masking import Sealer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 NOW = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)
 SEALER = Sealer(b"k" * 32)

@@ -1,0 +1,56 @@
+"""What Compose complains about is passed on as kind, file and line; what it quotes from the file is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from bcon_exporter.compose.failures import explain_failure, unset_variables
+
+SECRET = "hunter2-hunter2"  # stands where the binary quotes a value
+
+
+@pytest.mark.parametrize(
+    ("complaint", "said", "line"),
+    [
+        ("go-yaml load error in parser at L2.C3-L4.C4: did not find expected key", "not valid YAML", 4),
+        ("validating /a/c.yaml: services.web.ports must be a array", "services.web.ports", None),
+        (f"yaml: construct errors: line 7: cannot construct !!str `{SECRET}` into cli.named", "not valid YAML", 7),
+        ("empty compose file", "empty", None),
+        ('service "a" depends on undefined service "zz": invalid compose project', "zz", None),
+        ('service "a" refers to undefined volume vv: invalid compose project', "volume vv", None),
+        ("open /a/nope.yaml: no such file or directory", "/a/nope.yaml", None),
+        (
+            f"invalid interpolation format for services.web.image.\nYou may need to.\nx:${{{SECRET}",
+            "services.web.image",
+            None,
+        ),
+        ("env file /a/nope.env not found: stat /a/nope.env: no such file", "/a/nope.env", None),
+        (f"required variable V is missing a value: {SECRET}", "variable V", None),
+        (f"'services[a].mem_limit' invalid size: '{SECRET}'", "services[a].mem_limit", None),
+        (f"invalid containerPort: {SECRET}", "port", None),
+        (f'failed to read /a/.env: line 2: unterminated quoted value "{SECRET}', "malformed", 2),
+        (
+            f'failed to parse /a/c.yaml: yaml: line 1: line 4: mapping key "{SECRET}" already defined at line 3',
+            "twice",
+            4,
+        ),
+        (f"something new about {SECRET}", "breaks a rule", None),
+        ("", "breaks a rule", None),
+    ],
+)
+def test_kind_and_line_are_said_and_quotes_are_not(complaint: str, said: str, line: int | None) -> None:
+    error = explain_failure(complaint, ["/a/compose.yaml"])
+    assert said in error.message
+    assert error.details.get("line") == line
+    assert SECRET not in error.message + str(error.details)
+
+
+def test_a_file_that_the_binary_names_is_the_one_to_look_at() -> None:
+    error = explain_failure("validating /a/override.yaml: services.web.x false schema", ["/a/compose.yaml"])
+    assert error.details["file"] == "/a/override.yaml"
+
+
+def test_warnings_are_no_complaints_and_unset_variables_are_read_from_them() -> None:
+    stream = 'time="t" level=warning msg="The \\"A_B\\" variable is not set. Defaulting to a blank string."\n' * 2
+    assert unset_variables(stream) == ("A_B",)
+    assert "breaks a rule" in explain_failure(stream, []).message

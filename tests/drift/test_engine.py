@@ -1,0 +1,65 @@
+"""The report on a project: its status, what is unknown and why, and which containers no file knows."""
+
+from __future__ import annotations
+
+from bcon_exporter.drift import find_projects, find_untracked
+from bcon_exporter.model.desired import ProjectProblem
+from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.reports import DriftStatus
+from tests.drift.builders import drift, host, project, replica, service
+from tests.factories import ago, container
+
+
+def test_an_unreadable_project_is_unknown_with_its_reason() -> None:
+    desired = project(services=None, problem=ProjectProblem.NOT_FOUND, problem_detail="The file is gone.")
+    report = drift(desired, replica())
+    assert (report.status, report.unknown_reason) == (DriftStatus.UNKNOWN, ProjectProblem.NOT_FOUND)
+    assert "The file is gone." in report.summary
+    assert not (report.differences or report.services or report.untracked)
+
+
+def test_an_unread_configuration_is_unknown_not_synced() -> None:
+    report = drift(project(service()), replica(config=None))
+    assert report.status is DriftStatus.UNKNOWN
+    assert "shop-web-1" in str(report.unknown_detail)
+
+
+def test_what_is_seen_in_spite_of_an_unread_configuration_is_drift() -> None:
+    report = drift(project(service(), service("db")), replica(config=None))
+    assert report.status is DriftStatus.DRIFTED
+    assert report.unknown_detail is not None
+
+
+def test_two_directories_that_claim_one_name_are_said() -> None:
+    report = drift(project(service()), replica(claim={"working_dir": "/elsewhere"}))
+    assert "/elsewhere" in str(report.unknown_detail)
+
+
+def test_the_summary_counts_differences_by_type() -> None:
+    report = drift(project(service(fields={"user": "5", "tty": "true"}), service("db")), replica())
+    assert report.summary == "shop: 3 difference(s) in 2 service(s): 1 missing_service, 2 config_mismatch."
+
+
+def test_untracked_are_those_of_no_project_and_of_services_the_file_does_not_know() -> None:
+    loose = container(name="loose", compose=None)
+    stopped = container(name="stopped", compose=None, state=ContainerState.EXITED)
+    other = replica("api", claim={"project": "blog"}, name="blog-api-1")
+    orphan = replica("old")
+    found = host(replica(), loose, stopped, other, orphan)
+    names = [one.name for one in find_untracked(project(service()), found)]
+    assert names == ["loose", "stopped", "shop-old-1"]
+    assert drift(project(service()), *found.containers).untracked == ("loose", "shop-old-1")
+    assert len(find_untracked(None, found)) == 5
+
+
+def test_projects_are_found_by_label_and_the_newest_container_names_the_files() -> None:
+    old = replica(claim={"config_files": ("/old.yaml",)}, created_at=ago(days=2))
+    new = replica("db", claim={"config_files": ("/a.yaml", "/b.yaml")}, created_at=ago(days=1))
+    claimed = replica("x", claim={"project": "claimed", "config_hash": None}, name="c")
+    (found,) = find_projects(host(old, new, claimed))
+    assert (found.name, found.config_files, found.contradicting) == ("shop", ("/a.yaml", "/b.yaml"), False)
+
+
+def test_containers_from_several_directories_contradict_each_other() -> None:
+    (found,) = find_projects(host(replica(), replica("db", claim={"working_dir": "/elsewhere"})))
+    assert found.contradicting

@@ -1,0 +1,194 @@
+"""Field by field: what is declared counts, image defaults merge, what appeared behind Compose's back is seen."""
+
+from __future__ import annotations
+
+import pytest
+
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.reports import DriftStatus
+from tests.drift.builders import BASE, drift, kinds, only, project, replica, service
+
+CONFIG = "config_mismatch"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "environment.A",
+        "labels.a",
+        "command",
+        "ports.80/tcp",
+        "volumes./data",
+        "mem_limit",
+        "restart",
+        "cap_add",
+        "user",
+    ],
+)
+def test_a_declared_field_is_compared_absent_changed_and_equal(path: str) -> None:
+    desired = project(service(fields={path: "one"}))
+    assert drift(desired, replica(fields={path: "one"})).status is DriftStatus.SYNCED
+    assert kinds(drift(desired, replica(fields={path: "two"}))) == [("web", CONFIG, path)]
+    assert kinds(drift(desired, replica())) == [("web", CONFIG, path)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "environment.A",
+        "labels.a",
+        "ports.80/tcp",
+        "volumes./data",
+        "networks.bridge",
+        "mem_limit",
+        "restart",
+        "cap_drop",
+    ],
+)
+def test_what_appeared_although_nothing_asks_for_it_is_seen(path: str) -> None:
+    found = only(drift(project(service()), replica(fields={path: "attached"})))
+    assert (found.field, found.expected) == (path, "absent")
+    assert found.outside_compose, "the hash is the file's, so nobody but Compose's back did it"
+
+
+def test_image_defaults_are_expected_and_a_declaration_overrides_them() -> None:
+    image = {
+        "environment.PATH": "/bin",
+        "labels.maintainer": "me",
+        "user": "app",
+        "volumes./data": "volume (anonymous)",
+    }
+    assert drift(project(service()), replica(image_fields=image)).status is DriftStatus.SYNCED
+    overridden = replica(image_fields=image, fields={"user": "5", "environment.PATH": "/usr/bin"})
+    desired = project(service(fields={"user": "5", "environment.PATH": "/usr/bin"}))
+    assert drift(desired, overridden).status is DriftStatus.SYNCED
+    assert kinds(drift(project(service()), overridden)) == [
+        ("web", CONFIG, "environment.PATH"),
+        ("web", CONFIG, "user"),
+    ]
+
+
+def test_a_variable_taken_away_must_not_come_from_the_image() -> None:
+    desired = project(service(fields={"environment.A": "\0absent"}))
+    assert kinds(drift(desired, replica(image_fields={"environment.A": "1"}))) == [("web", CONFIG, "environment.A")]
+    assert drift(desired, replica()).status is DriftStatus.SYNCED
+
+
+def test_an_unread_image_accuses_nobody_of_its_defaults() -> None:
+    container = replica(fields={"environment.PATH": "/bin", "mem_limit": "64m"})
+    assert container.config is not None
+    config = container.config.model_copy(update={"image_fields": None})
+    report = drift(project(service()), container.model_copy(update={"config": config}))
+    assert kinds(report) == [("web", CONFIG, "mem_limit")]
+
+
+@pytest.mark.parametrize("path", ["logging.driver", "logging.options.max-size", "ulimits.nofile", "ipc", "hostname"])
+def test_what_the_engine_fills_in_counts_only_to_explain_an_unequal_hash(path: str) -> None:
+    container = replica(fields={path: "x"})
+    assert drift(project(service()), container).status is DriftStatus.SYNCED
+    changed = only(drift(project(service()), replica(fields={path: "x"}, claim={"config_hash": "h2"})))
+    assert (changed.field, changed.severity) == (path, Severity.INFO)
+
+
+def test_a_declared_log_driver_has_no_options_but_its_own() -> None:
+    desired = project(service(fields={"logging.driver": "local"}))
+    container = replica(fields={"logging.driver": "local", "logging.options.max-size": "1m"})
+    assert kinds(drift(desired, container)) == [("web", CONFIG, "logging.options.max-size")]
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "no_proxy"])
+def test_proxy_variables_of_the_docker_configuration_are_no_drift(name: str) -> None:
+    assert drift(project(service()), replica(fields={f"environment.{name}": "p"})).status is DriftStatus.SYNCED
+
+
+def test_a_lost_network_is_one_difference_and_a_lost_alias_is_one() -> None:
+    lost = replica()
+    assert lost.config is not None
+    without = lost.model_copy(update={"config": lost.config.model_copy(update={"fields": {}})})
+    found = only(drift(project(service()), without))
+    assert (found.field, found.compose_would) == ("networks.shop_default", "recreate")
+    path = "networks.shop_default.aliases.db"
+    alias = only(drift(project(service(fields={path: "set"})), replica()))
+    assert (alias.field, alias.compose_would) == (path, "nothing")
+
+
+@pytest.mark.parametrize("mode", ["network_mode", "pid", "ipc"])
+def test_a_shared_namespace_must_be_the_one_of_the_services_living_container(mode: str) -> None:
+    web = replica()
+    desired = project(service(), service("side", config_hash=None, fields={mode: "service:web"}))
+    good = replica("side", fields={mode: f"container:{web.short_id}"})
+    assert drift(desired, web, good).status is DriftStatus.SYNCED
+    stale = replica("side", fields={mode: "container:0123456789ab"})
+    assert kinds(drift(desired, web, stale)) == [("side", CONFIG, mode)]
+
+
+def test_mounts_of_volumes_from_are_not_the_files_to_declare() -> None:
+    desired = project(service(fields={"volumes_from": "db"}))
+    assert drift(desired, replica(fields={"volumes./x": "volume y"})).status is DriftStatus.SYNCED
+
+
+def test_an_exposed_port_follows_its_published_one() -> None:
+    desired = project(service(fields={"ports.80/tcp": "8080", "expose.80/tcp": "exposed"}))
+    assert kinds(drift(desired, replica())) == [("web", CONFIG, "ports.80/tcp")]
+
+
+@pytest.mark.parametrize(
+    ("name", "declared", "same"),
+    [
+        ("shop-web-1", None, True),
+        ("shop_web_1", None, True),
+        ("0123456789ab_shop-web-1", None, True),
+        ("renamed", None, False),
+        ("mine", "mine", True),
+        ("shop-web-1", "mine", False),
+    ],
+)
+def test_a_renamed_container_is_seen(*, name: str, declared: str | None, same: bool) -> None:
+    fields = {"container_name": declared} if declared else {}
+    report = drift(project(service(fields=fields)), replica(name=name))
+    assert kinds(report) == ([] if same else [("web", CONFIG, "container_name")])
+    if not same:
+        assert only(report).compose_would == "nothing"
+
+
+def test_the_old_container_name_left_as_an_alias_is_part_of_the_rename() -> None:
+    desired = project(service(fields={"container_name": "mine"}))
+    renamed = replica(name="other", fields={"networks.shop_default.aliases.mine": "set"})
+    assert kinds(drift(desired, renamed)) == [("web", CONFIG, "container_name")]
+
+
+def test_a_value_that_hangs_on_an_unset_variable_is_low_confidence() -> None:
+    desired = project(service(fields={"user": ""}, config_hash=None, doubtful=("user",)), unresolved=("WHO",))
+    found = only(drift(desired, replica(fields={"user": "5"})))
+    assert (found.severity, found.confidence < 0.5) == (Severity.INFO, True)
+
+
+def test_environment_values_are_never_said_but_their_change_is() -> None:
+    desired = project(service(fields={"environment.MODE": "canary-old", "environment.GONE": "canary-gone"}))
+    report = drift(desired, replica(fields={"environment.MODE": "canary-new", "environment.EXTRA": "canary-more"}))
+    assert [one.field for one in report.differences] == ["environment.EXTRA", "environment.GONE", "environment.MODE"]
+    assert "canary" not in report.model_dump_json()
+    changed = report.differences[2]
+    assert changed.expected != changed.actual
+    assert changed.expected.startswith("set (fingerprint ")
+
+
+def test_two_values_masked_alike_are_told_apart_by_fingerprint() -> None:
+    path = "labels.api_token"
+    found = only(drift(project(service(fields={path: "canary-one"})), replica(fields={path: "canary-two"})))
+    assert "canary" not in found.model_dump_json()
+    assert found.expected != found.actual
+
+
+def test_docker_update_is_outside_compose_and_left_alone_by_it() -> None:
+    found = only(drift(project(service()), replica(fields={"mem_limit": "96m"})))
+    assert (found.outside_compose, found.compose_would) == (True, "nothing")
+
+
+def test_a_missing_volume_makes_compose_recreate() -> None:
+    desired = project(service(fields={"volumes./data": "volume shop_data"}))
+    assert only(drift(desired, replica())).compose_would == "recreate"
+
+
+def test_base_fields_fit_each_other() -> None:
+    assert BASE.keys() <= service().fields.keys()
