@@ -72,10 +72,12 @@ class Placement:
     Attributes:
         pid: In the engine's pid namespace; None when it does not run.
         cgroup_parent: As configured; "" for the engine's default.
+        own_network: False when it has none, or shares the host's or another container's.
     """
 
     pid: int | None
     cgroup_parent: str
+    own_network: bool
     tty: bool | None
     log_driver: str | None
 
@@ -84,9 +86,11 @@ def parse_placement(inspected: Any) -> Placement:
     """Read what finding cgroup files and log streams needs."""
     host_config = get_object(inspected, "HostConfig")
     pid = get_int(get_object(inspected, "State"), "Pid")
+    network = get_text(host_config, "NetworkMode") or ""
     return Placement(
         pid=pid if pid and pid > 0 else None,
         cgroup_parent=get_text(host_config, "CgroupParent") or "",
+        own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
         tty=get_bool(get_object(inspected, "Config"), "Tty"),
         log_driver=get_text(get_object(host_config, "LogConfig"), "Type") or None,
     )
