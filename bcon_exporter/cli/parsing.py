@@ -70,7 +70,7 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
     if argv[index] in by_name:
         return by_name[argv[index]], [*argv[:index], *argv[index + 1 :]]
     shown = clean_name(argv[index])[:64]
-    msg = f"there is no command {shown!r}{did_you_mean(shown, by_name)}; see {PROGRAM} --help"
+    msg = f"there is no command {shown!r}{did_you_mean(shown, by_name) or f'; see {PROGRAM} --help'}"
     raise SettingsError(msg, {"command": shown})
 
 

@@ -22,9 +22,10 @@ from bcon_exporter.outputs.text_style import (
     stack,
 )
 
-_WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "this week"}
+_WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "week"}
 _ORDER: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
 _LABEL_WIDTH = 5
+_SHOWN_SAMPLES = 3
 _BRIEF_EVIDENCE, _BRIEF_CAUSES, _BRIEF_SUGGESTIONS = 2, 1, 2
 
 
@@ -103,15 +104,16 @@ def _cause(cause: LikelyCause) -> Text:
 
 
 def _suggestions_rows(suggestions: tuple[Suggestion, ...], *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
-    """Yield what to do; a command that several suggest stands once, after the last of them."""
+    """Yield what to do and by when; a command that several suggest stands once, after the last of them."""
     last_use = {one.check: index for index, one in enumerate(suggestions)}
+    before = None
     for index, one in enumerate(suggestions):
-        text = Text(f"{_WHEN[one.urgency]}: ", style=DIM)
-        yield "do" if index == 0 else "", text.append_text(plain(one.action, "default not dim"))
-        if not brief and one.rationale:
-            yield "", plain(one.rationale, DIM)
+        rationale = "" if brief else one.rationale
+        label = "" if one.urgency is before else _WHEN[one.urgency]
+        yield label, Text(" ").join([plain(one.action, "bold"), plain(rationale, DIM)])
         if one.check and last_use[one.check] == index:
             yield "", Text.assemble(("$ ", DIM), plain(one.check, "dim italic"))
+        before = one.urgency
 
 
 def _quote(line: str) -> Text:
@@ -146,7 +148,8 @@ def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
 def show_explanation(report: ErrorExplanation) -> RenderableType:
     """Return what a pattern found, with the newest occurrence in its context."""
     found = f"{report.occurrences} times " if report.occurrences else "not found: "
-    head = join([plain(found + repr(report.pattern), "bold"), "in", name_text(report.container_name, "bold")])
+    parts = [plain(found + repr(report.pattern), "bold"), Text("in"), name_text(report.container_name, "bold")]
+    head = join(parts, " ")
     rows: list[tuple[str, RenderableType]] = []
     if report.first_seen is not None:
         rows.append(("first", Text(show_time(report.first_seen))))
@@ -154,9 +157,9 @@ def show_explanation(report: ErrorExplanation) -> RenderableType:
     rows.append(("means", plain(report.explanation)))
     rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(report.likely_causes)]
     rows += _suggestions_rows(report.suggestions, brief=False)
-    samples = [_sample(sample) for sample in report.sample_logs]
+    samples = [_sample(sample) for sample in report.sample_logs[-_SHOWN_SAMPLES:]]
     searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
-    return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, searched])
+    return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, Text(), searched])
 
 
 def _sample(sample: SampleLog) -> RenderableType:
@@ -165,5 +168,5 @@ def _sample(sample: SampleLog) -> RenderableType:
         hit = index == sample.match_index
         text.append("> " if hit else "│ ", style="bold red" if hit else DIM)
         text.append_text(plain(line, "" if hit else DIM))
-        text.append("\n")
+        text.append("" if index == len(sample.lines) - 1 else "\n")
     return Padding(text, (1, 0, 0, 2))

@@ -18,9 +18,9 @@ _LIST_ONLY = Wants(logs=False, usage=False)
 def list_containers(context: Context, request: ListContainersInput) -> tuple[ContainerInfo, ...]:
     """Return the running containers, or all, that match every filter, by project, service and name."""
     snapshot = observe(context, _LIST_ONLY)
-    filters: dict[str, str] = {**(request.filters or {})}
+    filters = [(str(key), wanted) for key, wanted in (request.filters or {}).items()]
     # As docker does: asking for stopped ones by a filter means to see them.
-    stopped_too = request.all or "status" in filters or "exited" in filters
+    stopped_too = request.all or any(key in ("status", "exited") for key, _ in filters)
     chosen = [facts for facts in snapshot.containers if (stopped_too or _is_up(facts))]
     return tuple(show_container(facts) for facts in sorted(chosen, key=_order) if matches_filters(facts, filters))
 

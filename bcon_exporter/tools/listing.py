@@ -1,6 +1,6 @@
 """Turns facts into what a list shows, and filters them as `docker ps --filter` does."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from bcon_exporter.model.facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.reports import ContainerInfo
@@ -32,9 +32,9 @@ def show_container(facts: ContainerFacts) -> ContainerInfo:
     )
 
 
-def matches_filters(facts: ContainerFacts, filters: Mapping[str, str]) -> bool:
+def matches_filters(facts: ContainerFacts, filters: Iterable[tuple[str, str]]) -> bool:
     """Tell whether the container passes every filter; a fact that is unknown passes none."""
-    return all(_FILTERS[key](facts, wanted) for key, wanted in filters.items())
+    return all(_FILTERS[key](facts, wanted) for key, wanted in filters)
 
 
 def _label(facts: ContainerFacts, wanted: str) -> bool:

@@ -123,11 +123,19 @@ def parse_input(tool: Tool[Any], payload: object) -> Frozen:
 
 
 def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
+    """Return the field and what is wrong with it; pydantic's words where they are clear, never the value."""
     path = ".".join(clean_name(str(part))[:64] for part in item["loc"] if part != "[key]")
-    if item["type"] != "extra_forbidden":
-        return {"field": path, "message": str(item["msg"]).removeprefix("Value error, ")}
-    known = list(tool.input_model.model_fields)
-    return {"field": path, "message": f"unknown field{did_you_mean(path, known)}"}
+    match item["type"]:
+        case "extra_forbidden":
+            message = f"unknown field{did_you_mean(path, tool.input_model.model_fields)}"
+        case "string_pattern_mismatch" if path == "container_id":
+            message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 128 of them"
+        case "missing":
+            message = "is required"
+        case _:
+            message = str(item["msg"]).removeprefix("Value error, ")
+            message = message.replace("Input should be", "must be", 1).replace("String should", "must", 1)
+    return {"field": path, "message": message}
 
 
 def _sentence(problem: Mapping[str, str]) -> str:
