@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import lru_cache
 
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
@@ -24,10 +25,12 @@ def identity_of_event(event: LifecycleEvent) -> str:
     return _by_replica(event.project, event.service, 1 if event.number is None else event.number)
 
 
+@lru_cache(maxsize=8192)
 def _by_replica(project: str, service: str, number: int) -> str:
     return json.dumps([project, service, number], ensure_ascii=False)
 
 
+@lru_cache(maxsize=8192)
 def _by_name(name: str) -> str:
     """Compose renames a container to `<12hex>_name` while it makes its successor."""
     temporary = _TEMPORARY_NAME.fullmatch(name)

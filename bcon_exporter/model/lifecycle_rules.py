@@ -17,6 +17,7 @@ import signal as signals
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
@@ -244,6 +245,7 @@ def find_image_change(events: Iterable[LifecycleEvent]) -> tuple[str, datetime] 
     return change
 
 
+@lru_cache(maxsize=256)
 def parse_signal(text: str | None) -> int | None:
     """Read a stop signal as a container is configured with: "SIGQUIT", "QUIT", "3", "SIGRTMIN+3"."""
     match = re.fullmatch(r"(?:SIG)?([A-Z]+[0-9]?|[0-9]{1,2})(?:\+([0-9]{1,2}))?", (text or "").strip().upper())

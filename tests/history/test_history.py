@@ -1,0 +1,275 @@
+"""Promise: what happened to a container is known over its recreation and over restarts of the exporter, once each."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bcon_exporter.history import History
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from tests.factories import NOON, ago, compose, full_id, logs, usage
+from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
+from tests.model.recorded import SCENARIOS, recorded
+
+SECOND = timedelta(seconds=1)
+
+
+@pytest.fixture
+def history() -> History:
+    """A history in memory that has seen the last day."""
+    memory = open_history()
+    memory.record_events(batch(), NOON)
+    return memory
+
+
+def stopped(exit_code: int = 0, *, at: datetime = ago(60), **facts: object) -> ContainerFacts:  # noqa: B008 - frozen
+    return container(**{"state": ContainerState.EXITED, "exit_code": exit_code, "finished_at": at, **facts})
+
+
+def test_restarts_of_the_last_day_are_listed_oldest_first(history: History) -> None:
+    history.record_events(batch(*crash_loop(5)), NOON)
+    past = past_of(history, container())
+    assert list(past.restarts) == sorted(past.restarts)
+    assert (len(past.restarts), past.restarts_total) == (5, 5)
+    assert [end.exit_code for end in past.exits] == [1] * 5
+
+
+def test_restarts_leave_the_window_after_a_day_but_not_the_total(history: History) -> None:
+    history.record_events(batch(*crash_loop(1)), NOON)
+    day = timedelta(hours=24)
+    assert len(past_of(history, container(), NOON + day - SECOND).restarts) == 1
+    past = past_of(history, container(), NOON + day)
+    assert (past.restarts, past.restarts_total) == ((), 1)
+
+
+def test_the_same_events_again_change_nothing(history: History) -> None:
+    events = tuple(crash_loop(3))
+    for _ in range(3):
+        history.record_events(batch(*events), NOON)
+    past = past_of(history, container())
+    assert (len(past.exits), past.restarts_total) == (3, 3)
+
+
+def test_back_fill_after_a_restart_of_the_exporter_counts_nothing_twice(tmp_path: Path) -> None:
+    events = tuple(crash_loop(3))
+    for run in range(3):
+        again = open_history(tmp_path / "state.db")
+        again.record_events(batch(*events), NOON)
+        past = past_of(again, container())
+        assert (len(past.exits), past.restarts_total, past.complete) == (3, 3, True), run
+        again.close()
+
+
+def test_totals_outlive_the_events(tmp_path: Path) -> None:
+    first = open_history(tmp_path / "state.db")
+    first.record_events(batch(*crash_loop(3)), NOON)
+    past_of(first, container())
+    first.close()
+    again = open_history(tmp_path / "state.db")
+    later = NOON + timedelta(days=2)
+    again.record_events(batch(*crash_loop(2, last=later), since=NOON), later)
+    assert past_of(again, container(), later).restarts_total == 5
+
+
+def test_a_recreated_replica_keeps_its_past(history: History) -> None:
+    service = {"project": "shop", "service": "web", "number": 1}
+    old = [event(e.at, e.action, "old", exit_code=e.exit_code, **service) for e in crash_loop(3, last=ago(100))]
+    old += [event(ago(50), "destroy", "old", **service), event(ago(40), "create", "new", **service)]
+    history.record_events(batch(*old), NOON)
+    past = past_of(history, container(name="new", compose=compose("web", number=1)))
+    assert (len(past.exits), past.restarts_total) == (3, 3)
+
+
+def test_other_replicas_have_other_pasts(history: History) -> None:
+    service = {"project": "shop", "service": "web"}
+    ends = [event(e.at, e.action, "w1", exit_code=e.exit_code, number=1, **service) for e in crash_loop(3)]
+    history.record_events(batch(*ends), NOON)
+    seen = scan(
+        history,
+        container(name="w1", compose=compose("web", number=1)),
+        container(name="w2", compose=compose("web", number=2)),
+    )
+    assert [len(c.lifecycle.restarts) for c in seen.containers if c.lifecycle] == [3, 0]
+
+
+def test_a_container_with_the_same_labels_does_not_taint_the_other(history: History) -> None:
+    service = {"project": "shop", "service": "web", "number": 1}
+    ends = [event(e.at, e.action, "impostor", exit_code=e.exit_code, **service) for e in crash_loop(3)]
+    history.record_events(batch(*ends), NOON)
+    claim = compose("web", number=1)
+    seen = scan(history, container(name="real", compose=claim), container(name="impostor", compose=claim))
+    assert [len(c.lifecycle.restarts) for c in seen.containers if c.lifecycle] == [0, 3]
+
+
+def test_the_temporary_name_of_a_recreation_is_the_same_identity(history: History) -> None:
+    history.record_events(batch(*crash_loop(2, name="0123456789ab_api")), NOON)
+    assert len(past_of(history, container(name="api")).restarts) == 2
+
+
+def test_one_off_runs_are_known_by_their_names(history: History) -> None:
+    run = {"project": "shop", "service": "web", "oneoff": True}
+    history.record_events(batch(event(ago(5), "die", "shop-web-run-1", exit_code=4, **run)), NOON)
+    assert past_of(history, container(compose=compose("web"))).exits == ()
+    own = stopped(4, at=ago(5), name="shop-web-run-1", compose=compose("web", oneoff=True))
+    assert [end.exit_code for end in past_of(history, own).exits] == [4]
+
+
+def test_a_renamed_container_takes_its_past_along(history: History) -> None:
+    history.record_events(batch(*crash_loop(2)), NOON)
+    past_of(history, container())
+    renamed = event(NOON, "rename", "brave", container_id=full_id("api"))
+    history.record_events(batch(renamed), NOON)
+    past = past_of(history, container(name="brave", id=full_id("api")))
+    assert len(past.restarts) == 2
+
+
+def test_a_stopped_container_says_whether_somebody_stopped_it(history: History) -> None:
+    asked = [event(ago(61), "kill", signal=15), event(ago(60), "die", exit_code=0), event(ago(60), "stop")]
+    history.record_events(batch(*asked), NOON)
+    assert past_of(history, stopped()).stop_requested is True
+    history.record_events(batch(event(ago(30), "start"), event(ago(20), "die", exit_code=1)), NOON)
+    assert past_of(history, stopped(1, at=ago(20))).stop_requested is False
+    assert past_of(history, container()).stop_requested is None
+
+
+def test_an_end_that_no_event_told_is_read_from_the_container(history: History) -> None:
+    past = past_of(history, stopped(3, at=ago(60), started_at=ago(100), oom_killed=True))
+    [end] = past.exits
+    assert (end.exit_code, end.oom, end.requested, end.lifetime_seconds) == (3, True, False, 40.0)
+    assert past.stop_requested is None
+    assert past.oom_kills == (ago(60),)
+
+
+def test_exit_code_255_without_an_event_is_the_hosts_crash(history: History) -> None:
+    past = past_of(history, stopped(255))
+    assert [end.shutdown for end in past.exits] == [True]
+    assert past.stop_requested is False
+    history.record_events(batch(event(ago(60), "die", exit_code=255)), NOON)
+    assert [end.shutdown for end in past_of(history, stopped(255)).exits] == [False]
+
+
+@pytest.mark.parametrize(("age", "told"), [(2.9, 0), (3.0, 1), (3.1, 1)])
+def test_an_end_whose_events_may_still_come_is_told_by_the_next_scan(history: History, age: float, told: int) -> None:
+    past = past_of(history, stopped(137, at=ago(age)))
+    assert (len(past.exits), past.stop_requested) == (told, None)
+
+
+def test_the_last_end_of_a_stopped_container_is_told_however_old(history: History) -> None:
+    old = ago(days=5)
+    history.record_events(batch(event(old, "die", exit_code=1), since=ago(days=6)), NOON)
+    assert [end.at for end in past_of(history, stopped(1, at=old)).exits] == [old]
+    assert past_of(history, container()).exits == ()
+
+
+def test_at_most_fifty_ends_are_told(history: History) -> None:
+    history.record_events(batch(*crash_loop(80)), NOON)
+    past = past_of(history, container())
+    assert (len(past.exits), len(past.restarts)) == (50, 80)
+
+
+def test_the_flag_makes_an_end_an_oom_kill_when_the_event_was_lost(history: History) -> None:
+    history.record_events(batch(event(ago(60), "die", exit_code=137)), NOON)
+    past = past_of(history, stopped(137, oom_killed=True))
+    assert [end.oom for end in past.exits] == [True]
+    assert len(past.oom_kills) == 1
+
+
+def test_an_image_change_is_told(history: History) -> None:
+    made = [event(ago(500), "create", "one", image="app:1"), event(ago(100), "create", "two", image="app:2")]
+    both = [event(e.at, e.action, e.name, image=e.image, project="shop", service="web", number=1) for e in made]
+    history.record_events(batch(*both), NOON)
+    past = past_of(history, container(name="two", compose=compose("web")))
+    assert (past.previous_image, past.image_changed_at) == ("app:1", ago(100))
+
+
+def test_the_last_lines_before_an_end_are_kept(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    history.record_events(batch(event(ago(100), "start"), event(ago(60), "die", exit_code=1)), NOON)
+    output = logs("listening", "panic: out of cheese", at=ago(60))
+    expected = ("listening", "panic: out of cheese")
+    assert past_of(history, stopped(1, logs=output)).exits[0].last_lines == expected
+    history.close()
+    again = open_history(tmp_path / "state.db")
+    assert past_of(again, stopped(1)).exits[0].last_lines == expected
+
+
+def test_lines_of_a_later_run_are_not_the_last_words_of_an_earlier_one(history: History) -> None:
+    history.record_events(
+        batch(event(ago(100), "start"), event(ago(60), "die", exit_code=1), event(ago(50), "start")), NOON
+    )
+    past = past_of(history, container(logs=logs("hello again", at=ago(49))))
+    assert past.exits[0].last_lines == ()
+
+
+def test_the_last_usage_of_a_stopped_container_is_known(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    used = usage(memory_usage_bytes=12345)
+    scan(history, container(usage=used))
+    seen = scan(history, stopped(), now=NOON + 30 * SECOND).containers[0]
+    assert (seen.usage, seen.last_usage) == (None, used)
+    history.close()
+    again = open_history(tmp_path / "state.db")
+    assert scan(again, stopped()).containers[0].last_usage == used
+
+
+def test_usage_of_a_running_exporter_is_on_disk_when_it_stops(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    scan(history, container(usage=usage(pids=7)))
+    history.close()
+    last = scan(open_history(tmp_path / "state.db"), stopped()).containers[0].last_usage
+    assert last is not None
+    assert last.pids == 7
+
+
+def test_stale_usage_is_not_taken_for_the_last(history: History) -> None:
+    scan(history, container(usage=usage(pids=7)))
+    scan(history, container(usage=usage(pids=9, stale=True)))
+    last = scan(history, stopped()).containers[0].last_usage
+    assert last is not None
+    assert last.pids == 7
+
+
+def test_events_of_no_interest_are_left_out(history: History) -> None:
+    history.record_events(batch(event(ago(5), "connect", ""), event(ago(5), "update"), event(ago(4), "oom", "")), NOON)
+    assert past_of(history, container()).oom_kills == ()
+
+
+ORDER = st.permutations(tuple(crash_loop(4)))
+
+
+@given(ORDER, st.integers(0, 8))
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_neither_order_nor_batches_nor_repetition_matter(events: list[LifecycleEvent], cut: int) -> None:
+    history = open_history()
+    for part in (events[:cut], events[cut:], events):
+        history.record_events(batch(*part), NOON)
+    past = past_of(history, container())
+    assert (len(past.exits), len(past.restarts), past.restarts_total) == (4, 4, 4)
+
+
+@given(st.lists(st.sampled_from(SCENARIOS), min_size=1, max_size=4))
+@settings(max_examples=25)
+def test_totals_never_shrink(scenarios: list[str]) -> None:
+    history = open_history()
+    before: dict[str, tuple[int, int]] = {}
+    for scenario in scenarios:
+        events = recorded(scenario)
+        names = {e.container_id: e for e in events}
+        for upto in range(1, len(events) + 1):
+            history.record_events(EventBatch(events[:upto], ago(hours=1)), NOON)
+        seen = [
+            container(
+                id=i, name=e.name, compose=compose(e.service, "shop", number=e.number or 1) if e.service else None
+            )
+            for i, e in names.items()
+        ]
+        for kept in scan(history, *seen, now=NOON + timedelta(minutes=1)).containers:
+            assert kept.lifecycle is not None
+            now = (kept.lifecycle.restarts_total, kept.lifecycle.oom_kills_total)
+            earlier = before.get(kept.name, (0, 0))
+            assert now[0] >= earlier[0]
+            assert now[1] >= earlier[1]
+            before[kept.name] = now

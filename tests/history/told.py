@@ -1,0 +1,58 @@
+"""Feeds a history as the scan does: events, then a snapshot, then what is to be remembered."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bcon_exporter.history import History
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
+from tests import factories
+from tests.factories import NOON, ago, full_id
+
+RETENTION_SECONDS = 32 * 86400.0
+
+
+def open_history(path: Path | None = None, *, now: datetime = NOON, read_only: bool = False) -> History:
+    """Open a history with the default retention."""
+    return History.open(path, retention_seconds=RETENTION_SECONDS, now=now, read_only=read_only)
+
+
+def event(at: datetime, action: str, name: str = "api", **fields: Any) -> LifecycleEvent:
+    """An event of the container of this name, that `container(name=...)` makes."""
+    return LifecycleEvent(**{"at": at, "action": action, "container_id": full_id(name), "name": name, **fields})
+
+
+def batch(*events: LifecycleEvent, since: datetime | None = None, **fields: Any) -> EventBatch:
+    """What the stream brought; it covers the last day unless told."""
+    return EventBatch(events=events, covers_since=since or ago(days=1), **fields)
+
+
+def container(**facts: Any) -> ContainerFacts:
+    """A container that runs under a restart policy, with nothing known of its past."""
+    return factories.container(**{"restart_policy": "always", "lifecycle": None, "usage": None, "logs": None, **facts})
+
+
+def scan(history: History, *containers: ContainerFacts, now: datetime = NOON) -> HostSnapshot:
+    """Enrich and remember a snapshot of these containers."""
+    taken = history.enrich(HostSnapshot(taken_at=now, containers=containers))
+    history.remember(taken)
+    return taken
+
+
+def past_of(history: History, seen: ContainerFacts, now: datetime = NOON) -> LifecycleFacts:
+    """Return the lifecycle that a scan of one container gives it."""
+    facts = scan(history, seen, now=now).containers[0].lifecycle
+    assert facts is not None
+    return facts
+
+
+def crash_loop(count: int, *, name: str = "api", every_seconds: float = 20, last: datetime = NOON) -> Iterable[Any]:
+    """Events of so many crashes, each followed by the policy's restart; the newest start is `last`."""
+    from datetime import timedelta
+
+    for n in reversed(range(count)):
+        start = last - timedelta(seconds=n * every_seconds)
+        yield event(start - timedelta(seconds=1), "die", name, exit_code=1)
+        yield event(start, "start", name)
