@@ -28,7 +28,7 @@ class DiagnoseJob:
         """
         started = context.monotonic()
         thresholds = context.thresholds
-        wants = Wants(logs=context.policy.logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
+        wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
         snapshot = observe(context, wants)
         report, self._holds = diagnose_host(snapshot, thresholds, context.catalogue, self._holds, context.policy)
         report = self._date(context, report)
