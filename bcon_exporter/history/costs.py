@@ -1,6 +1,7 @@
 """The ledger of what tool calls cost."""
 
 from datetime import datetime
+from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -13,7 +14,7 @@ COSTS_IN_ALL = 100_000
 
 def insert_cost(entry: CostEntry) -> Statement:
     """Return the statement that adds an entry."""
-    return "INSERT OR IGNORE INTO costs VALUES (?, ?)", [(to_micros(entry.timestamp), entry.model_dump_json())]
+    return "INSERT INTO costs VALUES (?, ?, ?)", [(to_micros(entry.timestamp), uuid4().hex, entry.model_dump_json())]
 
 
 def load_costs(database: Database, since: datetime, until: datetime) -> tuple[CostEntry, ...]:

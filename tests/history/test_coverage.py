@@ -1,0 +1,239 @@
+"""Promise: what the event stream missed is said, inferred where the engine's own counts allow it, never invented."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.history import History
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.lifecycle import EventBatch
+from tests.factories import NOON, ago
+from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
+from tests.model.recorded import of_container, recorded
+
+MINUTE = timedelta(minutes=1)
+NOTHING = EventBatch(events=(), covers_since=None)
+
+
+def known_until_noon(path: Path, *containers: ContainerFacts) -> None:
+    """A daemon watched these containers for a day and ended at NOON."""
+    history = open_history(path)
+    history.record_events(batch(event(ago(60), "pause"), event(ago(50), "unpause")), NOON)
+    scan(history, *containers)
+    history.close()
+
+
+def test_the_past_is_known_since_the_oldest_event_of_the_back_fill() -> None:
+    history = open_history()
+    history.record_events(batch(since=ago(hours=2)), NOON)
+    past = past_of(history, container())
+    assert (past.observed_since, past.complete) == (ago(hours=2), True)
+
+
+def test_nothing_is_known_where_events_cannot_be_read() -> None:
+    history = open_history()
+    history.record_events(NOTHING, NOON)
+    assert past_of(history, container()).observed_since == NOON
+
+
+def test_a_gap_makes_the_past_incomplete_for_a_day() -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    lost = NOON + 10 * MINUTE
+    history.record_events(batch(since=lost, gap=True), lost)
+    assert history.gaps_total == 1
+    young = container(started_at=lost, created_at=ago(hours=3))
+    assert past_of(history, young, lost).complete is False
+    later = lost + timedelta(hours=24)
+    history.record_events(batch(since=lost), later)
+    past = past_of(history, young, later)
+    assert (past.complete, past.observed_since) == (True, lost)
+
+
+def test_a_container_that_outlived_a_gap_has_a_complete_past() -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    history.record_events(batch(since=NOON + MINUTE, gap=True), NOON + MINUTE)
+    now = NOON + 2 * MINUTE
+    stopped = {"state": ContainerState.EXITED, "exit_code": 0}
+    assert past_of(history, container(started_at=NOON), now).complete is True
+    assert past_of(history, container(started_at=NOON + timedelta(seconds=1)), now).complete is False
+    assert past_of(history, container(finished_at=NOON, **stopped), now).complete is True
+    assert past_of(history, container(finished_at=NOON + MINUTE, **stopped), now).complete is False
+
+
+def test_a_restart_of_the_exporter_that_the_ring_covers_is_no_gap(tmp_path: Path) -> None:
+    known_until_noon(tmp_path / "state.db")
+    again = open_history(tmp_path / "state.db")
+    again.record_events(batch(since=ago(60)), NOON + 10 * MINUTE)
+    assert again.gaps_total == 0
+    assert past_of(again, container(started_at=NOON + MINUTE), NOON + 10 * MINUTE).complete is True
+
+
+def test_a_back_fill_that_holds_a_known_event_is_no_gap(tmp_path: Path) -> None:
+    known_until_noon(tmp_path / "state.db")
+    again = open_history(tmp_path / "state.db")
+    again.record_events(batch(event(ago(50), "unpause"), since=NOON + MINUTE), NOON + 10 * MINUTE)
+    assert again.gaps_total == 0
+
+
+def test_a_restart_of_the_exporter_beyond_the_ring_is_a_gap(tmp_path: Path) -> None:
+    known_until_noon(tmp_path / "state.db")
+    again = open_history(tmp_path / "state.db")
+    later = NOON + timedelta(hours=2)
+    again.record_events(batch(since=later - MINUTE), later)
+    assert again.gaps_total == 1
+    past = past_of(again, container(started_at=NOON + MINUTE), later)
+    assert (past.complete, past.observed_since) == (False, ago(days=1))
+
+
+@pytest.mark.parametrize(("minutes", "complete"), [(2.9, True), (3, True), (3.1, False)])
+def test_events_that_cannot_be_read_for_minutes_leave_the_past_incomplete(minutes: float, complete: bool) -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    now = NOON + minutes * MINUTE
+    history.record_events(NOTHING, now)
+    assert past_of(history, container(started_at=NOON + MINUTE), now).complete is complete
+
+
+def looping(count: int, **facts: object) -> ContainerFacts:
+    return container(restart_count=count, started_at=facts.pop("started_at", ago(hours=1)), **facts)
+
+
+def after_a_gap(path: Path, before: ContainerFacts, after: ContainerFacts) -> History:
+    """Two scans after the exporter was away for two hours that the ring does not cover."""
+    known_until_noon(path, before)
+    again = open_history(path)
+    later = NOON + timedelta(hours=2)
+    again.record_events(batch(since=later), later)
+    for n in range(2):
+        now = later + n * MINUTE
+        again.record_events(batch(since=later), now)
+        scan(again, after, now=now)
+    return again
+
+
+def test_restarts_in_a_gap_are_inferred_from_the_engines_count(tmp_path: Path) -> None:
+    started = NOON + timedelta(minutes=110)
+    again = after_a_gap(tmp_path / "state.db", looping(3), looping(7, started_at=started))
+    past = past_of(again, looping(7, started_at=started), NOON + timedelta(hours=2))
+    assert past.restarts_total == 4
+    assert past.restarts[-1] == started
+    assert all(NOON < at <= started for at in past.restarts)
+    again.close()
+    third = open_history(tmp_path / "state.db", now=NOON + timedelta(hours=2))
+    third.record_events(batch(), NOON + timedelta(hours=2))
+    assert past_of(third, looping(7, started_at=started), NOON + timedelta(hours=2)).restarts_total == 4
+
+
+def test_a_count_that_began_anew_in_a_gap_counts_from_its_beginning(tmp_path: Path) -> None:
+    started = NOON + timedelta(minutes=110)
+    again = after_a_gap(tmp_path / "state.db", looping(6), looping(2, started_at=started))
+    assert past_of(again, looping(2, started_at=started), NOON + timedelta(hours=2)).restarts_total == 2
+
+
+def test_nothing_is_inferred_for_a_container_that_outlived_the_gap(tmp_path: Path) -> None:
+    again = after_a_gap(tmp_path / "state.db", looping(3), looping(3))
+    assert past_of(again, looping(3), NOON + timedelta(hours=2)).restarts_total == 0
+
+
+def test_nothing_is_inferred_without_a_gap() -> None:
+    history = open_history()
+    for count in range(3, 8):
+        history.record_events(batch(), NOON)
+        assert past_of(history, looping(count)).restarts_total == 0
+
+
+def test_restarts_that_events_did_tell_are_not_inferred_again(tmp_path: Path) -> None:
+    known_until_noon(tmp_path / "state.db", looping(3))
+    again = open_history(tmp_path / "state.db")
+    later = NOON + timedelta(hours=2)
+    after = looping(5, started_at=later)
+    again.record_events(batch(since=later), later)
+    scan(again, after, now=later)
+    again.record_events(batch(*crash_loop(2, last=later + timedelta(milliseconds=100)), since=later), later)
+    assert past_of(again, after, later).restarts_total == 2
+
+
+def engine_comes_back(history: History, scenario: str, *, broke: float, up: float) -> list[ContainerFacts]:
+    """Feed a recorded end of the engine; `broke` and `up` are seconds after NOON."""
+    events = recorded(scenario)
+    now = NOON + timedelta(seconds=up + 5)
+    broken = (NOON + timedelta(seconds=broke),)
+    history.record_events(batch(*events, broken_at=broken), now)
+    seen = []
+    for name in ("always", "slow", "never", "loop"):
+        own = of_container(events, name)
+        last = own[-1]
+        running = last.action == "start"
+        ended = next((e for e in reversed(own) if e.action == "die"), None)
+        seen.append(
+            container(
+                name=name,
+                id=last.container_id,
+                state=ContainerState.RUNNING if running else ContainerState.EXITED,
+                started_at=last.at if running else own[1].at,
+                finished_at=ended.at if ended else None,
+                exit_code=ended.exit_code if ended else 0,
+            )
+        )
+    return list(scan(history, *seen, now=now).containers)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "broke", "up"),
+    [("engine_stopped_and_started", 13.9, 16.4), ("engine_killed_and_restarted", 3.1, 15.9)],
+)
+def test_the_engines_restart_is_noticed_and_makes_no_loop(scenario: str, broke: float, up: float) -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    for seen in engine_comes_back(history, scenario, broke=broke, up=up):
+        assert seen.lifecycle is not None
+        assert seen.lifecycle.restarts == ()
+        assert [end.shutdown for end in seen.lifecycle.exits] == [True], seen.name
+        assert seen.lifecycle.stop_requested is (None if seen.is_running else False)
+
+
+def test_a_broken_stream_with_a_container_that_lived_on_is_no_shutdown() -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    stop = [event(ago(5), "kill", signal=15), event(ago(4), "die", exit_code=0), event(ago(4), "stop")]
+    history.record_events(batch(*stop, broken_at=(NOON,)), NOON)
+    stopped = container(state=ContainerState.EXITED, exit_code=0, finished_at=ago(4))
+    witness = container(name="witness", started_at=ago(hours=1))
+    seen = scan(history, stopped, witness, now=NOON + MINUTE).containers[0].lifecycle
+    assert seen is not None
+    assert seen.stop_requested is True
+
+
+def test_an_engine_that_slept_and_woke_leaves_no_trace() -> None:
+    """SIGSTOP and SIGCONT: no events meanwhile, nothing read, then all as before."""
+    history = open_history()
+    history.record_events(batch(), NOON)
+    before = past_of(history, container())
+    history.record_events(NOTHING, NOON + MINUTE)
+    history.record_events(batch(broken_at=(NOON + MINUTE,)), NOON + 2 * MINUTE)
+    after = past_of(history, container(), NOON + 2 * MINUTE)
+    assert after == before
+
+
+@pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(days=5 * 365)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_stepping_clock_neither_fails_nor_forgets(tmp_path: Path, step: timedelta, sign: int) -> None:
+    history = open_history(tmp_path / "state.db")
+    history.record_events(batch(*crash_loop(3, last=ago(10))), NOON)
+    assert len(past_of(history, container()).restarts) == 3
+    for n in range(5):
+        now = NOON + sign * step + n * MINUTE
+        history.record_events(batch(event(now, "unpause")), now)
+        past_of(history, container(), now)
+        history.prune(now)
+    back = NOON + 5 * MINUTE
+    history.record_events(batch(event(back, "pause")), back)
+    past = past_of(history, container(), back)
+    assert (len(past.restarts), past.restarts_total) == (3, 3)
+    history.close()
+    again = open_history(tmp_path / "state.db", now=back)
+    again.record_events(batch(), back)
+    assert len(past_of(again, container(), back).restarts) == 3
