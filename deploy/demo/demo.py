@@ -41,6 +41,8 @@ FILE = STATE / "bcon-demo" / "compose.yaml"
 BIN = Path(sys.executable).parent
 BCON = [sys.executable, "-m", "bcon_exporter"]
 PORT = 19877
+WIDEST = 120
+FINDINGS_OR_NONE = (0, 1)
 LONGEST_SOCKET = 100  # the kernel's limit is 107 bytes
 AILING = {"worker", "importer", "cache", "encoder", "api", "orders"}
 console = Console(highlight=False)
@@ -56,6 +58,11 @@ class Demo:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
+    def width(self) -> int:
+        """Columns of what is shown."""
+        return min(console.width, WIDEST) if console.is_terminal else WIDEST
+
+    @property
     def url(self) -> str:
         """Where the daemon answers."""
         return f"http://127.0.0.1:{self.port}"
@@ -69,10 +76,12 @@ class Demo:
 
     def show(self, *arguments: str) -> str:
         """Run a bcon-exporter command as a person would and return what it prints, colours included."""
-        environment = self.environment | {"FORCE_COLOR": "1", "COLUMNS": str(min(console.width, 132))}
+        environment = self.environment | {"FORCE_COLOR": "1", "COLUMNS": str(self.width)}
         command = [*BCON, *arguments, *self.settings()]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-        return done.stdout + done.stderr
+        if done.returncode not in FINDINGS_OR_NONE:
+            fail(f"bcon-exporter {arguments[0]} ended with status {done.returncode}: {done.stderr.strip()}")
+        return "\n".join(line.rstrip() for line in done.stdout.splitlines())
 
     def settings(self) -> list[str]:
         """The settings that commands and daemon share: this engine, this state file, only this project."""
@@ -229,6 +238,21 @@ def is_told(demo: Demo, daemon: subprocess.Popen[bytes]) -> bool:
     return all(f"bcon-demo-{service}-1" in names for service in AILING)
 
 
+def show_addresses(demo: Demo) -> None:
+    """Say where to look further."""
+    lines = {
+        f"{demo.url}/": "what is where",
+        f"{demo.url}/metrics": "for Prometheus",
+        f"{demo.url}/api/v1/diagnosis": "every container's report as JSON",
+        f"{demo.url}/api/v1/drift": "every project's drift as JSON",
+        f"DOCKER_HOST={demo.host}": "the engine, for your own docker commands",
+    }
+    widest = max(map(len, lines))
+    console.print(
+        Text("\n".join(f"  {address:<{widest}}  {meaning}" for address, meaning in lines.items())), soft_wrap=True
+    )
+
+
 def main() -> int:
     """Run the demonstration."""
     parser = argparse.ArgumentParser(prog="make demo")
@@ -242,13 +266,11 @@ def main() -> int:
             for title, arguments in {"diagnose": ["diagnose"], "drift": ["drift"]}.items():
                 shown = demo.show(*arguments)
                 console.print(Text(f"\n$ bcon-exporter {' '.join(arguments)}", style="bold"))
-                console.print(Text.from_ansi(shown))
+                console.print(Text.from_ansi(shown), soft_wrap=True)
                 if options.images:
                     draw(shown, f"bcon-exporter {title}", options.images / f"{title}.svg")
+            show_addresses(demo)
             if not options.once:
-                console.print(Text(f"  {demo.url}/            what is where\n  {demo.url}/metrics     for Prometheus"))
-                console.print(Text(f"  {demo.url}/api/v1/diagnosis, /api/v1/drift     the reports as JSON"))
-                console.print(Text(f"  DOCKER_HOST={demo.host}     the engine"))
                 console.print(Text("Ctrl-C takes everything down.", style="bold"))
                 signal.pause()
     except KeyboardInterrupt:
