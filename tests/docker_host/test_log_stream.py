@@ -1,0 +1,162 @@
+"""Promise: every line of a log is read, whole or visibly cut, clean and masked, whatever bytes the engine sends."""
+
+import tracemalloc
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.docker_host.log_stream import MAX_LINE_CHARS, parse_log_stream, parse_stamp, split_entries
+
+STAMP = b"2026-11-21T22:42:55.481855266Z "
+CHUNK = 16 * 1024
+
+
+def frame(payload: bytes, stream: int = 1) -> bytes:
+    return bytes((stream, 0, 0, 0)) + len(payload).to_bytes(4, "big") + payload
+
+
+def long_line(length: int, *, tty: bool) -> bytes:
+    """Write a line as engine 20.10 sends it: the stamp again at each 16 KiB."""
+    text = (b"word-" * (length // 5 + 1))[:length]
+    chunks = [text[i : i + CHUNK] for i in range(0, length, CHUNK)]
+    if tty:
+        return b"".join(STAMP + chunk for chunk in chunks) + b"\r\n"
+    chunks[-1] += b"\n"
+    return b"".join(frame(STAMP + chunk) for chunk in chunks)
+
+
+def test_frames_become_lines_with_stream_and_time() -> None:
+    lines = parse_log_stream(frame(STAMP + b"out\n") + frame(STAMP + b"err\n", 2), tty=False)
+    assert [(line.stream, line.text) for line in lines] == [("stdout", "out"), ("stderr", "err")]
+    assert lines[0].at == datetime(2026, 11, 21, 22, 42, 55, 481855, tzinfo=UTC)
+
+
+def test_a_terminals_lines_are_all_stdout_without_carriage_return() -> None:
+    lines = parse_log_stream(STAMP + b"a\r\n" + STAMP + b"b\r\n", tty=True)
+    assert [(line.stream, line.text) for line in lines] == [("stdout", "a"), ("stdout", "b")]
+
+
+def test_without_knowing_about_a_terminal_the_bytes_tell() -> None:
+    assert parse_log_stream(STAMP + b"a\r\n", tty=None)[0].text == "a"
+    assert parse_log_stream(frame(STAMP + b"a\n"), tty=None)[0].text == "a"
+
+
+@pytest.mark.parametrize("tty", [False, True])
+@pytest.mark.parametrize("length", [CHUNK - 1, CHUNK, CHUNK + 1])
+def test_a_line_around_the_chunk_size_is_one_line_without_a_stamp_inside(length: int, tty: bool) -> None:
+    entries = split_entries(long_line(length, tty=tty) + (STAMP + b"x\r\n" if tty else frame(STAMP + b"x\n")), tty=tty)
+    assert len(entries) == 2
+    assert b"2026" not in entries[0].body
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_a_long_line_is_joined_exactly(tty: bool) -> None:
+    text = b"".join(b"%07d " % i for i in range(1900))
+    chunks = [text[i : i + 5000] for i in range(0, len(text), 5000)]
+    raw = b"".join(frame(STAMP + chunk) for chunk in chunks) + frame(STAMP + b"end\n")
+    if tty:
+        raw = STAMP + text + b"end\r\n"
+    assert split_entries(raw, tty=tty)[0].body.rstrip(b"\r") == text + b"end"
+
+
+def test_chunks_of_two_streams_do_not_mix() -> None:
+    raw = frame(STAMP + b"a" * 10) + frame(STAMP + b"err\n", 2) + frame(STAMP + b"b\n")
+    assert [(e.stream, e.body) for e in split_entries(raw, tty=False)] == [
+        ("stderr", b"err"),
+        ("stdout", b"a" * 10 + b"b"),
+    ]
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_a_huge_line_shows_head_and_tail_and_holds_little_memory(tty: bool) -> None:
+    raw = b"START " + b"x" * 3_000_000 + b" END"
+    framed = b"".join(
+        STAMP + part if tty else frame(STAMP + part) for part in (raw[i : i + CHUNK] for i in range(0, len(raw), CHUNK))
+    ) + (b"\r\n" if tty else frame(STAMP + b"\n"))
+    tracemalloc.start()
+    (line,) = parse_log_stream(framed, tty=tty)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(line.text) <= MAX_LINE_CHARS
+    assert line.text.startswith("START xxx")
+    assert line.text.endswith("xxx END")
+    assert peak < 1_000_000
+
+
+@pytest.mark.parametrize("filler", [0, 5000, 11_000, 12_100, 12_280, 12_288, 13_000, 40_000])
+def test_no_half_of_a_secret_survives_a_cut(filler: int) -> None:
+    secret = "Zq7" + "w8Rt" * 10
+    text = ("x " * (filler // 2) + f"password={secret} " + "y " * 20_000).encode()
+    (line,) = parse_log_stream(STAMP + text + b"\n", tty=True)
+    assert "w8Rtw8Rt" not in line.text
+
+
+@pytest.mark.parametrize(
+    ("length", "cut"), [(MAX_LINE_CHARS - 1, False), (MAX_LINE_CHARS, False), (MAX_LINE_CHARS + 1, True)]
+)
+def test_lines_are_cut_only_above_the_limit(length: int, cut: bool) -> None:
+    (line,) = parse_log_stream(STAMP + b"x" * length + b"\n", tty=True)
+    assert ("…" in line.text) is cut
+    assert len(line.text) <= MAX_LINE_CHARS
+
+
+def test_binary_and_hostile_output_is_clean() -> None:
+    body = b"bin\xff\xfe\x00 \x1b[31mred\x1b[0m \xe2\x80\xae 10%\r20%"
+    (line,) = parse_log_stream(frame(STAMP + body + b"\n"), tty=False)
+    assert line.text == "bin��\\x00 red \\u202e 10%\\x0d20%"
+
+
+def test_secrets_in_lines_are_masked() -> None:
+    (line,) = parse_log_stream(frame(STAMP + b"db password=hunter2 ok\n"), tty=False)
+    assert line.text == "db password=*** ok"
+
+
+def test_a_line_without_a_stamp_has_no_time() -> None:
+    (line,) = parse_log_stream(frame(b"plain words\n"), tty=False)
+    assert (line.at, line.text) == (None, "plain words")
+
+
+def test_an_empty_line_is_a_line() -> None:
+    assert [line.text for line in parse_log_stream(frame(STAMP + b"\n"), tty=False)] == [""]
+
+
+def test_an_unended_line_is_marked_incomplete() -> None:
+    assert [e.complete for e in split_entries(frame(STAMP + b"a\n") + frame(STAMP + b"b"), tty=False)] == [True, False]
+    assert [e.complete for e in split_entries(STAMP + b"a\r\n" + STAMP + b"b", tty=True)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "nanoseconds"),
+    [
+        (b"1970-01-01T00:00:01Z", 1_000_000_000),
+        (b"1970-01-01T00:00:01.5Z", 1_500_000_000),
+        (b"1970-01-01T00:00:01.000000001Z", 1_000_000_001),
+        (b"1970-01-01T01:00:01.123456789+01:00", 1_123_456_789),
+        (b"1970-01-01T00:00:01", None),
+        (b"not a stamp at all!!", None),
+        (b"", None),
+    ],
+)
+def test_stamps_are_read_to_the_nanosecond(stamp: bytes, nanoseconds: int | None) -> None:
+    assert parse_stamp(stamp) == nanoseconds
+
+
+@given(
+    st.binary(max_size=200)
+    | st.lists(st.sampled_from([b"\x01\0\0\0", b"\0\0\0\x05", STAMP, b"\n", b"\r", b"x"])).map(b"".join)
+)
+def test_any_bytes_never_raise(raw: bytes) -> None:
+    for tty in (True, False, None):
+        for line in parse_log_stream(raw, tty=tty):
+            assert "\n" not in line.text
+
+
+@given(st.lists(st.tuples(st.sampled_from([1, 2]), st.text("ab \n", max_size=6)), max_size=6), st.integers(0, 200))
+def test_a_stream_cut_off_anywhere_gives_the_lines_before_the_cut(lines: list[tuple[int, str]], cut: int) -> None:
+    raw = b"".join(frame(STAMP + text.replace("\n", "").encode() + b"\n", stream) for stream, text in lines)
+    whole = [e.body for e in split_entries(raw, tty=False)]
+    part = [e.body for e in split_entries(raw[:cut], tty=False) if e.complete]
+    if cut >= 8:
+        assert part == whole[: len(part)]

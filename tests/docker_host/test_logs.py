@@ -1,0 +1,159 @@
+"""Promise: by cursor no log line is lost or read twice, and what is kept stays within its caps."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.docker_host.logs import LogCursors
+from bcon_exporter.model.facts import LogFacts
+
+NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+BASE = int(NOW.timestamp()) * 1_000_000_000
+
+
+def stamp(nanoseconds: int) -> bytes:
+    at = EPOCH + timedelta(seconds=nanoseconds // 1_000_000_000)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{nanoseconds % 1_000_000_000:09d}Z ".encode()
+
+
+def line(nanoseconds: int, text: str) -> bytes:
+    payload = stamp(nanoseconds) + text.encode() + b"\n"
+    return b"\x01\0\0\0" + len(payload).to_bytes(4, "big") + payload
+
+
+class Engine:
+    """A log as the engine serves it: `since` inclusive, then the last `tail` lines."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[int, str]] = []
+
+    def answer(self, query: str) -> bytes:
+        parameters = dict(pair.split("=") for pair in query.split("&"))
+        seconds, _, nanoseconds = parameters.get("since", "0.0").partition(".")
+        since = int(seconds) * 1_000_000_000 + int(nanoseconds)
+        found = [entry for entry in self.entries if entry[0] >= since]
+        return b"".join(line(at, text) for at, text in found[-int(parameters["tail"]) :])
+
+
+def read(cursors: LogCursors, engine: Engine, *, since: datetime | None = None, tail: int = 200) -> LogFacts:
+    raw = engine.answer(cursors.query("a", tail=tail, now=NOW))
+    return cursors.take("a", raw, tty=False, since=since, tail=tail, driver="json-file")
+
+
+def test_the_first_read_has_no_since_and_the_next_begins_at_the_last_stamp() -> None:
+    cursors, engine = LogCursors(), Engine()
+    assert cursors.query("a", tail=200, now=NOW) == "stdout=1&stderr=1&timestamps=1&tail=200"
+    engine.entries.append((BASE + 7, "x"))
+    read(cursors, engine)
+    assert cursors.query("a", tail=200, now=NOW).endswith(f"&since={BASE // 10**9}.000000007")
+
+
+@given(st.lists(st.lists(st.integers(0, 2), max_size=5), min_size=1, max_size=6))
+def test_every_line_is_read_exactly_once_even_within_one_nanosecond(batches: list[list[int]]) -> None:
+    cursors, engine = LogCursors(), Engine()
+    at = BASE
+    for batch in batches:
+        for step in batch:
+            at += step
+            engine.entries.append((at, f"line {len(engine.entries)}"))
+        facts = read(cursors, engine)
+        assert [kept.text for kept in facts.lines] == [text for _, text in engine.entries]
+        assert facts.truncated is False
+
+
+def test_lines_older_than_the_window_are_dropped() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE - 601 * 10**9, "old"), (BASE - 600 * 10**9, "edge"), (BASE, "new")]
+    facts = read(cursors, engine, since=NOW - timedelta(seconds=600))
+    assert [kept.text for kept in facts.lines] == ["edge", "new"]
+
+
+def test_a_stopped_containers_last_lines_stay_whatever_their_age() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE - 10**15, "fatal")]
+    assert [kept.text for kept in read(cursors, engine, since=None).lines] == ["fatal"]
+    assert [kept.text for kept in read(cursors, engine, since=None).lines] == ["fatal"]
+
+
+@pytest.mark.parametrize(("count", "truncated"), [(9, False), (10, False), (11, True)])
+def test_more_new_lines_than_the_tail_say_that_some_were_left_out(count: int, truncated: bool) -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "first")]
+    read(cursors, engine, tail=11)
+    engine.entries += [(BASE + 1 + i, "x") for i in range(count)]
+    # The last line seen comes again, so ten new ones fit into a tail of eleven.
+    assert read(cursors, engine, tail=11).truncated is truncated
+
+
+def test_a_loss_is_forgotten_when_the_window_has_passed_it() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE + i, "x") for i in range(20)]
+    assert read(cursors, engine, since=NOW, tail=5).truncated is True
+    assert read(cursors, engine, since=NOW + timedelta(seconds=1), tail=5).truncated is False
+
+
+def test_an_unended_line_is_shown_and_read_again_when_it_has_ended() -> None:
+    cursors = LogCursors()
+    payload = stamp(BASE) + b"half"
+    open_frame = b"\x01\0\0\0" + len(payload).to_bytes(4, "big") + payload
+    facts = cursors.take("a", line(BASE - 1, "before") + open_frame, tty=False, since=None, tail=200, driver=None)
+    assert [kept.text for kept in facts.lines] == ["before", "half"]
+    facts = cursors.take(
+        "a", line(BASE - 1, "before") + line(BASE, "half done"), tty=False, since=None, tail=200, driver=None
+    )
+    assert [kept.text for kept in facts.lines] == ["before", "half done"]
+
+
+def test_a_clock_set_back_starts_anew_instead_of_going_blind() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE + 3600 * 10**9, "from the future")]
+    read(cursors, engine)
+    assert "since" not in cursors.query("a", tail=200, now=NOW)
+    engine.entries.append((BASE + 1, "now"))
+    assert [kept.text for kept in read(cursors, engine).lines] == ["from the future", "now"]
+
+
+def test_one_container_keeps_its_newest_lines_within_its_cap() -> None:
+    cursors, engine = LogCursors(bytes_per_container=10_000), Engine()
+    engine.entries = [(BASE + i, f"{i:04d}" + "x" * 500) for i in range(100)]
+    facts = read(cursors, engine)
+    assert facts.truncated is True
+    assert facts.lines[-1].text.startswith("0099")
+    assert sum(len(kept.text) for kept in facts.lines) <= 10_000
+
+
+def test_the_number_of_kept_lines_is_capped() -> None:
+    cursors, engine = LogCursors(lines_per_container=10), Engine()
+    engine.entries = [(BASE + i, str(i)) for i in range(11)]
+    assert [kept.text for kept in read(cursors, engine).lines] == [str(i) for i in range(1, 11)]
+
+
+def test_a_thousand_containers_stay_within_the_total_cap() -> None:
+    cursors = LogCursors(bytes_total=2_000_000)
+    raw = b"".join(line(BASE + i, "x" * 200) for i in range(50))
+    for _ in range(2):
+        for i in range(1000):
+            cursors.take(f"c{i}", raw if _ == 0 else b"", tty=False, since=None, tail=200, driver=None)
+    assert cursors.held_bytes <= 2_000_000
+
+
+def test_forgotten_containers_hold_nothing() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "x")]
+    read(cursors, engine)
+    cursors.retain(())
+    assert cursors.held_bytes == 0
+    assert cursors.kept("a", since=None, driver=None) is None
+
+
+def test_what_is_kept_can_be_had_without_a_read() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "x")]
+    assert cursors.kept("a", since=None, driver=None) is None
+    read(cursors, engine)
+    facts = cursors.kept("a", since=None, driver="json-file")
+    assert facts is not None
+    assert [kept.text for kept in facts.lines] == ["x"]
