@@ -66,7 +66,7 @@ class Heartbeat:
             failure = error
         if not session.closed.is_set():
             if self.failure is not None and failure is None:
-                session.forget_version()  # back again, perhaps as another version
+                session.note_return()
             # a proxy that lets no ping through says nothing about the engine behind it
             self.failure = None if failure is not None and failure.details.get("hint") == "proxy" else failure
             session.tally.add("ping", monotonic() - started, failed=failure is not None)

@@ -15,8 +15,7 @@ from bcon_exporter.model.facts import LogFacts, LogLine
 
 _CAP_BYTES = 4 * 1024 * 1024
 _LONGEST_TAIL = 200_000
-_GROWTH = 8
-_MOST_ROUNDS = 12
+_FACTOR = 8
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -39,37 +38,35 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
         BconError: It could not be read at all.
     """
     best: tuple[LogLine, ...] = ()
-    too_few, too_many, asked, cut = 0, _LONGEST_TAIL + 1, query.tail, False
-    for _ in range(_MOST_ROUNDS):
+    too_few, too_many, asked = 0, _LONGEST_TAIL + 1, query.tail
+    while too_many - too_few > 1:
         try:
             lines, cut = _ask(session, query, asked, deadline)
         except BconError:
             if too_few == 0 and too_many > _LONGEST_TAIL:
                 raise
-            cut = True
+            too_many = asked
             break
         if cut:
-            too_many = asked
-            best = best or lines
+            best, too_many = best or lines, asked
         else:
             best, too_few = lines, asked
-            if query.until is None or len(lines) >= query.tail:
+            if len(lines) >= query.tail or (query.until is None and too_many > _LONGEST_TAIL):
                 break
-        if too_many - too_few <= 1:
+        if too_few and too_many <= 2 * too_few:
             break
-        asked = _choose_tail(too_few, too_many, len(lines) if cut else None)
-    else:
-        cut = True
-    return LogFacts(lines=best[-query.tail :], truncated=cut or len(best) >= query.tail, driver=query.driver)
+        asked = _choose_tail(too_few, too_many)
+    was_cut = too_many <= _LONGEST_TAIL
+    return LogFacts(lines=best[-query.tail :], truncated=was_cut or len(best) >= query.tail, driver=query.driver)
 
 
-def _choose_tail(too_few: int, too_many: int, seen_in_cut: int | None) -> int:
+def _choose_tail(too_few: int, too_many: int) -> int:
     """Choose the next tail between one that brought too few lines and one that brought too many bytes."""
-    if seen_in_cut is not None:
-        guess = max(seen_in_cut * 3 // 4, 1) if too_few == 0 else (too_few + too_many) // 2
-    else:
-        guess = too_few * _GROWTH if too_many > _LONGEST_TAIL else (too_few + too_many) // 2
-    return min(max(guess, too_few + 1), too_many - 1)
+    if too_few == 0:
+        return max(too_many // _FACTOR, 1)
+    if too_many > _LONGEST_TAIL:
+        return min(too_few * _FACTOR, _LONGEST_TAIL)
+    return (too_few + too_many) // 2
 
 
 def _ask(session: EngineSession, query: LogQuery, tail: int, deadline: Deadline) -> tuple[tuple[LogLine, ...], bool]:

@@ -91,6 +91,12 @@ class EngineSession:
         """Negotiate again before the next request: the engine may have been replaced."""
         self._version = None
 
+    def note_return(self) -> None:
+        """Note that the engine answers again after it did not: it counts as up, and may be another version."""
+        self.forget_version()
+        self.breakers.report("list", monotonic(), None)
+        self.last_contact_ok = True
+
     def note_offered(self, api_version: str | None) -> None:
         """Take the Api-Version header of an answer; another one than before means another engine."""
         if parse_version(api_version) is None or api_version == self._offered:

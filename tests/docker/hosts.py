@@ -1,0 +1,40 @@
+"""Building the client of a test's engine, closed again at the end."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bcon_exporter.clock import utc_now
+from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, Wants
+from bcon_exporter.model.masking import Sealer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+
+BY_API_ONLY = HostOptions(cgroup_root=Path("/nonexistent"), probe_interval_seconds=0.0)
+
+
+@contextmanager
+def open_host(url: str, options: HostOptions = BY_API_ONLY, *, started: bool = False) -> Iterator[DockerHost]:
+    """A client of the engine at `url`."""
+    host = DockerHost(Endpoint(url), options, Sealer(b"0123456789abcdef"))
+    try:
+        if started:
+            host.start()
+        yield host
+    finally:
+        host.close()
+
+
+def scan(host: DockerHost, wants: Wants | None = None, *, deadline_seconds: float = 15.0) -> HostSnapshot:
+    """One snapshot, now."""
+    return host.take_snapshot(utc_now(), deadline_seconds, wants or Wants())
+
+
+def by_name(snapshot: HostSnapshot) -> dict[str, ContainerFacts]:
+    """The containers of a snapshot by name."""
+    return {container.name: container for container in snapshot.containers}

@@ -1,0 +1,96 @@
+"""Logs on request: since and until mean what they say, huge and strange logs cost little."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.clock import monotonic, utc_now
+from bcon_exporter.docker_host import HostOptions
+from bcon_exporter.errors import BconError, ContainerNotFoundError
+from tests.docker.hosts import by_name, open_host, scan
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.model.facts import LogLine
+    from tests.docker.conftest import TestEngine
+
+pytestmark = pytest.mark.docker
+
+MIB = 2**20
+
+
+def test_until_and_since_cut_the_log_where_they_say(engine: TestEngine) -> None:
+    full = engine.docker("run", "-d", "--name", "steps", engine.image, "sh", "-c",
+                         "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; done; sleep 600")  # fmt: skip
+    with open_host(engine.host) as host:
+        everything = wait_until(lambda: read_whole(host, full), "the whole log")
+        newest = host.read_logs(full, tail=5, since=None, until=None)
+        assert [line.text for line in newest.lines] == [f"line {n}" for n in range(2996, 3001)]
+        assert newest.truncated
+        middle = everything[1000].at
+        early = host.read_logs(full, tail=10, since=None, until=middle)
+        expected = [line.text for line in everything if line.at is not None and middle and line.at < middle]
+        assert [line.text for line in early.lines] == expected[-10:]
+        between = host.read_logs(full, tail=5000, since=everything[500].at, until=middle)
+        assert between.lines[0].at == everything[500].at
+        assert all(line.at is not None and middle is not None and line.at < middle for line in between.lines)
+        nothing = host.read_logs(full, tail=10, since=utc_now() + timedelta(hours=1), until=None)
+        assert nothing.lines == ()
+
+
+def read_whole(host: DockerHost, container_id: str) -> tuple[LogLine, ...] | None:
+    lines = host.read_logs(container_id, tail=5000, since=None, until=None).lines
+    return lines if len(lines) == 3000 else None
+
+
+def test_unknown_and_unreadable_logs_are_errors_that_say_why(engine: TestEngine) -> None:
+    engine.docker("run", "-d", "--name", "mute", "--log-driver", "none", engine.image, "sleep", "600")
+    with open_host(engine.host) as host:
+        with pytest.raises(ContainerNotFoundError):
+            host.read_logs("absent", tail=10, since=None, until=None)
+        with pytest.raises(BconError, match="does not support reading"):
+            host.read_logs(host.resolve("mute"), tail=10, since=None, until=None)
+
+
+def test_one_huge_line_and_a_huge_log_cost_little(engine: TestEngine) -> None:
+    engine.docker("run", "--name", "line", engine.image, "sh", "-c",
+                  "head -c 52428800 /dev/zero | tr '\\0' x; echo; echo last")  # fmt: skip
+    engine.docker("run", "--name", "many", engine.image, "sh", "-c",
+                  "yes 'a line of an ordinary length that repeats for ever and ever' | head -n 2000000")  # fmt: skip
+    with open_host(engine.host, HostOptions()) as host:
+        scan(host)
+    with open_host(engine.host, HostOptions()) as host:
+        started = monotonic()
+        found = by_name(scan(host))
+        took = monotonic() - started
+        logs = found["line"].logs
+        assert logs is not None
+        assert logs.lines[-1].text == "last"
+        assert sum(len(line.text) for line in logs.lines) < 4 * MIB
+        many = found["many"].logs
+        assert many is not None
+        assert len(many.lines) == 200
+        assert many.truncated
+        assert took < 1.0
+        asked = host.read_logs(found["line"].id, tail=5000, since=None, until=None)
+        assert asked.lines[-1].text == "last"
+        assert asked.truncated
+
+
+def test_strange_bytes_and_terminals_come_out_clean(engine: TestEngine) -> None:
+    engine.docker(
+        "run", "-d", "--name", "odd", engine.image, "printf", r"a\000b\033[31mred\033[0m\r\n\377\376 \342\200\256x\n"
+    )
+    engine.docker("run", "-t", "--name", "tty", engine.image, "sh", "-c", "echo out; echo err >&2")
+    engine.docker("wait", "odd")
+    with open_host(engine.host, HostOptions()) as host:
+        found = by_name(scan(host))
+        odd, tty = found["odd"].logs, found["tty"].logs
+        assert odd is not None
+        assert tty is not None
+        assert all(line.text.isprintable() for line in odd.lines)
+        assert [(line.stream, line.text) for line in tty.lines] == [("stdout", "out"), ("stdout", "err")]
