@@ -79,6 +79,8 @@ def read_disks(
     mounts = read_mounts(proc)
     found: dict[int, _FileSystem] = {}
     unread: dict[str, str] = {}
+    if root_dir in users and (reason := _foreign(root_dir, mounts)):
+        return DiskReading(disks=(), unread={safe_text(root_dir): reason})
     for path, names in list(users.items())[:MAX_PATHS]:
         kind = kind_of(path, mounts)
         if kind is None or _may_block(kind) or kind in _SKIPPED_KINDS:
@@ -97,6 +99,18 @@ def read_disks(
         for disk in found.values()
     ]
     return DiskReading(disks=tuple(disks), unread={safe_text(path): reason for path, reason in unread.items()})
+
+
+def _foreign(root_dir: str, mounts: dict[str, str]) -> str | None:
+    """Tell why paths of this engine mean nothing here: without its root, others are other directories of this name."""
+    kind = kind_of(root_dir, mounts)
+    if kind is None or _may_block(kind):
+        return None
+    try:
+        os.stat(root_dir)  # noqa: PTH116 - a text path of another host may be no valid Path here
+    except (OSError, ValueError):
+        return "the engine's files are not on this host"
+    return None
 
 
 def read_mounts(proc: Path) -> dict[str, str]:
