@@ -1,0 +1,382 @@
+"""Promise: a full, corrupt, locked or foreign state file never stops the daemon: it goes on in memory and says so."""
+
+import logging
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.history import History
+from bcon_exporter.history.opening import set_aside
+from bcon_exporter.history.schema import APPLICATION_ID, SCHEMA_VERSION
+from tests.factories import NOON, ago, usage
+from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "state.db"
+
+
+def works(history: History) -> bool:
+    """It keeps and tells what happens."""
+    history.record_events(batch(*crash_loop(3, name="works")), NOON)
+    history.first_seen("symptom", {"x"}, NOON)
+    return past_of(history, container(name="works", usage=usage())).restarts_total == 3
+
+
+def status_of(history: History) -> str:
+    """A call, since mypy takes a property for constant."""
+    return history.status
+
+
+def fill(path: Path) -> None:
+    """A daemon has run here."""
+    history = open_history(path)
+    history.record_events(batch(*crash_loop(200)), NOON)
+    past_of(history, container(usage=usage()))
+    history.first_seen("symptom", {"old"}, ago(hours=5))
+    history.close()
+
+
+def corrupt_files(path: Path) -> list[str]:
+    return sorted(p.name for p in path.parent.iterdir() if ".corrupt-" in p.name)
+
+
+def test_the_file_is_private(state: Path) -> None:
+    history = open_history(state)
+    assert works(history)
+    assert status_of(history) == "file"
+    assert stat.S_IMODE(state.parent.stat().st_mode) == 0o700
+    modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in state.parent.iterdir()}
+    assert modes == {"state.db": 0o600, "state.db-wal": 0o600, "state.db-shm": 0o600}
+    history.close()
+
+
+def test_a_file_that_others_may_read_is_made_private(state: Path) -> None:
+    state.parent.mkdir()
+    state.touch(mode=0o644)
+    open_history(state).close()
+    assert stat.S_IMODE(state.stat().st_mode) == 0o600
+
+
+def test_no_file_is_no_failure() -> None:
+    history = open_history(None)
+    assert works(history)
+    assert (history.status, history.errors_total) == ("none", 0)
+    history.close()
+
+
+def damage_header(path: Path) -> None:
+    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
+
+
+def damage_middle(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def replace_by_garbage(path: Path) -> None:
+    path.write_bytes(b"this is not a database\n" * 5000)
+
+
+@pytest.mark.parametrize("damage", [damage_header, damage_middle, truncate, replace_by_garbage])
+def test_a_damaged_file_is_set_aside_and_a_new_one_begun(
+    state: Path, damage: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    fill(state)
+    damage(state)  # type: ignore[operator]  # a function of the parameters
+    bad = state.read_bytes()
+    began = time.monotonic()
+    history = open_history(state)
+    assert time.monotonic() - began < 3
+    assert (history.status, history.errors_total) == ("file", 1)
+    assert corrupt_files(state) == ["state.db.corrupt-20260101T120000Z"]
+    assert (state.parent / corrupt_files(state)[0]).read_bytes() == bad
+    assert "corrupt-20260101T120000Z" in caplog.text
+    assert works(history)
+    history.close()
+    assert works(open_history(state))
+
+
+def test_companions_of_a_damaged_file_go_with_it(state: Path) -> None:
+    fill(state)
+    for suffix in ("-wal", "-shm"):
+        state.with_name(state.name + suffix).write_bytes(b"old")
+    set_aside(state, NOON)
+    name = "state.db.corrupt-20260101T120000Z"
+    assert corrupt_files(state) == [name, f"{name}-shm", f"{name}-wal"]
+    assert [p.name for p in state.parent.iterdir() if not p.name.startswith(name)] == ["state.db"]
+
+
+def test_two_damaged_files_in_one_second_are_both_kept(state: Path) -> None:
+    for _ in range(2):
+        fill(state)
+        replace_by_garbage(state)
+        open_history(state).close()
+    assert len(corrupt_files(state)) == 2
+
+
+def foreign(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE dashboards (id INTEGER)")
+    connection.commit()
+    connection.close()
+
+
+def newer(path: Path) -> None:
+    fill(path)
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    connection.close()
+
+
+@pytest.mark.parametrize(("make", "words"), [(foreign, "another program's"), (newer, "newer bcon-exporter")])
+def test_somebody_elses_database_is_left_alone(
+    state: Path, make: object, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    make(state)  # type: ignore[operator]  # a function of the parameters
+    before = state.read_bytes()
+    history = open_history(state)
+    assert (history.status, history.errors_total) == ("memory", 1)
+    assert words in str(history.reason)
+    assert words in caplog.text
+    assert works(history)
+    history.close()
+    assert state.read_bytes() == before
+    assert corrupt_files(state) == []
+
+
+def test_a_folder_in_the_files_place_is_left_alone(state: Path) -> None:
+    state.mkdir(parents=True)
+    history = open_history(state)
+    assert (history.status, works(history)) == ("memory", True)
+    assert "no regular file" in str(history.reason)
+
+
+def test_a_folder_that_cannot_be_made_is_no_end(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    history = open_history(tmp_path / "file" / "sub" / "state.db")
+    assert (history.status, works(history)) == ("memory", True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_forbidden_folder_is_no_end(tmp_path: Path) -> None:
+    """In a process of another user: root may do everything."""
+    state = tmp_path / "state.db"
+    code = (
+        "import os, sys; from pathlib import Path; from datetime import UTC, datetime\n"
+        "from bcon_exporter.history import History\n"
+        "os.setgid(65534); os.setuid(65534)\n"
+        "now = datetime(2026, 1, 1, tzinfo=UTC)\n"
+        "for read_only in (False, True):\n"
+        "    history = History.open(Path(sys.argv[1]), retention_seconds=9e5, now=now, read_only=read_only)\n"
+        "    print(history.status, history.reason)\n"
+    )
+    fill(state)
+    tmp_path.chmod(0o700)
+    done = subprocess.run(["python3", "-c", code, str(state)], capture_output=True, text=True, check=False, env=env())
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stderr
+    assert all(line.startswith("memory") for line in lines), lines
+
+
+def env() -> dict[str, str]:
+    """The environment of a Python that has our package; the interpreter may not be reachable by another user."""
+    import sys
+
+    return {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def test_a_locked_file_is_waited_for_a_moment_and_used_when_free(state: Path, caplog: pytest.LogCaptureFixture) -> None:
+    fill(state)
+    other = sqlite3.connect(state, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN EXCLUSIVE")
+    began = time.monotonic()
+    history = open_history(state)
+    assert time.monotonic() - began < 3
+    assert (history.status, works(history)) == ("memory", True)
+    assert "locked" in str(history.reason)
+    for seconds in range(0, 180, 30):
+        history.record_events(batch(), NOON + timedelta(seconds=seconds))
+    assert status_of(history) == "memory"
+    assert 2 <= history.errors_total <= 4
+    assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 1
+    other.close()
+    later = NOON + 10 * MINUTE
+    history.record_events(batch(), later)
+    assert status_of(history) == "file"
+    past = past_of(history, container(), later)
+    assert past.restarts_total == 200, "what the file held"
+    assert past_of(history, container(name="works"), later).restarts_total == 3, "and what memory held"
+    assert history.first_seen("symptom", {"old", "x"}, later)["old"] == ago(hours=5)
+    history.close()
+    again = open_history(state)
+    assert past_of(again, container(name="works"), later).restarts_total == 3
+
+
+def test_a_file_locked_while_it_runs_loses_nothing(state: Path) -> None:
+    history = open_history(state)
+    history.record_events(batch(*crash_loop(2)), NOON)
+    assert past_of(history, container()).restarts_total == 2
+    other = sqlite3.connect(state, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    history.record_events(batch(*crash_loop(1, last=NOON + MINUTE)), NOON + MINUTE)
+    assert status_of(history) == "memory"
+    assert past_of(history, container(), NOON + MINUTE).restarts_total == 3
+    other.close()
+    later = NOON + 5 * MINUTE
+    history.record_events(batch(), later)
+    assert status_of(history) == "file"
+    assert past_of(history, container(), later).restarts_total == 3
+    history.close()
+    assert past_of(open_history(state), container(), later).restarts_total == 3
+
+
+def test_a_file_that_breaks_while_it_runs_is_set_aside(state: Path) -> None:
+    history = open_history(state)
+    history.record_events(batch(*crash_loop(200)), NOON)
+    assert past_of(history, container()).restarts_total == 200
+    history.first_seen("symptom", {"old"}, ago(hours=5))
+    checkpoint = sqlite3.connect(state)
+    checkpoint.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    checkpoint.close()
+    with state.open("r+b") as file:
+        file.write(os.urandom(state.stat().st_size))
+    for n in range(1, 20):
+        now = NOON + n * MINUTE
+        history.record_events(batch(*crash_loop(1, name=f"c{n}", last=now)), now)
+        assert past_of(history, container(), now).restarts_total == 200
+        scan(history, container(), now=now)
+    assert history.errors_total >= 1
+    assert len(corrupt_files(state)) >= 1
+    assert status_of(history) == "file"
+    history.close()
+    again = open_history(state)
+    later = NOON + 30 * MINUTE
+    assert past_of(again, container(), later).restarts_total == 200
+    assert again.first_seen("symptom", {"old"}, later) == {"old": ago(hours=5)}
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system of 64 KiB."""
+    where = tmp_path / "tiny"
+    where.mkdir()
+    mount = shutil.which("mount")
+    if os.geteuid() != 0 or mount is None:
+        pytest.skip("needs root to mount a file system")
+    done = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(where)], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"cannot mount here: {done.stderr.strip()}")
+    yield where
+    subprocess.run(["umount", str(where)], check=True)
+
+
+def test_a_disk_that_is_full_from_the_start_is_no_end(tiny_disk: Path) -> None:
+    (tiny_disk / "ballast").write_bytes(b"x" * 60 * 1024)
+    began = time.monotonic()
+    history = open_history(tiny_disk / "state.db")
+    assert time.monotonic() - began < 3
+    assert (history.status, works(history)) == ("memory", True)
+    (tiny_disk / "ballast").unlink()
+    history.close()
+
+
+def test_a_disk_that_fills_up_loses_nothing_of_what_is_known(tiny_disk: Path, caplog: pytest.LogCaptureFixture) -> None:
+    remount = ["mount", "-o", "remount,size=400k", str(tiny_disk)]
+    subprocess.run(remount, check=True)
+    history = open_history(tiny_disk / "state.db")
+    assert status_of(history) == "file"
+    history.record_events(batch(*crash_loop(2)), NOON)
+    assert past_of(history, container()).restarts_total == 2
+    now = NOON
+    for n in range(1, 40):
+        now = NOON + timedelta(seconds=n)
+        history.record_events(batch(*crash_loop(50, name=f"filler{n}", last=now)), now)
+    assert status_of(history) == "memory"
+    assert "full" in str(history.reason)
+    assert len([r for r in caplog.records if r.levelno >= logging.WARNING]) == 1
+    assert past_of(history, container(), now).restarts_total == 2
+    subprocess.run([*remount[:2], "remount,size=8m", remount[3]], check=True)
+    later = now + 2 * MINUTE
+    history.record_events(batch(event(later, "pause")), later)
+    assert status_of(history) == "file"
+    history.close()
+    again = open_history(tiny_disk / "state.db")
+    assert past_of(again, container(name="filler39"), later).restarts_total == 50
+    again.close()
+
+
+def test_a_command_reads_beside_a_running_daemon_and_writes_nothing(state: Path) -> None:
+    daemon = open_history(state)
+    daemon.record_events(batch(*crash_loop(3)), NOON)
+    past_of(daemon, container(usage=usage(pids=7)))
+    daemon.first_seen("symptom", {"x"}, ago(hours=1))
+    before = {p.name: p.stat().st_size for p in state.parent.iterdir()}
+    command = open_history(state, read_only=True)
+    assert command.status == "file"
+    assert past_of(command, container()).restarts_total == 3
+    assert command.first_seen("symptom", {"x"}, NOON) == {"x": ago(hours=1)}
+    command.record_events(batch(*crash_loop(1, last=NOON + MINUTE)), NOON + MINUTE)
+    assert past_of(command, container(), NOON + MINUTE).restarts_total == 4
+    command.close()
+    assert {p.name: p.stat().st_size for p in state.parent.iterdir()} == before
+    assert past_of(daemon, container()).restarts_total == 3
+    daemon.close()
+
+
+def test_a_command_reads_what_a_daemon_left(state: Path) -> None:
+    fill(state)
+    assert not state.with_name("state.db-wal").exists()
+    command = open_history(state, read_only=True)
+    assert past_of(command, container()).restarts_total == 200
+    command.close()
+
+
+def test_a_command_where_no_daemon_ran_makes_no_file(state: Path) -> None:
+    command = open_history(state, read_only=True)
+    assert (command.status, command.errors_total, works(command)) == ("none", 0, True)
+    assert not state.parent.exists()
+
+
+@pytest.mark.parametrize("make", [foreign, newer])
+def test_a_command_says_what_it_cannot_read(state: Path, make: object) -> None:
+    make(state)  # type: ignore[operator]  # a function of the parameters
+    command = open_history(state, read_only=True)
+    assert (command.status, works(command)) == ("memory", True)
+
+
+def test_a_command_leaves_a_damaged_file_to_the_daemon(state: Path) -> None:
+    fill(state)
+    replace_by_garbage(state)
+    command = open_history(state, read_only=True)
+    assert (command.status, works(command)) == ("memory", True)
+    assert corrupt_files(state) == []
+
+
+def test_the_file_says_whose_it_is(state: Path) -> None:
+    fill(state)
+    connection = sqlite3.connect(state)
+    assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
