@@ -76,35 +76,37 @@ def _service(name: str, differences: tuple[ServiceDrift, ...]) -> RenderableType
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
+    containers = {one.container_name for one in differences if one.container_name is not None}
     for difference in differences:
-        style = SEVERITY_STYLES[difference.severity]
-        label = Text.assemble(("● ", style), difference.drift_type.value)
-        grid.add_row(label, _difference(difference))
+        label = Text.assemble(("● ", SEVERITY_STYLES[difference.severity]), difference.drift_type.value)
+        grid.add_row(label, _difference(difference, tell_container=len(containers) > 1))
     would = {_WOULD[one.compose_would] for one in differences if one.compose_would is not None}
     notes = [Padding(Text(note, style=DIM), (0, 0, 0, 2)) for note in sorted(would)]
-    return stack([name_text(name, "bold"), Padding(grid, (0, 0, 0, 2)), *notes])
+    return stack([_heading(name, containers), Padding(grid, (0, 0, 0, 2)), *notes])
 
 
-def _difference(difference: ServiceDrift) -> RenderableType:
+def _heading(service: str, containers: set[str]) -> Text:
+    only = next(iter(containers)) if len(containers) == 1 else ""
+    return join([name_text(service, "bold"), name_text(only, DIM)])
+
+
+def _difference(difference: ServiceDrift, *, tell_container: bool) -> RenderableType:
     """Return the sentence, or for a field the two values under one another, aligned."""
     notes = []
-    if difference.container_name:
-        notes.append(f"on {difference.container_name}")
     if difference.outside_compose:
         notes.append("changed behind Compose's back")
-    if difference.stop_requested:
-        notes.append("somebody stopped it")
     if difference.confidence < 1:
         notes.append(f"{difference.confidence:.0%} sure")
-    note = plain(", ".join(notes), DIM)
     if difference.field is None:
-        return join([plain(difference.message), note])
+        return join([plain(difference.message), plain(", ".join(notes), DIM)])
+    if tell_container and difference.container_name:
+        notes.insert(0, f"on {difference.container_name}")
     grid = Table.grid(padding=(0, 1, 0, 0))
     grid.add_column(style=DIM, no_wrap=True)
     grid.add_column(overflow="fold")
     grid.add_row("file", plain(difference.expected or "(none)", "green"))
     grid.add_row("runs", plain(difference.actual or "(none)", "red"))
-    return stack([join([plain(difference.field, "bold"), note]), grid])
+    return stack([join([plain(difference.field, "bold"), plain(", ".join(notes), DIM)]), grid])
 
 
 def _untracked(names: tuple[str, ...]) -> list[RenderableType]:

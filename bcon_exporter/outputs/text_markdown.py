@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
-from bcon_exporter.model.cleaning import clean_name, strip_controls
+from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import Suggestion, Urgency
 from bcon_exporter.model.reports import (
     ContainerInfo,
@@ -21,14 +21,14 @@ from bcon_exporter.model.reports import (
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~&$-])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$]|^[-+=]|(?<=^\d)[.)])")
 _BACKTICKS = re.compile(r"`+")
 _WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "this week"}
 
 
 def escape(raw: str) -> str:
     """Return untrusted text as one line in which nothing is markup."""
-    return _SPECIAL.sub(r"\\\1", clean_name(raw) if len(raw) < 256 else strip_controls(raw)).replace("\n", " ")  # noqa: PLR2004
+    return _SPECIAL.sub(r"\\\1", " ".join(strip_controls(raw).split("\n")))
 
 
 def fence(lines: Iterable[str]) -> list[str]:
@@ -115,7 +115,7 @@ def _container(report: DiagnosisReport, level: str) -> list[str]:
     lines = [f"{level} {escape(report.container_name)}: {report.status}", ""]
     if not report.symptoms:
         lines.append(escape(report.summary))
-    lines += [f"- **{escape(one.type)}** ({one.severity}): {escape(one.description)}" for one in report.symptoms]
+    lines += [f"- `{one.type}` ({one.severity}): {escape(one.description)}" for one in report.symptoms]
     evidence = [line for symptom in report.symptoms for line in symptom.evidence]
     if report.likely_causes:
         lines += ["", "Why:", ""]
@@ -125,7 +125,7 @@ def _container(report: DiagnosisReport, level: str) -> list[str]:
     if evidence:
         lines += ["", "Evidence:", "", *fence(evidence)]
     if report.not_evaluated:
-        names = ", ".join(escape(rule.symptom.value) for rule in report.not_evaluated)
+        names = ", ".join(f"`{rule.symptom}`" for rule in report.not_evaluated)
         lines += ["", f"Not judged, because facts were missing: {names}"]
     return lines
 
@@ -147,7 +147,7 @@ def _explanation(report: ErrorExplanation) -> list[str]:
 
 
 def _findings(findings: DriftFindings) -> list[str]:
-    lines = [f"# {len(findings.reports)} Compose projects"]
+    lines = [f"# Compose projects: {len(findings.reports)}"]
     for report in findings.reports:
         lines += ["", *_drift(report, "##")]
     if findings.untracked:
