@@ -123,9 +123,17 @@ def _cause_lines(subjects: Iterable[Subject]) -> Iterator[str]:
 def _health_lines(subjects: Iterable[Subject]) -> Iterator[str]:
     name = _family("health").name
     for one in subjects:
-        if one.facts.is_running and one.facts.health is not None:
+        current = _health(one.facts)
+        if current is not None:
             for status, label in _HEALTH_LABELS:
-                yield f"{name}{{{one.labels},{label}}} {int(one.facts.health.status is status)}\n"
+                yield f"{name}{{{one.labels},{label}}} {int(current is status)}\n"
+
+
+def _health(facts: ContainerFacts) -> HealthStatus | None:
+    """None for a container that does not run (its status is frozen), and where it could not be read."""
+    if not facts.is_running or not {"health", "inspect"}.isdisjoint(facts.unread):
+        return None
+    return facts.health.status if facts.health else HealthStatus.NONE
 
 
 def _lifecycle_samples(subjects: tuple[Subject, ...], hour_ago: datetime) -> tuple[Samples, ...]:

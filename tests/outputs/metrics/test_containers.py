@@ -154,6 +154,11 @@ def test_health_is_told_of_running_containers_only() -> None:
     assert not samples_of(stopped, "bcon_container_health")
 
 
+def test_a_container_without_a_health_check_has_none() -> None:
+    assert f'bcon_container_health{{{C},health="none"}} 1\n' in text_of(container())
+    assert not samples_of(text_of(container(unread={"inspect": "timed out"})), "bcon_container_health")
+
+
 def test_restarts_count_over_all_time_and_over_the_last_hour() -> None:
     past = lifecycle(restarts=(ago(hours=2), ago(minutes=59), ago(1)), restarts_total=17, oom_kills_total=4)
 

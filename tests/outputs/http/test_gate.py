@@ -1,0 +1,258 @@
+"""Nothing passes the gate but what is allowed: by host name, origin, listener, user and size."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from bcon_exporter.outputs.http import Door
+from bcon_exporter.outputs.http.api import create_api
+from bcon_exporter.outputs.http.body import BODY_MAX_BYTES
+from bcon_exporter.outputs.http.gate import OPEN_PATHS, PROBE_PATHS
+from bcon_exporter.outputs.http.threads import RequestThreads
+from tests.factories import container, snapshot
+from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, error_of, new_site, site_of, users
+from tests.outputs.scenes import make_context, scan_of
+
+
+def every_route() -> list[tuple[str, str]]:
+    """Every method and path of the site, as the code routes them; and some that do not exist."""
+    api = create_api(make_context, RequestThreads())
+    routes = [(method, route.path) for route in api.routes for method in route.methods]  # type: ignore[attr-defined]  # API routes
+    filled = [
+        (method, path.replace("{container_id}", "api").replace("{project}", "shop").replace("{tool}", "x"))
+        for method, path in routes
+    ]
+    plain = [("GET", path) for path in site_of().plain]
+    strange = [
+        ("GET", "/nothing"),
+        ("GET", "//metrics"),
+        ("GET", "/metrics/"),
+        ("GET", "/METRICS"),
+        ("DELETE", "/metrics"),
+        ("GET", "/api/v1/../v1/health"),
+        ("GET", "/-/ready/x"),
+    ]
+    return sorted({*filled, *plain, *strange})
+
+
+ROUTES = every_route()
+
+
+def test_the_walk_knows_all_kinds_of_routes() -> None:
+    paths = {path for _, path in ROUTES}
+
+    assert {"/metrics", "/", "/-/ready", "/openapi.json", "/api/v1/tools/diagnose_all", "/api/v1/drift/shop"} <= paths
+    assert len(ROUTES) > 25
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
+    answer = ask(site_of(), method, path, door=BEYOND, host="example.org")
+
+    if path in OPEN_PATHS:
+        assert answer.status_code != 403
+    else:
+        assert answer.status_code == 403
+        assert error_of(answer)["code"] == "permission_denied"
+
+
+@pytest.mark.parametrize("door", [LOOPBACK, BEYOND, INSECURE])
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_with_users_every_route_of_every_listener_needs_one(method: str, path: str, door: Door) -> None:
+    known = users(prometheus="correct horse")
+
+    answer = ask(site_of(), method, path, door=door, known=known)
+
+    if path in PROBE_PATHS:
+        assert answer.status_code in (200, 503)
+        assert len(answer.text.split()) <= 2
+    else:
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Basic ")
+        assert error_of(answer)["code"] == "permission_denied"
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_route_on_loopback_refuses_a_rebound_host_name(method: str, path: str) -> None:
+    answer = ask(site_of(), method, path, host="evil.example:19877")
+
+    assert answer.status_code == 421
+    error_of(answer)
+
+
+@pytest.mark.parametrize(("method", "path"), ROUTES)
+def test_every_answer_carries_the_safe_headers(method: str, path: str) -> None:
+    answer = ask(site_of(), method, path)
+
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["cache-control"] == "no-store"
+    assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:19877", "[::1]:19877", "[::1]", "localhost."])
+def test_local_names_are_known_on_loopback(host: str) -> None:
+    assert ask(site_of(), "GET", "/-/healthy", host=host).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["", "localhost.evil.example", "127.0.0.1.evil.example", "[::2]", "10.0.0.1"])
+def test_other_names_are_not_known_on_loopback(host: str) -> None:
+    assert ask(site_of(), "GET", "/metrics", host=host).status_code == 421
+
+
+def test_names_of_the_settings_are_known_too() -> None:
+    door = Door(loopback=True, host_names=frozenset({"bcon.example.org"}))
+
+    assert ask(site_of(), "GET", "/metrics", door=door, host="bcon.example.org").status_code == 200
+
+
+@pytest.mark.parametrize(("host", "status"), [("other.example", 421), ("10.0.0.7:19877", 200), ("mine.example", 200)])
+def test_beyond_loopback_names_are_checked_once_some_are_allowed(host: str, status: int) -> None:
+    door = Door(loopback=False, host_names=frozenset({"mine.example"}))
+
+    assert ask(site_of(), "GET", "/metrics", door=door, host=host).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "http://localhost:19877"}, 200),
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}, 200),
+        ({"sec-fetch-site": "same-origin", "sec-fetch-mode": "cors"}, 200),
+        ({"sec-fetch-site": "none", "sec-fetch-mode": "navigate"}, 200),
+    ],
+)
+def test_other_web_sites_cannot_ask(headers: dict[str, str], status: int) -> None:
+    assert ask(site_of(), "GET", "/metrics", headers=headers).status_code == status
+
+
+def test_by_explicit_choice_all_is_served_beyond_loopback() -> None:
+    assert ask(site_of(), "GET", "/api/v1/health", door=INSECURE, host="example.org").status_code == 200
+
+
+@pytest.mark.parametrize("door", [LOOPBACK, BEYOND])
+def test_a_known_user_gets_reports_on_every_listener(door: Door) -> None:
+    answer = ask(
+        site_of(), "GET", "/api/v1/health", door=door, known=users(me="correct horse"), auth=("me", "correct horse")
+    )
+
+    assert answer.status_code == 200
+
+
+def header(raw: bytes, scheme: str = "Basic") -> str:
+    return f"{scheme} {base64.b64encode(raw).decode()}"
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        header(b"me:wrong"),
+        header(b"other:correct horse"),
+        header(b"me"),
+        header(b"\xff\xfe:x"),
+        header(b"me:correct horse\x00"),
+        header(b"me:" + b"a" * 73),
+        header(b"me:correct horse", scheme="Bearer"),
+        "Basic !!!",
+        "Basic",
+    ],
+)
+def test_anything_but_the_right_pair_is_401(authorization: str) -> None:
+    known = users(me="correct horse")
+
+    answer = ask(site_of(), "GET", "/metrics", known=known, headers={"authorization": authorization})
+
+    assert answer.status_code == 401
+
+
+def test_a_password_longer_than_bcrypt_compares_is_refused_even_if_its_beginning_fits() -> None:
+    known = users(me="a" * 72)
+
+    assert ask(site_of(), "GET", "/metrics", known=known, auth=("me", "a" * 72)).status_code == 200
+    assert ask(site_of(), "GET", "/metrics", known=known, auth=("me", "a" * 73)).status_code == 401
+
+
+def test_a_good_pair_is_remembered_and_a_bad_one_is_not() -> None:
+    from bcon_exporter.outputs.http.users import Credentials
+
+    known = users(me="correct horse")
+    good, bad = Credentials("me", b"correct horse"), Credentials("me", b"wrong")
+
+    assert (known.check(good), known.check(bad)) == (True, False)
+    assert (known.remembers(good), known.remembers(bad)) == (True, False)
+
+
+@pytest.mark.parametrize(("size", "status"), [(BODY_MAX_BYTES, 400), (BODY_MAX_BYTES + 1, 413)])
+def test_bodies_above_64_kib_are_refused(size: int, status: int) -> None:
+    answer = ask(
+        site_of(),
+        "POST",
+        "/api/v1/tools/health_check",
+        content=b"x" * size,
+        headers={"content-type": "application/json"},
+    )
+
+    assert answer.status_code == status
+    assert error_of(answer)["code"] == "invalid_input"
+
+
+def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
+    async def pieces():  # type: ignore[no-untyped-def]  # an async generator
+        for _ in range(20):
+            yield b"x" * 8192
+
+    answer = ask(site_of(), "POST", "/api/v1/tools/health_check", content=pieces())
+
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "1e3"])
+def test_a_nonsensical_length_is_refused(length: str) -> None:
+    answer = ask(site_of(), "POST", "/api/v1/tools/health_check", headers={"content-length": length})
+
+    assert answer.status_code == 413
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize("path", ["/metrics", "/", "/-/healthy", "/-/ready", "/api/v1/diagnosis", "/openapi.json"])
+def test_other_methods_are_405(method: str, path: str) -> None:
+    answer = ask(site_of(), method, path)
+
+    assert answer.status_code == 405
+    assert error_of(answer)["code"] == "invalid_input"
+
+
+def test_a_defect_is_an_envelope_for_the_client_and_a_traceback_for_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    site = new_site(make_context())
+
+    async def broken(_scope: object, _receive: object, _send: object) -> None:
+        msg = "secret inside"
+        raise RuntimeError(msg)
+
+    site.plain["/metrics"] = broken
+
+    answer = ask(site, "GET", "/metrics")
+
+    assert answer.status_code == 500
+    assert error_of(answer)["code"] == "internal_error"
+    assert "secret inside" not in answer.text
+    assert "secret inside" in caplog.text
+
+
+def test_reports_do_not_stand_on_the_bare_page() -> None:
+    host = snapshot(container())
+    context = make_context(host)
+    context.store.publish_diagnosis(scan_of(host))
+    site = site_of(context)
+
+    bare, full = ask(site, "GET", "/", door=BEYOND, host="x.example"), ask(site, "GET", "/")
+
+    assert "1 containers" in full.text
+    assert "containers" not in bare.text
+    assert "api/v1" not in bare.text

@@ -1,0 +1,116 @@
+"""The probes tell a dead scheduler from a hung engine; the page escapes what containers are called."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from bcon_exporter.errors import PermissionDeniedError
+from tests.factories import NOON, container, snapshot
+from tests.outputs.http.asking import BEYOND, ask, site_of, users
+from tests.outputs.scenes import drift_report, drift_scan, make_context, scan_of
+
+
+def test_not_ready_before_the_first_scan() -> None:
+    answer = ask(site_of(), "GET", "/-/ready")
+
+    assert answer.status_code == 503
+    assert "first scan" in answer.text
+
+
+def test_ready_after_a_good_scan() -> None:
+    context = make_context()
+    context.store.publish_diagnosis(scan_of(snapshot()))
+
+    assert ask(site_of(context), "GET", "/-/ready").status_code == 200
+
+
+def test_not_ready_while_the_engine_is_away_even_after_a_good_scan() -> None:
+    context = make_context(up=False)
+    context.store.publish_diagnosis(scan_of(snapshot()))
+
+    assert ask(site_of(context), "GET", "/-/ready").status_code == 503
+
+
+def test_the_hint_fits_the_failure() -> None:
+    context = make_context(up=False)
+    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
+
+    answer = ask(site_of(context), "GET", "/-/ready")
+
+    assert (answer.status_code, answer.text) == (503, "add the user to the group docker\n")
+
+
+def test_strangers_get_no_hint() -> None:
+    context = make_context(up=False)
+    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
+
+    assert ask(site_of(context), "GET", "/-/ready", door=BEYOND, host="x").text == "not ready\n"
+    assert ask(site_of(context), "GET", "/-/ready", known=users(me="pw")).text == "not ready\n"
+
+
+@pytest.mark.parametrize(("alive", "status"), [(True, 200), (False, 503)])
+def test_healthy_while_the_scheduler_is_alive_whatever_the_engine_does(alive: bool, status: int) -> None:
+    site = site_of(make_context(up=False), alive=alive)
+
+    assert ask(site, "GET", "/-/healthy").status_code == status
+
+
+def test_the_page_escapes_what_comes_from_outside() -> None:
+    context = make_context()
+    context.store.publish_diagnosis(scan_of(snapshot(container())))
+    context.store.publish_drift(drift_scan(drift_report("<script>alert(1)</script>")))
+
+    answer = ask(site_of(context), "GET", "/")
+
+    assert "<script>" not in answer.text
+    assert "&lt;script&gt;" in answer.text
+    assert "script-src" not in answer.headers["content-security-policy"]
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    import re
+
+    site = site_of(make_context(snapshot(container())))
+    links = re.findall(r'href="([^"]+)"', ask(site, "GET", "/").text)
+
+    assert len(links) >= 6
+    assert all(ask(site, "GET", f"/{link}").status_code != 404 for link in links)
+
+
+@pytest.mark.parametrize(
+    ("headers", "content_type", "encoding"),
+    [
+        ({}, "text/plain; version=0.0.4; charset=utf-8", None),
+        (
+            {"accept": "application/openmetrics-text"},
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+            None,
+        ),
+        ({"accept-encoding": "gzip"}, "text/plain; version=0.0.4; charset=utf-8", "gzip"),
+    ],
+)
+def test_metrics_come_as_the_scraper_prefers(headers: dict[str, str], content_type: str, encoding: str | None) -> None:
+    answer = ask(site_of(), "GET", "/metrics", headers={"accept-encoding": "identity", **headers})
+
+    assert answer.headers["content-type"] == content_type
+    assert answer.headers.get("content-encoding") == encoding
+    assert "bcon_up 1" in answer.text
+
+
+def test_chosen_metrics_come_alone() -> None:
+    answer = ask(site_of(), "GET", "/metrics?name[]=bcon_up&name[]=bcon_containers")
+
+    assert [line for line in answer.text.splitlines() if not line.startswith("#")] == ["bcon_up 1"]
+    assert ask(site_of(), "GET", "/metrics?" + "name[]=x&" * 300).status_code == 400
+
+
+def test_a_compressed_answer_is_what_it_says() -> None:
+    from bcon_exporter.outputs.http.scrape import ScrapeApp
+
+    assert ScrapeApp.__doc__
+    answer = ask(site_of(), "GET", "/metrics", headers={"accept-encoding": "gzip"})
+    assert answer.headers["vary"] == "accept, accept-encoding"
+    assert gzip.compress(answer.content)
