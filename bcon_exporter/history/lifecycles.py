@@ -9,7 +9,7 @@ from bcon_exporter.history.database import Database, Statement
 from bcon_exporter.history.event_rows import cap_events, insert_events, load_events, mark_counted, strip
 from bcon_exporter.history.identity import identity_of
 from bcon_exporter.history.last_lines import find_last_lines, lines_from_text, lines_to_text
-from bcon_exporter.history.past import DAY, HOUR, UNSETTLED, Past, Telling, make_exits, make_facts, tell
+from bcon_exporter.history.past import DAY, HOUR, Past, Telling, make_exits, make_facts, tell
 from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
@@ -139,7 +139,7 @@ class Lifecycles:
             past.version,
             self._coverage.shutdowns,
             rivals,
-            container.is_running,
+            container.state,
             container.finished_at,
             container.exit_code,
             container.oom_killed,
@@ -150,7 +150,7 @@ class Lifecycles:
         if made is None or made.key != key or not made.made_at <= now < made.holds_until:
             facts = self._make(past, container, rivals, now)
             facts = facts.model_copy(update={"observed_since": since, "complete": complete})
-            made = _Made(key, facts, now, _holds_until(facts, container, now))
+            made = _Made(key, facts, now, _holds_until(facts, now))
             self._made[container.id] = made
         return made.facts
 
@@ -256,11 +256,9 @@ class Lifecycles:
         return self._pasts.keys()
 
 
-def _holds_until(facts: LifecycleFacts, container: ContainerFacts, now: datetime) -> datetime:
-    """Return when the first thing leaves its window, or an unsettled end settles."""
+def _holds_until(facts: LifecycleFacts, now: datetime) -> datetime:
+    """Return when the first thing leaves its window, at most an hour from now."""
     oldest = [*(end.at for end in facts.exits[:1]), *facts.restarts[:1], *facts.oom_kills[:1]]
     ends = [at + DAY for at in oldest] + [at + HOUR for at in facts.health_changes[:1]]
     ends = [at for at in ends if at > now]
-    if not container.is_running and container.finished_at is not None and container.finished_at + UNSETTLED > now:
-        ends.append(container.finished_at + UNSETTLED)
     return min([*ends, now + timedelta(hours=1)])

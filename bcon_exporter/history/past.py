@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 from bcon_exporter.model.lifecycle_rules import (
     SHUTDOWN_EXIT_CODE,
@@ -16,6 +16,7 @@ from bcon_exporter.model.lifecycle_rules import (
     find_health_changes,
     find_image_change,
     find_oom_kills,
+    find_pause,
     find_restarts,
     signal_of_exit,
 )
@@ -30,9 +31,6 @@ _SAME_END = timedelta(seconds=5)
 
 _FUTURE = timedelta(hours=2)
 """Events further ahead of the clock stem from a time when it was wrong; they are kept, but not told."""
-
-UNSETTLED = timedelta(seconds=3)
-"""An end so young may have its events still under way: the next scan tells why it was."""
 
 
 @dataclass(slots=True)
@@ -115,9 +113,9 @@ def make_exits(
         return exits
     last = find_last_exit(telling, container)
     if last is None:
-        if now - container.finished_at < UNSETTLED and now >= container.finished_at:
+        if not _fell_unseen(container, down):
             return exits
-        last = _from_inspect(container, down)
+        last = _from_inspect(container)
     else:
         exits = [pair for pair in exits if pair[0] != container.id or pair[1].at != last.at]
     if container.oom_killed and not last.oom:
@@ -137,15 +135,20 @@ def find_last_exit(telling: Telling, container: ContainerFacts) -> ExitFacts | N
     return None
 
 
-def _from_inspect(container: ContainerFacts, down: Circumstances) -> ExitFacts:
-    """Make an end of what the container itself says: no event told of it, so nobody is known to have asked.
+def _fell_unseen(container: ContainerFacts, down: Circumstances) -> bool:
+    """True for an end without an event that is the engine's or host's: a host's crash leaves exit code 255.
 
-    A host's crash leaves exit code 255 and no event.
+    Of any other end without an event nobody knows whether it was asked for; it is left out.
     """
+    if container.exit_code == SHUTDOWN_EXIT_CODE:
+        return True
+    finished = container.finished_at
+    return finished is not None and fell_with_shutdown(container.started_at, finished, down.shutdowns)
+
+
+def _from_inspect(container: ContainerFacts) -> ExitFacts:
+    """Make an end with a shutdown of what the container itself says."""
     finished = container.finished_at or container.created_at
-    shutdown = container.exit_code == SHUTDOWN_EXIT_CODE or fell_with_shutdown(
-        container.started_at, finished, down.shutdowns
-    )
     lifetime = (finished - container.started_at).total_seconds() if container.started_at else None
     return ExitFacts(
         at=finished,
@@ -153,7 +156,7 @@ def _from_inspect(container: ContainerFacts, down: Circumstances) -> ExitFacts:
         signal=signal_of_exit(container.exit_code),
         oom=bool(container.oom_killed),
         lifetime_seconds=lifetime if lifetime is not None and lifetime >= 0 else None,
-        shutdown=shutdown,
+        shutdown=True,
         image=container.image,
     )
 
@@ -184,6 +187,7 @@ def make_facts(
         restarts_total=past.restarts_total,
         oom_kills_total=past.oom_kills_total,
         stop_requested=was_stop_requested(telling, container, exits),
+        paused_at=find_pause(past.events, container.id) if container.state is ContainerState.PAUSED else None,
         health_changes=tuple(at for at in telling.health_changes if is_recent(at, now, HOUR)),
         previous_image=change[0] if change else None,
         image_changed_at=change[1] if change else None,

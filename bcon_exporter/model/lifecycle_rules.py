@@ -36,6 +36,7 @@ STOP_SECONDS = 30.0
 # An end with 0 or with the signal's own code may follow a stop signal after long graceful work.
 GRACEFUL_STOP_SECONDS = 600.0
 REMOVAL_SECONDS = 10.0
+KILL_SECONDS = 10.0
 # The engine waits a minute at most between two restarts; the rest is for a busy host.
 POLICY_RESTART_SECONDS = 90.0
 SUPERVISED_RESTART_SECONDS = 60.0
@@ -96,6 +97,7 @@ def _judge_end(run: Run, end: LifecycleEvent, circumstances: Circumstances) -> E
         requested=requested,
         shutdown=shutdown,
         forced=forced,
+        killed=not requested and any(k.signal == SIGKILL and _led_to(k, end) for k in run.kills),
         image=end.image,
     )
 
@@ -111,6 +113,10 @@ def _find_stop_kill(run: Run, end: LifecycleEvent, stop_signals: frozenset[int])
         if -JITTER_SECONDS <= waited <= limit:
             return kill
     return None
+
+
+def _led_to(kill: LifecycleEvent, end: LifecycleEvent) -> bool:
+    return -JITTER_SECONDS <= (end.at - kill.at).total_seconds() <= KILL_SECONDS
 
 
 def _was_removed(run: Run, end: LifecycleEvent) -> bool:
@@ -163,7 +169,7 @@ def find_restarts(
         if circumstances.policies.get(container_id) != "no":
             found.update(_find_policy_restarts(lives, facts))
     found.update(_find_supervised_restarts(runs, facts))
-    found.update(_find_inferred(events, found))
+    found.update(_find_inferred(events))
     return tuple((container_id, at) for at, container_id in sorted(found))
 
 
@@ -201,14 +207,16 @@ def _find_supervised_restarts(runs: Sequence[Run], facts: Mapping[int, ExitFacts
     return found
 
 
-def _find_inferred(events: Iterable[LifecycleEvent], seen: Iterable[tuple[datetime, str]]) -> set[tuple[datetime, str]]:
-    """Return inferred restarts, save those whose own events did come after all."""
-    told = list(seen)
+def _find_inferred(events: Sequence[LifecycleEvent]) -> set[tuple[datetime, str]]:
+    """Return inferred restarts, save those whose own start events did come after all."""
+    inferred = [event for event in events if event.action == INFERRED_RESTART]
+    if not inferred:
+        return set()
+    starts = [(event.container_id, event.at) for event in events if event.action == "start"]
     return {
         (event.at, event.container_id)
-        for event in events
-        if event.action == INFERRED_RESTART
-        and not any(at_id[1] == event.container_id and is_near(at_id[0], event.at, JITTER_SECONDS) for at_id in told)
+        for event in inferred
+        if not any(who == event.container_id and is_near(at, event.at, JITTER_SECONDS) for who, at in starts)
     }
 
 
@@ -229,6 +237,19 @@ def find_health_changes(events: Iterable[LifecycleEvent]) -> tuple[datetime, ...
                 changes.append(event.at)
             last[event.container_id] = event.health
     return tuple(changes)
+
+
+def find_pause(events: Iterable[LifecycleEvent], container_id: str) -> datetime | None:
+    """Return since when a container that is paused has been; None when no event tells."""
+    since = None
+    for event in events:
+        if event.container_id != container_id:
+            continue
+        if event.action == "pause":
+            since = event.at
+        elif event.action in ("unpause", "start", "die"):
+            since = None
+    return since
 
 
 def find_image_change(events: Iterable[LifecycleEvent]) -> tuple[str, datetime] | None:

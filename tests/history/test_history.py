@@ -135,12 +135,9 @@ def test_a_stopped_container_says_whether_somebody_stopped_it(history: History) 
     assert past_of(history, container()).stop_requested is None
 
 
-def test_an_end_that_no_event_told_is_read_from_the_container(history: History) -> None:
-    past = past_of(history, stopped(3, at=ago(60), started_at=ago(100), oom_killed=True))
-    [end] = past.exits
-    assert (end.exit_code, end.oom, end.requested, end.lifetime_seconds) == (3, True, False, 40.0)
-    assert past.stop_requested is None
-    assert past.oom_kills == (ago(60),)
+def test_of_an_end_that_no_event_told_nobody_knows_whether_it_was_asked_for(history: History) -> None:
+    past = past_of(history, stopped(3, at=ago(60), started_at=ago(100)))
+    assert (past.exits, past.stop_requested) == ((), None)
 
 
 def test_exit_code_255_without_an_event_is_the_hosts_crash(history: History) -> None:
@@ -151,10 +148,17 @@ def test_exit_code_255_without_an_event_is_the_hosts_crash(history: History) -> 
     assert [end.shutdown for end in past_of(history, stopped(255)).exits] == [False]
 
 
-@pytest.mark.parametrize(("age", "told"), [(2.9, 0), (3.0, 1), (3.1, 1)])
-def test_an_end_whose_events_may_still_come_is_told_by_the_next_scan(history: History, age: float, told: int) -> None:
-    past = past_of(history, stopped(137, at=ago(age)))
-    assert (len(past.exits), past.stop_requested) == (told, None)
+def test_a_kill_by_the_engine_is_told_from_one_by_the_kernel(history: History) -> None:
+    ends = [event(ago(61), "kill", signal=9), event(ago(60), "die", exit_code=137), event(ago(50), "start")]
+    history.record_events(batch(*ends, event(ago(40), "die", exit_code=137)), NOON)
+    assert [end.killed for end in past_of(history, stopped(137, at=ago(40))).exits] == [True, False]
+
+
+def test_a_paused_container_says_since_when(history: History) -> None:
+    history.record_events(batch(event(ago(90), "pause"), event(ago(80), "unpause"), event(ago(70), "pause")), NOON)
+    assert past_of(history, container(state=ContainerState.PAUSED)).paused_at == ago(70)
+    history.record_events(batch(event(ago(60), "unpause")), NOON)
+    assert past_of(history, container()).paused_at is None
 
 
 def test_the_last_end_of_a_stopped_container_is_told_however_old(history: History) -> None:
