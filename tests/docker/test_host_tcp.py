@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bcon_exporter.clock import utc_now
 from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, TlsFiles, Wants
 from bcon_exporter.docker_host.allowlist import check_request
 from bcon_exporter.errors import DockerConnectionError, PermissionDeniedError
@@ -21,7 +22,6 @@ from tests.docker.recording_proxy import RecordingProxy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
@@ -129,24 +129,24 @@ def test_a_proxy_that_forbids_one_endpoint_costs_that_one_only(engine: TestEngin
 
 def test_everything_sent_is_an_allowed_read(engine: TestEngine, tmp_path: Path) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
+    began = f"{utc_now().timestamp():.6f}"
     with RecordingProxy(tmp_path / "proxy.sock", engine.socket) as proxy:
         with open_host(proxy.host, BY_API_ONLY, started=True) as host:
             wait_until(lambda: host.drain_events().covers_since, "the back-fill")
             scan(host, Wants(config=True))
             host.engine()
             host.read_logs(host.resolve("aa"), tail=10, since=None, until=None)
+            ended = f"{utc_now().timestamp():.6f}"
         assert len(proxy.requests) > 10
         for request in proxy.requests:
             assert not request.malformed
             assert request.method == "GET"
             check_request(request.method, request.target)
-    names = [line.split()[1:3] for line in engine.docker("events", "--since", "60s", "--until", "0s").splitlines()]
-    assert all(action[1] in {"create", "start", "connect", "disconnect", "destroy", "die", "kill", "stop", "delete",
-                             "untag", "prune", "rename"} for action in names)  # fmt: skip
+    assert engine.docker("events", "--since", began, "--until", ended) == "", "reading leaves no event"
 
 
 @pytest.fixture
-def certificates(tmp_path: Path) -> Iterator[Path]:
+def certificates(tmp_path: Path) -> Path:
     """An authority, a server's and a client's certificate, made by openssl."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not there")
