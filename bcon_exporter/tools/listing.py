@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from bcon_exporter.model.facts import ContainerFacts, HealthStatus
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.reports import ContainerInfo
 
 _SHORT_ID_DIGITS = 12
@@ -58,7 +58,8 @@ def _health(facts: ContainerFacts, wanted: str) -> bool:
 
 
 def _exited(facts: ContainerFacts, wanted: str) -> bool:
-    return not facts.is_running and facts.exit_code is not None and str(facts.exit_code) == wanted
+    ended = facts.state in (ContainerState.EXITED, ContainerState.DEAD)
+    return ended and facts.exit_code is not None and str(facts.exit_code) == wanted
 
 
 def _volume(facts: ContainerFacts, wanted: str) -> bool:

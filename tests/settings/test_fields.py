@@ -35,7 +35,9 @@ def test_a_duration_is_numbers_with_units(text: str, seconds: float) -> None:
     assert parse_duration(text).total_seconds() == seconds
 
 
-@pytest.mark.parametrize("raw", ["30", 30, "", "s", "30 s", "-5s", "1e3s", "30S", "٣s", None, True, "9" * 100 + "s", "11y"])
+@pytest.mark.parametrize(
+    "raw", ["30", 30, "", "s", "30 s", "-5s", "1e3s", "30S", "٣s", None, True, "9" * 100 + "s", "11y"]
+)
 def test_a_bare_number_or_another_text_is_no_duration(raw: object) -> None:
     with pytest.raises(ValueError, match="with its unit"):
         parse_duration(raw)

@@ -1,0 +1,171 @@
+"""Promise: every tool answers in the envelope; bad input is named by field, never by value; a defect never leaks."""
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.errors import DockerConnectionError, ErrorCode, PermissionDeniedError
+from bcon_exporter.tools import TOOLS, call_tool
+from tests.factories import container, snapshot
+from tests.tools.hosts import Ledger, ScriptedHost, context_of
+
+SECRET = "hunter2-very-secret"
+NAMES = (
+    "list_containers",
+    "get_container_info",
+    "get_container_stats",
+    "get_container_logs",
+    "detect_drift",
+    "get_untracked_containers",
+    "diagnose_container",
+    "explain_error",
+    "diagnose_all",
+    "health_check",
+    "get_cost_report",
+)
+GOOD_INPUT: dict[str, dict[str, Any]] = {
+    "get_container_info": {"container_id": "api"},
+    "get_container_stats": {"container_id": "api"},
+    "get_container_logs": {"container_id": "api"},
+    "diagnose_container": {"container_id": "api"},
+    "explain_error": {"container_id": "api", "error_pattern": "refused"},
+}
+
+
+def refuse(name: str, payload: object) -> dict[str, Any]:
+    """Return the error body of a call that must be refused."""
+    error: dict[str, Any] = call_tool(context_of(), name, payload).data()["error"]
+    assert error["code"] == "invalid_input"
+    assert SECRET not in json.dumps(error)
+    return error
+
+
+def test_the_eleven_tools_are_those_of_the_spec() -> None:
+    assert {tool.name for tool in TOOLS} == set(NAMES)
+    assert len(TOOLS) == 11
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "detect_drift"])
+def test_every_tool_answers_in_the_envelope(name: str) -> None:
+    envelope = call_tool(context_of(), name, GOOD_INPUT.get(name, {}))
+    assert envelope.error is None
+    assert set(envelope.data()) == {"result"}
+
+
+def test_an_error_has_code_message_and_details() -> None:
+    error = call_tool(context_of(), "detect_drift", {"compose_file": "/nowhere.yaml"}).data()["error"]
+    assert set(error) == {"code", "message", "details"}
+    assert error["code"] == "compose_file_not_found"
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_has_a_summary_and_both_schemas(tool: Any) -> None:
+    assert tool.summary.endswith(".")
+    assert tool.input_schema()["additionalProperties"] is False
+    assert tool.output_schema()
+
+
+def test_an_unknown_tool_is_refused_with_near_matches() -> None:
+    error = refuse("diagnose_al", {})
+    assert "diagnose_all" in error["details"]["near_matches"]
+    assert "did you mean diagnose_all?" in error["message"]
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "field"),
+    [
+        ("get_container_info", {}, "container_id"),
+        ("get_container_info", {"container_id": f"../{SECRET}"}, "container_id"),
+        ("get_container_info", {"container_id": "a/b"}, "container_id"),
+        ("get_container_info", {"container_id": SECRET * 60}, "container_id"),
+        ("get_container_info", {"container_id": ["a"]}, "container_id"),
+        ("get_container_info", {"container_id": "a", "contaner_id": SECRET}, "contaner_id"),
+        ("get_container_logs", {"container_id": "a", "tail": 0}, "tail"),
+        ("get_container_logs", {"container_id": "a", "tail": -1}, "tail"),
+        ("get_container_logs", {"container_id": "a", "tail": 5001}, "tail"),
+        ("get_container_logs", {"container_id": "a", "tail": 2.5}, "tail"),
+        ("get_container_logs", {"container_id": "a", "since": SECRET}, "since"),
+        ("get_container_logs", {"container_id": "a", "since": "2026-01-01T00:00:00"}, "since"),
+        ("explain_error", {"container_id": "a", "error_pattern": "x" * 257}, "error_pattern"),
+        ("explain_error", {"container_id": "a", "error_pattern": ""}, "error_pattern"),
+        ("detect_drift", {"compose_file": "a\x00b"}, "compose_file"),
+        ("list_containers", {"filters": {SECRET[:7]: "x"}}, "filters.hunter2"),
+        ("get_cost_report", {"period": SECRET}, "period"),
+    ],
+)
+def test_bad_input_is_named_by_its_field(name: str, payload: dict[str, Any], field: str) -> None:
+    error = refuse(name, payload)
+    assert [problem["field"] for problem in error["details"]["errors"]] == [field]
+    assert field in error["message"]
+
+
+@pytest.mark.parametrize("payload", [[], "x", 5, True, [{"container_id": "a"}]])
+def test_a_payload_that_is_no_object_is_refused(payload: object) -> None:
+    assert "JSON object" in refuse("health_check", payload)["message"]
+
+
+def test_an_unknown_field_gets_a_near_match() -> None:
+    error = refuse("diagnose_container", {"container_id": "api", "log_tial": 5})
+    assert error["details"]["errors"][0]["message"] == "unknown field; did you mean log_tail?"
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=12), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(NAMES), JSON)
+def test_no_input_breaks_a_tool(name: str, payload: object) -> None:
+    envelope = call_tool(context_of(), name, payload)
+    assert envelope.code is not ErrorCode.INTERNAL_ERROR
+    assert envelope.data().keys() in ({"result"}, {"error"})
+
+
+@pytest.mark.parametrize("error", [DockerConnectionError("gone", {}), PermissionDeniedError("forbidden", {})])
+def test_an_edge_error_keeps_its_code(error: Any) -> None:
+    def fail() -> None:
+        raise error
+
+    host = ScriptedHost(snapshot(container()), fail)
+    context = context_of(host=host)
+    assert call_tool(context, "diagnose_all", {}).code is error.code
+    assert context.errors.counts()[error.code] == 1
+
+
+def test_a_defect_becomes_an_id_without_message_or_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise ZeroDivisionError(SECRET)
+
+    context = context_of(host=ScriptedHost(snapshot(container()), fail))
+    with caplog.at_level(logging.ERROR):
+        envelope = call_tool(context, "list_containers", {})
+    error = envelope.data()["error"]
+    assert error["code"] == "internal_error"
+    assert error["details"]["id"] in caplog.text
+    assert SECRET not in envelope.body.decode()
+    assert "Traceback" not in envelope.body.decode()
+    assert context.errors.counts()[ErrorCode.INTERNAL_ERROR] == 1
+
+
+def test_each_call_is_written_to_the_ledger_with_its_size_and_engine_calls() -> None:
+    ledger = Ledger()
+    context = context_of(history=ledger, host=ScriptedHost(snapshot(container())))
+    answer = call_tool(context, "list_containers", {})
+    call_tool(context, "get_container_info", {"container_id": "nope"})
+    good, bad = ledger.entries
+    assert (good.operation, good.failed, good.cached, good.docker_calls) == ("list_containers", False, False, 1)
+    assert good.usage.output_tokens == -(-len(answer.body) // 4)
+    assert bad.failed
+
+
+def test_a_lost_event_stream_is_a_fact_and_no_failure() -> None:
+    host = ScriptedHost(snapshot(container()))
+    host.drain_error = DockerConnectionError("events hang", {})
+    report = call_tool(context_of(host=host), "diagnose_all", {}).data()["result"]
+    assert report["unread"]["events"] == "events hang"
