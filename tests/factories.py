@@ -57,10 +57,12 @@ def container(**facts: Any) -> ContainerFacts:
     return ContainerFacts(**{**base, **facts})
 
 
-def exited(exit_code: int = 1, *, seconds_ago: float = 60, exit_facts: ExitFacts | None = None, **facts: Any) -> Any:
+def exited(
+    exit_code: int = 1, *, seconds_ago: float = 60, exit_facts: ExitFacts | None = None, **facts: Any
+) -> ContainerFacts:
     """A container that ended `seconds_ago` with `exit_code`, nobody having asked for it."""
-    at = ago(seconds_ago)
-    end = exit_facts or ended(exit_code, at=at)
+    end = exit_facts or ended(exit_code, at=ago(seconds_ago))
+    at = end.at
     base: dict[str, Any] = {
         "state": ContainerState.EXITED,
         "exit_code": exit_code,

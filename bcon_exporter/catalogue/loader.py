@@ -27,8 +27,8 @@ SHIPPED_FILES = (
     "config.yaml",
     "missing.yaml",
     "limits.yaml",
-    "network.yaml",
     "slow.yaml",
+    "network.yaml",
     "data.yaml",
     "crash.yaml",
 )
@@ -115,7 +115,9 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
     try:
         signatures = _SignatureFile.model_validate(raw).signatures
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
+        flaws = error.errors(include_input=False, include_url=False)
+        # An unknown key is a typo of the one that is then missing: tell the typo.
+        first = next((flaw for flaw in flaws if flaw["type"] == "extra_forbidden"), flaws[0])
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise _refusal(name, _line_of(text, first["loc"]), f"{where}: {first['msg']}") from None
     if prove:

@@ -6,7 +6,7 @@ Lines → candidates (one RE2 pass) → events (multi-line traces joined) → le
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import accumulate
@@ -73,7 +73,10 @@ def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEven
         return ()
     screen = _screen(catalogue)
     texts = [line.text for line in lines]
-    buffer = "\n".join(texts).encode("utf-8", "replace")
+    try:
+        buffer = "\n".join(texts).encode()
+    except UnicodeEncodeError:
+        return find_events([replace(line, text=_without_surrogates(line.text)) for line in lines], catalogue)
     occurring = screen.occurring(buffer)
     if not occurring:
         return ()
@@ -91,6 +94,10 @@ def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEven
         if event is not None:
             events.append(event)
     return tuple(events)
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...]:
@@ -120,7 +127,7 @@ def _screen(catalogue: Catalogue) -> Catalogue:
 
 def _candidates(screen: Catalogue, occurring: list[int], buffer: bytes, texts: list[str]) -> dict[int, int | None]:
     """Line number → index of the first pattern that finds it, None when only a trigger does."""
-    sizes = [len(text) if text.isascii() else len(text.encode("utf-8", "replace")) for text in texts]
+    sizes = [len(text) if text.isascii() else len(text.encode()) for text in texts]
     starts = list(accumulate(sizes, lambda total, size: total + size + 1, initial=0))
     found: dict[int, int | None] = {}
     for index in occurring:

@@ -6,7 +6,7 @@ TRIGGERS: tuple[str, ...] = (
     r"(?i)error|\berr\b|fatal|panic|exception|traceback|fail|\bcrit\b|critical|severe|emerg|\balert\b|abort|core dumped"
     r"|unable to|cannot|can't|could not|unhandled|uncaught",
     r'"(?:level|lvl)": ?"?[56]0\b|"s": ?"[EF]"',
-    r"(?m)^[EF]\d{4} \d\d:\d\d:|^<[0-3]>|^\d{4}-\d\d-\d\dT\S+ [EF] ",
+    r"^[EF]\d{4} \d\d:\d\d:|^<[0-3]>|^\d{4}-\d\d-\d\dT\S+ [EF] ",
 )
 """Searched in whole buffers: a line that none of them finds is neither an error nor worse."""
 

@@ -16,6 +16,8 @@ from bcon_exporter.model.findings import SymptomType, Urgency
 SET_MEMORY_BYTES = 256 * 2**20
 """Cap of the matcher's lazily built automaton; too small a cap makes RE2 report "no match" instead of failing."""
 
+_BY_LINE = b"(?m)"
+
 
 class Level(IntEnum):
     """How severe a log line says it is. UNKNOWN lies between INFO and WARNING: its shape has to decide."""
@@ -104,10 +106,14 @@ class Signature(Frozen):
 
 
 def compile_pattern(regex: str) -> Any:
-    """Compile one RE2 expression over UTF-8 bytes; raises `re2.error` with the reason, and writes nothing to stderr."""
+    """Compile one RE2 expression over UTF-8 bytes; `^` and `$` are the ends of a line.
+
+    Raises:
+        re2.error: With the reason; nothing is written to stderr.
+    """
     options = re2.Options()
     options.log_errors = False
-    return re2.compile(regex.encode(), options)
+    return re2.compile(_BY_LINE + regex.encode(), options)
 
 
 class Catalogue:
@@ -159,6 +165,6 @@ def _build_set(regexes: list[str]) -> Any:
     options.max_mem = SET_MEMORY_BYTES
     built = re2.Set.SearchSet(options)
     for regex in regexes or ["a^"]:
-        built.Add(regex.encode())
+        built.Add(_BY_LINE + regex.encode())
     built.Compile()
     return built

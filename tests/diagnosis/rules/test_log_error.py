@@ -1,0 +1,82 @@
+"""log_error judges by level, shape and recency; the word alone is nothing."""
+
+import pytest
+
+from bcon_exporter.diagnosis.rules.log_error import RULE
+from bcon_exporter.model.findings import NotEvaluated, Severity
+from tests.diagnosis.judging import ask, severity, symptom
+from tests.factories import ago, container, ended, exited, lifecycle, logs
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ERROR could not save order 17",
+        "level=error msg=broken",
+        '{"level":"error","msg":"broken"}',
+        "Error: config missing",
+        "panic: runtime error: index out of range [3] with length 3",
+        "FATAL: could not open file",
+    ],
+)
+def test_errors_are_errors(text: str) -> None:
+    assert severity(RULE, container(logs=logs(text))) is Severity.ERROR
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cron: job ok, errors=0",
+        "migrated 12 rows, 0 errors",
+        "INFO all good, error handler registered",
+        "INFO request 500 served in 3ms",
+        "WARN retry 1 of 5 failed",
+        'level=info msg="error page cached"',
+        '{"level":"info","error":null,"msg":"done"}',
+        "Last_errno: 0",
+    ],
+)
+def test_the_word_alone_is_nothing(text: str) -> None:
+    assert severity(RULE, container(logs=logs(text))) is None
+
+
+def test_a_stack_trace_is_one_event() -> None:
+    trace = ("Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "ValueError: no")
+
+    assert "1 error event," in symptom(RULE, container(logs=logs(*trace))).description
+
+
+def test_the_same_line_many_times_is_one_piece_of_evidence() -> None:
+    found = symptom(RULE, container(logs=logs(*(f"ERROR order {n} failed" for n in range(20)))))
+
+    assert found.evidence == ("20 times: ERROR order 19 failed",)
+
+
+@pytest.mark.parametrize(("count", "expected"), [(2, None), (3, Severity.ERROR)])
+def test_the_number_needed_is_a_setting(count: int, expected: Severity | None) -> None:
+    facts = container(logs=logs(*["ERROR no"] * count))
+
+    assert severity(RULE, facts, log_error_count=3) is expected
+
+
+def test_before_a_restart_since_which_it_runs_well_it_is_a_warning() -> None:
+    past = lifecycle(exits=(ended(1, at=ago(61)),))
+    quiet = container(started_at=ago(60), lifecycle=past, logs=logs("ERROR no", at=ago(62)))
+    still = container(started_at=ago(60), lifecycle=past, logs=logs("ERROR no", at=ago(10)))
+
+    assert severity(RULE, quiet) is Severity.WARNING
+    assert severity(RULE, still) is Severity.ERROR
+
+
+def test_the_last_words_explain_a_failed_exit_however_old_they_are() -> None:
+    facts = exited(1, seconds_ago=7200, logs=logs("ERROR no", at=ago(7201)))
+
+    assert severity(RULE, facts) is Severity.ERROR
+
+
+def test_history_is_not_read_for_errors() -> None:
+    assert severity(RULE, exited(1, seconds_ago=90_000, logs=None)) is None
+
+
+def test_is_not_evaluated_without_logs() -> None:
+    assert isinstance(ask(RULE, container(logs=None)), NotEvaluated)

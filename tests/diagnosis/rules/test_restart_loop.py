@@ -1,0 +1,79 @@
+"""restart_loop counts restarts that nobody asked for in a true window, and ends when it is quiet."""
+
+import pytest
+
+from bcon_exporter.diagnosis.rules.restart_loop import RULE
+from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.findings import NotEvaluated, Severity
+from bcon_exporter.model.lifecycle import LifecycleFacts
+from tests.diagnosis.judging import ask, severity, symptom
+from tests.factories import ago, container, ended, exited, lifecycle, looping
+
+
+def restarted(*minutes_ago: float, exit_code: int = 1) -> LifecycleFacts:
+    times = tuple(ago(minutes=minutes) for minutes in minutes_ago)
+    return lifecycle(restarts=times, exits=tuple(ended(exit_code, at=at) for at in times))
+
+
+@pytest.mark.parametrize(
+    ("minutes", "expected"),
+    [
+        pytest.param((), None, id="never"),
+        pytest.param((2, 1), None, id="too-few"),
+        pytest.param((3, 2, 1), Severity.CRITICAL, id="three"),
+        pytest.param((60, 2, 1), Severity.CRITICAL, id="third-on-the-edge"),
+        pytest.param((60.1, 2, 1), None, id="third-too-old"),
+        pytest.param((30, 20, 10), Severity.CRITICAL, id="quiet-for-ten-minutes"),
+        pytest.param((30, 20, 10.1), Severity.INFO, id="quiet-for-longer"),
+    ],
+)
+def test_counts_within_the_window(minutes: tuple[float, ...], expected: Severity | None) -> None:
+    assert severity(RULE, container(lifecycle=restarted(*minutes))) is expected
+
+
+def test_a_loop_that_exits_with_0_is_an_error() -> None:
+    assert severity(RULE, container(lifecycle=looping(exit_code=0))) is Severity.ERROR
+
+
+@pytest.mark.parametrize("state", [ContainerState.RUNNING, ContainerState.RESTARTING, ContainerState.EXITED])
+def test_is_told_in_whatever_state_it_is_caught(state: ContainerState) -> None:
+    facts = container(state=state, exit_code=1, finished_at=ago(1), lifecycle=looping())
+
+    assert severity(RULE, facts) is Severity.CRITICAL
+
+
+def test_a_loop_that_somebody_stopped_is_history() -> None:
+    past = looping()
+    stop = ended(143, at=ago(5), requested=True)
+    facts = exited(143, exit_facts=stop, lifecycle=past.model_copy(update={"exits": (*past.exits, stop)}))
+
+    assert severity(RULE, facts) is Severity.INFO
+
+
+def test_restarts_by_hand_are_none() -> None:
+    exits = tuple(ended(143, at=ago(60 * n), requested=True) for n in range(4, 0, -1))
+
+    assert severity(RULE, container(lifecycle=lifecycle(exits=exits))) is None
+
+
+class TestWithoutHistory:
+    """The engine's own count has no times: a hint, no proof."""
+
+    def test_a_restarting_container_with_a_high_count_is_told(self) -> None:
+        facts = container(state=ContainerState.RESTARTING, exit_code=1, restart_count=5, lifecycle=None)
+
+        found = symptom(RULE, facts)
+
+        assert found.severity is Severity.CRITICAL
+        assert found.confidence < 1
+
+    def test_a_low_count_is_not_evaluated(self) -> None:
+        facts = container(restart_policy="always", restart_count=2, lifecycle=None)
+
+        assert isinstance(ask(RULE, facts), NotEvaluated)
+
+    def test_a_high_count_of_long_ago_is_no_loop(self) -> None:
+        assert severity(RULE, container(restart_policy="always", restart_count=9, lifecycle=None)) is None
+
+    def test_without_a_restart_policy_there_is_nothing_to_know(self) -> None:
+        assert severity(RULE, container(restart_policy="no", restart_count=0, lifecycle=None)) is None

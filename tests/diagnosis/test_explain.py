@@ -1,0 +1,88 @@
+"""explain counts, dates, shows and interprets what a pattern finds, and refuses what is no pattern."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.diagnosis import explain
+from bcon_exporter.errors import InvalidInputError
+from tests.diagnosis.judging import shipped
+from tests.factories import ago, container, line, logs
+
+LINES = logs(
+    line("starting", at=ago(50)),
+    line("ERROR dial tcp 172.18.0.3:5432: connect: connection refused", at=ago(40)),
+    line("retrying", at=ago(30)),
+    line("ERROR dial tcp 172.18.0.3:5432: connect: connection refused", at=ago(20)),
+    line("giving up", at=ago(10)),
+)
+
+
+def test_counts_dates_and_interprets() -> None:
+    found = explain(container(logs=LINES), "Connection Refused", 1, shipped())
+
+    assert found.occurrences == 2
+    assert (found.first_seen, found.last_seen) == (ago(40), ago(20))
+    assert found.lines_searched == 5
+    assert "in 1 form." in found.explanation
+    assert found.likely_causes[0].peer == "172.18.0.3"
+    assert found.suggestions
+    assert all(suggestion.command is None for suggestion in found.suggestions)
+
+
+def test_shows_samples_with_context() -> None:
+    sample = explain(container(logs=LINES), "refused", 1, shipped()).sample_logs[0]
+
+    assert sample.lines == ("starting", LINES.lines[1].text, "retrying")
+    assert sample.lines[sample.match_index] == LINES.lines[1].text
+
+
+def test_context_ends_with_the_log() -> None:
+    sample = explain(container(logs=LINES), "giving up", 50, shipped()).sample_logs[0]
+
+    assert len(sample.lines) == 5
+    assert sample.match_index == 4
+
+
+def test_shows_the_five_newest() -> None:
+    many = logs(*(f"no {n} left" for n in range(9)))
+    samples = explain(container(logs=many), "left", 0, shipped()).sample_logs
+
+    assert [sample.lines[0] for sample in samples] == [f"no {n} left" for n in range(4, 9)]
+
+
+def test_a_literal_is_no_expression() -> None:
+    odd = container(logs=logs("cost is 5$ (net)", "cost is 55"))
+
+    assert explain(odd, "5$ (", 0, shipped()).occurrences == 1
+    assert explain(odd, "re:is 5+$", 0, shipped()).occurrences == 1
+
+
+def test_the_trace_around_a_line_is_interpreted_too() -> None:
+    trace = logs("Traceback (most recent call last):", '  File "a.py"', "ModuleNotFoundError: No module named 'flask'")
+
+    assert explain(container(logs=trace), "a.py", 0, shipped()).likely_causes[0].id == "dependency_not_installed"
+
+
+@pytest.mark.parametrize("pattern", ["re:(", "re:", "re:(?=x)", "re:" + "a" * 257, "re:(a{1,1000}){1,50}", ""])
+def test_a_bad_pattern_is_refused_with_its_field(pattern: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        explain(container(logs=LINES), pattern, 1, shipped())
+
+    assert caught.value.details["errors"][0]["field"] == "error_pattern"  # type: ignore[index]  # details are objects
+
+
+def test_no_occurrence_and_no_log_are_told_apart() -> None:
+    unread = container(logs=None, unread={"logs": "the driver none keeps none"})
+
+    assert "does not occur in the 5 lines" in explain(container(logs=LINES), "absent", 1, shipped()).explanation
+    assert "the driver none keeps none" in explain(unread, "absent", 1, shipped()).explanation
+
+
+@given(st.text(min_size=1, max_size=40), st.lists(st.text(max_size=60), max_size=5))
+def test_never_raises_on_literal_text(pattern: str, texts: list[str]) -> None:
+    if pattern.startswith("re:"):
+        return
+    found = explain(container(logs=logs(*texts)), pattern, 2, shipped())
+
+    assert found.occurrences <= len(texts)

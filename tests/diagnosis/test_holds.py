@@ -1,0 +1,127 @@
+"""Symptoms neither flicker nor stick: hysteresis for usage, holds for events, patience with the unknown."""
+
+from datetime import timedelta
+
+from bcon_exporter.diagnosis import HoldState, diagnose_host
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.thresholds import Thresholds
+from tests.diagnosis.judging import shipped
+from tests.factories import NOON, container, ended, exited, logs, snapshot, usage
+
+
+class Host:
+    """One container over several scans."""
+
+    def __init__(self) -> None:
+        self.state = HoldState()
+        self.at = NOON
+
+    def scan(self, facts: ContainerFacts | None, *, after: float = 30) -> tuple[str, ...]:
+        """The symptoms shown after the next scan."""
+        self.at += timedelta(seconds=after)
+        host = snapshot(*([] if facts is None else [facts]), taken_at=self.at)
+        report, self.state = diagnose_host(host, Thresholds(), shipped(), self.state)
+        self.report = report.reports[0] if report.reports else None
+        return tuple(symptom.type.value for symptom in self.report.symptoms) if self.report else ()
+
+
+def at_cpu(ratio: float | None) -> ContainerFacts:
+    return container(usage=usage(cpu_ratio=ratio))
+
+
+class TestUsage:
+    """A usage symptom clears after two scans clearly below its threshold."""
+
+    def test_clears_after_two_scans_five_points_below(self) -> None:
+        host = Host()
+
+        assert [host.scan(at_cpu(ratio)) for ratio in (0.9, 0.75, 0.75, 0.75)] == [
+            ("high_cpu",), ("high_cpu",), (), (),
+        ]  # fmt: skip
+
+    def test_stays_while_it_is_only_just_below(self) -> None:
+        host = Host()
+
+        assert {host.scan(at_cpu(ratio)) for ratio in (0.9, 0.76, 0.76, 0.76, 0.79)} == {("high_cpu",)}
+
+    def test_a_scan_near_the_threshold_begins_the_count_anew(self) -> None:
+        host = Host()
+
+        assert {host.scan(at_cpu(ratio)) for ratio in (0.9, 0.5, 0.78, 0.5)} == {("high_cpu",)}
+        assert host.scan(at_cpu(0.5)) == ()
+
+    def test_never_begins_below_the_threshold(self) -> None:
+        assert Host().scan(at_cpu(0.78)) == ()
+
+    def test_says_that_it_is_held(self) -> None:
+        host = Host()
+        host.scan(at_cpu(0.9))
+        host.scan(at_cpu(0.5))
+
+        assert host.report is not None
+        assert host.report.symptoms[0].evidence[-1] == "held: last seen 30 s ago"
+
+
+BAD, GOOD = container(logs=logs("ERROR no")), container(logs=logs("INFO yes"))
+
+
+class TestEvents:
+    """An event-like symptom is shown for two scans and two minutes at least."""
+
+    def test_two_minutes_where_scans_are_quick(self) -> None:
+        host = Host()
+
+        shown = [host.scan(facts) for facts in (BAD, GOOD, GOOD, GOOD, GOOD)]
+
+        assert shown == [("log_error",)] * 4 + [()]
+
+    def test_two_scans_where_scans_are_slow(self) -> None:
+        host = Host()
+
+        assert [host.scan(facts, after=300) for facts in (BAD, GOOD, GOOD)] == [("log_error",), ("log_error",), ()]
+
+    def test_one_that_was_shown_for_long_goes_at_once(self) -> None:
+        host = Host()
+        for _ in range(6):
+            host.scan(container(logs=logs("ERROR no", at=host.at)))
+
+        assert host.scan(GOOD) == ()
+
+    def test_a_stop_that_proves_to_be_asked_for_ends_the_hold(self) -> None:
+        host = Host()
+        host.scan(exited(143))
+
+        assert host.scan(exited(143, exit_facts=ended(143, requested=True))) == ()
+
+    def test_a_removed_container_drops_its_holds(self) -> None:
+        host = Host()
+        host.scan(BAD)
+        host.scan(None)
+
+        assert host.state == HoldState()
+
+
+class TestUnknown:
+    """What cannot be evaluated is not healthy, nor ill for ever."""
+
+    def test_stays_for_a_while_and_is_named_as_not_evaluated(self) -> None:
+        host = Host()
+        host.scan(at_cpu(0.9))
+
+        assert host.scan(container(usage=None)) == ("high_cpu",)
+        assert host.report is not None
+        assert "high_cpu" in {entry.symptom for entry in host.report.not_evaluated}
+
+    def test_goes_after_ten_minutes(self) -> None:
+        host = Host()
+        host.scan(at_cpu(0.9))
+
+        assert host.scan(container(usage=None), after=600) == ("high_cpu",)
+        assert host.scan(container(usage=None), after=1) == ()
+
+
+def test_healthy_containers_are_not_remembered() -> None:
+    host = Host()
+    host.scan(container())
+
+    assert host.state == HoldState()

@@ -1,0 +1,58 @@
+"""The level of a line is read where its logger puts it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.model.signatures import Level
+
+D, I, U, W, E, C = Level  # noqa: E741 - one letter a level keeps the table readable
+
+
+@pytest.mark.parametrize(
+    ("text", "level"),
+    [
+        ('ts=2026-01-01T00:00:00Z level=info msg="an error page"', I),
+        ('level=ERROR msg="x"', E),
+        ('{"level":"error","msg":"x"}', E),
+        ('{"msg":"error","severity":"INFO"}', I),
+        ('{"level":30,"msg":"error"}', I),
+        ('{"level":50,"msg":"x"}', E),
+        ('{"t":{"$date":"2026-01-01"},"s":"E","c":"NETWORK"}', E),
+        ('{"t":{"$date":"2026-01-01"},"s":"I","c":"NETWORK"}', I),
+        ("E0101 12:00:00.000000       1 main.go:7] x", E),
+        ("I0101 12:00:00.000000       1 main.go:7] error", I),
+        ("2026-01-01 12:00:00,000 - ERROR - x", E),
+        ("12:00:00.000 [main] INFO  o.s.Boot - no error", I),
+        ("2026-01-01 12:00:00.000  WARN 1 --- [main] o.s.Boot : x", W),
+        ("ERROR:root:x", E),
+        ("2026-01-01 12:00:00.000 UTC [7] LOG:  connection received", I),
+        ("2026-01-01 12:00:00.000 UTC [7] FATAL:  x", C),
+        ("2026-01-01 12:00:00.000 UTC [7] STATEMENT:  select error", I),
+        ("2026/01/01 12:00:00 [error] 31#31: *1 x", E),
+        ("2026/01/01 12:00:00 [emerg] 31#31: x", C),
+        ("[Thu Jan 01 12:00:00 2026] [core:error] [pid 7] x", E),
+        ("2026-01-01T12:00:00Z 0 [Warning] [MY-1] [Server] x", W),
+        ("1:M 01 Jan 2026 12:00:00.000 # x", W),
+        ("1:M 01 Jan 2026 12:00:00.000 * Ready", I),
+        ("2026-01-01T12:00:00.000+0000 E STORAGE  [initandlisten] x", E),
+        ("<3>kernel: x", E),
+        ("<30>app: error", I),
+        ('10.0.0.1 - - [01/Jan/2026:12:00:00 +0000] "GET /error HTTP/1.1" 200 1', I),
+        ('10.0.0.1 - - [01/Jan/2026:12:00:00 +0000] "GET / HTTP/1.1" 502 1', W),
+        ("fail: Microsoft.AspNetCore.Hosting[6]", E),
+        ("2016-01-01 12:00:00, Info                  CBS    Warning: x", I),
+        ("db_1   | ERROR:  x", E),
+        ("an error happened", U),
+        ("", U),
+        ("ErrorHandler registered", U),
+    ],
+)
+def test_reads_the_level_of_each_kind_of_logger(text: str, level: Level) -> None:
+    assert level_of(text) is level
+
+
+@given(st.text(max_size=600))
+def test_never_raises_on_any_text(text: str) -> None:
+    assert level_of(text) in Level

@@ -1,0 +1,96 @@
+"""Logs are read as events: joined, levelled, matched, counted; healthy ones cost next to nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.diagnosis.logs import LogEvent, find_events, summarise, template_of
+from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.signatures import Level
+from tests.diagnosis.judging import shipped
+from tests.factories import logs
+
+
+def events_of(*texts: str) -> tuple[LogEvent, ...]:
+    return find_events(logs(*texts).lines, shipped())
+
+
+def ids_of(*texts: str) -> list[str]:
+    return [hit.signature.id for event in events_of(*texts) for hit in event.hits]
+
+
+def test_a_healthy_log_has_no_events() -> None:
+    assert events_of(*[f"INFO request {n} served in 3ms" for n in range(1000)]) == ()
+    assert events_of() == ()
+
+
+def test_a_trace_with_a_signature_is_one_event_with_its_telling_line() -> None:
+    (event,) = events_of(
+        "ERROR worker failed",
+        "Traceback (most recent call last):",
+        '  File "a.py", line 3',
+        "ConnectionRefusedError: [Errno 111] Connection refused",
+        "INFO next",
+    )
+
+    assert event.line_count == 4
+    assert event.text == "ConnectionRefusedError: [Errno 111] Connection refused"
+    assert event.shows(SymptomType.NETWORK_ERROR)
+    assert event.shows(SymptomType.LOG_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("text", "peer"),
+    [
+        ("dial tcp 172.18.0.3:5432: connect: connection refused", "172.18.0.3:5432"),
+        ("Error: connect ECONNREFUSED 127.0.0.1:6379", "127.0.0.1:6379"),
+        ('nginx: [emerg] host not found in upstream "app:3000" in /etc/nginx/conf.d/default.conf:5', "app"),
+        ("wget: bad address 'db'", "db"),
+        ("could not connect to db", "db"),
+        ('connection to server at "db" (172.18.0.3), port 5432 failed: Connection refused', "db"),
+        ("ERROR Cannot connect to amqp://shop:**@queue:5672//: [Errno 111] Connection refused.", "queue:5672"),
+    ],
+)
+def test_the_peer_is_taken_from_the_line(text: str, peer: str) -> None:
+    (event,) = events_of(text)
+
+    assert event.hits[0].peer == peer
+
+
+def test_the_more_specific_signature_explains_a_line() -> None:
+    assert ids_of('ERROR:  could not resize shared memory segment "/P.1" to 8 bytes: No space left on device') == [
+        "disk_shm_full"
+    ]
+
+
+def test_a_phrase_in_an_info_line_is_no_failure() -> None:
+    assert events_of("INFO will retry when connection refused") == ()
+
+
+def test_a_warning_shows_its_signature_but_is_no_error() -> None:
+    (event,) = events_of("WARN dial tcp 10.0.0.1:1: i/o timeout, will retry")
+
+    assert event.level is Level.WARNING
+    assert event.shows(SymptomType.NETWORK_ERROR)
+    assert not event.shows(SymptomType.LOG_ERROR)
+
+
+def test_events_that_differ_in_numbers_share_a_template() -> None:
+    events = events_of(*(f"ERROR order {n} of customer {n * 7} failed" for n in range(30)), "ERROR no disk")
+    first, second = summarise(events)
+
+    assert (first.count, second.count) == (30, 1)
+    assert template_of("2026-01-01T12:00:00Z id deadbeefcafe n 7") == "<time> id <id> n <n>"
+
+
+def test_a_flood_of_errors_is_bounded() -> None:
+    assert len(events_of(*[f"ERROR {n}" for n in range(5000)])) <= 4000
+
+
+@given(st.lists(st.text(max_size=120), max_size=20))
+def test_any_text_is_read_without_raising(texts: list[str]) -> None:
+    assert len(events_of(*texts)) <= len(texts)
+
+
+def test_a_lone_surrogate_does_not_break_the_reading() -> None:
+    assert len(events_of("ERROR \udc80 broken")) == 1

@@ -1,0 +1,43 @@
+"""A stack trace is one event, from whichever of its lines it is found."""
+
+import pytest
+
+from bcon_exporter.diagnosis.multiline import event_bounds
+from tests.factories import logs
+
+PYTHON = (
+    "[ERROR] worker failed",
+    "Traceback (most recent call last):",
+    '  File "/app/a.py", line 3, in <module>',
+    "    connect()",
+    "ConnectionRefusedError: [Errno 111] Connection refused",
+)
+JAVA = (
+    "12:00:00 ERROR [main] request failed",
+    "java.lang.IllegalStateException: no",
+    "\tat a.B.c(B.java:1)",
+    "Caused by: java.net.ConnectException: Connection refused",
+    "\t... 12 more",
+)
+GO = ("panic: nil map", "", "goroutine 1 [running]:", "main.main()", "\t/app/main.go:7 +0x1d", "exit status 2")
+NODE = ("Error: connect ECONNREFUSED 127.0.0.1:6379", "    at TCP.after (node:net:1)", "  errno: -111,", "}")
+
+
+@pytest.mark.parametrize("trace", [PYTHON, JAVA, GO, NODE], ids=["python", "java", "go", "node"])
+def test_every_line_of_a_trace_finds_the_same_bounds(trace: tuple[str, ...]) -> None:
+    lines = logs("INFO before", *trace, "INFO after").lines
+
+    assert {event_bounds(lines, index) for index in range(1, len(trace) + 1)} == {(1, len(trace) + 1)}
+
+
+def test_lines_of_their_own_stay_apart() -> None:
+    lines = logs("ERROR one", "ERROR two", " WARN  three", "four").lines
+
+    assert [event_bounds(lines, index) for index in range(4)] == [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def test_an_endless_trace_is_bounded() -> None:
+    lines = logs("Error: deep", *["    at f (a.js:1)"] * 5000).lines
+    start, end = event_bounds(lines, 2500)
+
+    assert end - start <= 400
