@@ -165,7 +165,7 @@ def _security_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "cap_drop", capabilities_of(service.get("cap_drop")))
     put(fields, "privileged", text_of(service.get("privileged")))
     put(fields, "read_only", text_of(service.get("read_only")))
-    put(fields, "security_opt", security_options_of(service.get("security_opt")))
+    fields.update({f"security_opt.{option}": "set" for option in security_options_of(service.get("security_opt"))})
     put(fields, "group_add", sorted_of(str(group) for group in service.get("group_add") or ()))
     put(fields, "device_cgroup_rules", sorted_of(service.get("device_cgroup_rules") or ()))
     for device in service.get("devices") or ():

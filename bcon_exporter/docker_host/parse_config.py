@@ -83,7 +83,7 @@ def container_fields(inspected: Mapping[str, Any]) -> RawFields:
     fields.update(_host_fields(host))
     fields.update(_namespace_fields(host))
     fields.update(_mount_fields(inspected, host))
-    fields.update(_network_fields(inspected, host, config))
+    fields.update(_network_fields(inspected, host))
     return fields
 
 
@@ -148,7 +148,7 @@ def _host_fields(host: Mapping[str, Any]) -> RawFields:
     put(fields, "cap_drop", capabilities_of(host.get("CapDrop")))
     for path, key in (("privileged", "Privileged"), ("read_only", "ReadonlyRootfs"), ("init", "Init")):
         put(fields, path, text_of(host.get(key)))
-    put(fields, "security_opt", security_options_of(host.get("SecurityOpt")))
+    fields.update({f"security_opt.{option}": "set" for option in security_options_of(host.get("SecurityOpt"))})
     for path, key in (("dns", "Dns"), ("dns_search", "DnsSearch"), ("dns_opt", "DnsOptions")):
         put(fields, path, ordered_of(host.get(key)))
     put(fields, "group_add", sorted_of(str(group) for group in host.get("GroupAdd") or ()))
@@ -215,27 +215,20 @@ def _mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawF
     return fields
 
 
-def _network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any], config: Mapping[str, Any]) -> RawFields:
+def _network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    own_names = _own_names(inspected, _mapping(config.get("Labels")))
+    short_id = str(inspected.get("Id", ""))[:_SHORT_ID]
     mode = str(host.get("NetworkMode") or "default")
     for name, endpoint in _mapping(_mapping(inspected.get("NetworkSettings")).get("Networks")).items():
         if name in ("none", "host") or (name == "bridge" and mode in ("bridge", "default")):
             continue
         fields[f"networks.{name}"] = "attached"
         aliases: Iterable[str] = _mapping(endpoint).get("Aliases") or ()
-        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias not in own_names})
+        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias != short_id})
         addresses = _mapping(_mapping(endpoint).get("IPAMConfig"))
         put(fields, f"networks.{name}.ipv4_address", text_of(addresses.get("IPv4Address")))
         put(fields, f"networks.{name}.ipv6_address", text_of(addresses.get("IPv6Address")))
     return fields
-
-
-def _own_names(inspected: Mapping[str, Any], labels: Mapping[str, Any]) -> set[str]:
-    """Return the aliases that every container gets: its short id, its name, the name Compose gave it."""
-    parts = [str(labels.get(f"com.docker.compose.{key}", "")) for key in ("project", "service", "container-number")]
-    name = str(inspected.get("Name", "")).removeprefix("/")
-    return {str(inspected.get("Id", ""))[:_SHORT_ID], name, "-".join(parts), "_".join(parts)}
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -21,6 +21,8 @@ _PROXY_VARIABLES = frozenset(
 )
 """Compose adds them from the user's Docker configuration."""
 _NAMESPACES = ("network_mode", "ipc", "pid")
+_SELINUX_OFF = "security_opt.label=disable"
+"""The engine adds it to privileged containers and to those in the host's ipc or pid namespace."""
 _TEMPORARY_NAME = re.compile(r"^[0-9a-f]{12}_")
 
 
@@ -44,6 +46,7 @@ def compare_fields(
 ) -> tuple[FieldDifference, ...]:
     """Return every difference between a service and one of its containers, by path."""
     expected = _expected(service.fields, config.image_fields)
+    names = _own_names(service, container, pairing.project.name)
     found = [
         FieldDifference(path, value, config.fields.get(path))
         for path, value in expected.items()
@@ -52,7 +55,7 @@ def compare_fields(
     found += [
         FieldDifference(path, None, value, weak=_root(path) in _ENGINE_FILLS and _is_undeclared(path, service))
         for path, value in config.fields.items()
-        if path not in expected and not _is_excused(path, service, config)
+        if path not in expected and not _is_excused(path, service, config, names)
     ]
     found += _name_differences(service, container, pairing.project.name)
     return tuple(sorted(_without_consequences(found), key=lambda one: one.path))
@@ -90,7 +93,7 @@ def _is_undeclared(path: str, service: DesiredService) -> bool:
     return True
 
 
-def _is_excused(path: str, service: DesiredService, config: ConfigFacts) -> bool:
+def _is_excused(path: str, service: DesiredService, config: ConfigFacts, names: frozenset[str]) -> bool:
     """Return whether a path that nothing asks for is still no difference."""
     if path in service.fields and not service.fields[path].fingerprint:
         return False
@@ -99,10 +102,17 @@ def _is_excused(path: str, service: DesiredService, config: ConfigFacts) -> bool
         return True  # the unread image may well give it
     if root == "volumes":
         return "volumes_from" in service.fields
-    own_name = service.fields.get("container_name")
-    if own_name is not None and root == "networks" and path.endswith(f".aliases.{own_name.shown}"):
-        return True
-    return path in _PROXY_VARIABLES
+    if root == "networks" and ".aliases." in path:
+        return _TEMPORARY_NAME.sub("", path.partition(".aliases.")[2]) in names
+    return path in _PROXY_VARIABLES or path == _SELINUX_OFF
+
+
+def _own_names(service: DesiredService, container: ContainerFacts, project: str) -> frozenset[str]:
+    """Return the aliases that a container gets without asking: its names, as they are and as Compose gave them."""
+    declared = {service.fields[key].shown for key in ("container_name", "hostname") if key in service.fields}
+    number = container.compose.number if container.compose else 1
+    given = {f"{project}-{service.name}-{number}", f"{project}_{service.name}_{number}"}
+    return frozenset(declared | given | {container.name, container.short_id, service.name})
 
 
 def _name_differences(service: DesiredService, container: ContainerFacts, project: str) -> list[FieldDifference]:

@@ -173,9 +173,9 @@ def options_of(text: object) -> str:
     return ",".join(sorted(part for part in str(text or "").split(",") if part)) or "default options"
 
 
-def security_options_of(values: object) -> str | None:
+def security_options_of(values: object) -> tuple[str, ...]:
     """Return security options with one separator; a seccomp profile's content is reduced to "custom"."""
-    return sorted_of(_security_option(str(value)) for value in values) if isinstance(values, Sequence) else None
+    return tuple(_security_option(str(value)) for value in values) if isinstance(values, Sequence) else ()
 
 
 def _security_option(text: str) -> str:
