@@ -1,0 +1,274 @@
+"""Promise: every command prints for people, scripts and chats, and its exit code says what happened."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.cli import main
+from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.cli.parsing import Command
+from bcon_exporter.model.desired import DesiredProject, DesiredService
+from bcon_exporter.model.facts import EngineFacts, HostSnapshot
+from bcon_exporter.tools.replay import read_snapshot, write_snapshot
+from tests.factories import NOON, compose, container, exited, logs, snapshot, usage
+
+SECRET = "hunter2-very-secret"
+ENGINE = EngineFacts(name="h", server_version="20.10", api_version="1.41", memory_bytes=2**30)
+SHOP = DesiredProject(
+    name="shop",
+    config_files=("/srv/shop/compose.yaml",),
+    resolved_at=NOON,
+    services=(DesiredService(name="api", image="app:1"), DesiredService(name="db", image="db:1")),
+)
+OWN = compose("api", config_hash="abc")
+BROKEN = exited(3, name="job", logs=logs("panic: no config"))
+BUSY = container(name="busy", usage=usage(cpu_ratio=0.99))
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a command with an empty environment; returns exit code, output and error output."""
+
+    def call(*words: str, environ: dict[str, str] | None = None) -> tuple[int, str, str]:
+        code = main(words, environ or {})
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[HostSnapshot], str]:
+    """Write a snapshot and return the path of its file."""
+
+    def write(facts: HostSnapshot) -> str:
+        write_snapshot(tmp_path / "host.json", facts)
+        return str(tmp_path / "host.json")
+
+    return write
+
+
+@pytest.fixture
+def healthy(save: Callable[[HostSnapshot], str]) -> str:
+    return save(snapshot(container(compose=OWN), engine=ENGINE))
+
+
+@pytest.fixture
+def ailing(save: Callable[[HostSnapshot], str]) -> str:
+    api = container(compose=OWN, logs=logs("GET / 200"))
+    return save(snapshot(api, BROKEN, BUSY, engine=ENGINE, desired=(SHOP,)))
+
+
+def test_diagnose_puts_the_worst_first_and_names_the_healthy(run: Run, ailing: str) -> None:
+    code, out, err = run("diagnose", "--from-snapshot", ailing)
+    assert code == 1
+    assert err == ""
+    lines = out.splitlines()
+    assert lines[0].startswith("3 containers")
+    assert out.index("job") < out.index("busy") < out.index("HEALTHY")
+    assert lines[-1].split() == ["HEALTHY", "api"]
+    assert not any(line != line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("warning", 1), ("error", 1), ("critical", 0), ("never", 0)])
+def test_findings_at_or_above_fail_on_exit_with_1(run: Run, ailing: str, fail_on: str, code: int) -> None:
+    assert run("diagnose", "--from-snapshot", ailing, "--fail-on", fail_on)[0] == code
+
+
+def test_a_warning_alone_exits_with_0_unless_asked(run: Run, ailing: str) -> None:
+    assert run("diagnose", "busy", "--from-snapshot", ailing)[0] == 0
+    assert run("diagnose", "busy", "--from-snapshot", ailing, "--fail-on", "warning")[0] == 1
+
+
+def test_a_healthy_host_exits_with_0(run: Run, healthy: str) -> None:
+    assert run("diagnose", "--from-snapshot", healthy)[0] == 0
+
+
+def test_drift_exits_with_1_for_any_and_with_4_for_an_unknown_one(
+    run: Run, save: Callable[[HostSnapshot], str]
+) -> None:
+    api = container(compose=OWN)
+    synced = SHOP.model_copy(update={"services": SHOP.services[:1] if SHOP.services else None})
+    for desired, code in (((SHOP,), 1), ((synced,), 0), ((), 4)):
+        assert run("drift", "--from-snapshot", save(snapshot(api, desired=desired)))[0] == code
+
+
+def test_drift_shows_each_service(run: Run, ailing: str) -> None:
+    code, out, _ = run("drift", "--from-snapshot", ailing)
+    assert code == 1
+    assert "missing_service" in out
+    assert out.splitlines()[-1] == "1 running container in no Compose file: busy"
+
+
+def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
+    for words in (
+        ["diagnose"],
+        ["diagnose", "job"],
+        ["drift"],
+        ["list"],
+        ["stats"],
+        ["health"],
+        ["cost"],
+        ["untracked"],
+    ):
+        _, out, err = run(*words, "--from-snapshot", ailing, "--format", "json")
+        assert set(json.loads(out)) == {"result"}
+        assert err == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["diagnose"],
+        ["diagnose", "--all"],
+        ["diagnose", "api"],
+        ["drift"],
+        ["drift", "/srv/shop/compose.yaml"],
+        ["list"],
+        ["list", "--all", "--filter", "project=shop"],
+        ["list", "--filter", "name=nothing-like-it"],
+        ["info", "job"],
+        ["stats"],
+        ["stats", "api"],
+        ["logs", "api", "--tail", "5", "--since", "1h"],
+        ["explain", "job", "panic"],
+        ["explain", "job", "no such words"],
+        ["untracked"],
+        ["untracked", "/srv/shop/compose.yaml"],
+        ["health"],
+        ["cost", "--period", "week"],
+    ],
+)
+@pytest.mark.parametrize("form", ["table", "markdown", "json"])
+def test_every_tool_command_prints_every_format(run: Run, ailing: str, words: list[str], form: str) -> None:
+    code, out, err = run(*words, "--from-snapshot", ailing, "--format", form)
+    assert code in (0, 1)
+    assert out.endswith("\n")
+    assert err == ""
+    assert "\x1b" not in out
+
+
+def test_an_error_is_one_line_on_standard_error(run: Run, ailing: str) -> None:
+    code, out, err = run("info", "jbo", "--from-snapshot", ailing)
+    assert (code, out) == (4, "")
+    assert err == "bcon-exporter: there is no container jbo; did you mean job?\n"
+
+
+def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
+    code, out, _ = run("info", "jbo", "--from-snapshot", ailing, "--format=json")
+    assert code == 4
+    assert json.loads(out)["error"]["code"] == "container_not_found"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
+        (["diagnose", "--fail-onn", "error"], 2, "unknown flag --fail-onn; did you mean --fail-on?"),
+        (["diagnose", "--scan.deadlin=5s"], 2, "unknown flag --scan.deadlin; did you mean --scan.deadline?"),
+        (["diagnose", "a", "b"], 2, "unexpected argument 'b'"),
+        (["info"], 2, "CONTAINER"),
+        (["list", "--format", "xml"], 2, "--format"),
+        (["serve", "--web.listen-address", "nowhere"], 2, "--web.listen-address: is not an address"),
+        (["list", "--log.level", SECRET], 2, "--log.level: must be 'debug'"),
+        (["list", "--from-snapshot", "/nonexistent"], 2, "cannot be read"),
+        (["call", "diagnose_all", "[1"], 2, "not JSON"),
+        (["diagnose", "--watch", "web"], 2, "--watch"),
+        ([], 2, "no command given"),
+    ],
+)
+def test_a_usage_mistake_exits_with_2_and_names_it(run: Run, words: list[str], code: int, said: str) -> None:
+    found, _, err = run(*words)
+    assert found == code
+    assert said in err
+    assert SECRET not in err
+    assert "Traceback" not in err
+
+
+def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> None:
+    for words, field in (
+        (["logs", "api", "--tail", "-1"], "tail"),
+        (["logs", "../api"], "container_id"),
+        (["explain", "api", "x" * 300], "error_pattern"),
+        (["list", "--filter", "nme=x"], "filters.nme"),
+        (["drift", "/srv/shop/compose.yaml", "-p", "NOT A NAME"], "project_name"),
+    ):
+        code, _, err = run(*words, "--from-snapshot", ailing)
+        assert code == 2
+        assert field in err
+
+
+def test_an_unreachable_engine_exits_with_3(run: Run, tmp_path: Path) -> None:
+    code, _, err = run("list", "--docker.host", f"unix://{tmp_path}/none.sock", "--state.path", "none")
+    assert code == 3
+    assert err.count("\n") == 1
+
+
+def test_an_unknown_variable_stops_every_command(run: Run, healthy: str) -> None:
+    code, _, err = run("list", "--from-snapshot", healthy, environ={"BCON_LOG_LEVEL": SECRET})
+    assert code == 2
+    assert "BCON_LOG__LEVEL" in err
+    assert SECRET not in err
+
+
+def test_flags_stand_before_or_after_the_command(run: Run, healthy: str) -> None:
+    for words in (
+        ["--from-snapshot", healthy, "list"],
+        ["list", "--from-snapshot", healthy],
+        ["--log.level=debug", "list", "--from-snapshot", healthy],
+        ["--all", "list", "--from-snapshot", healthy],
+    ):
+        assert run(*words)[0] == 0
+
+
+def test_call_prints_the_envelope_of_the_api(run: Run, ailing: str) -> None:
+    code, out, _ = run("call", "get_container_info", '{"container_id": "api"}', "--from-snapshot", ailing)
+    assert (code, json.loads(out)["result"]["name"]) == (0, "api")
+    assert run("call", "diagnose_all", "--from-snapshot", ailing)[0] == 0
+
+
+def test_snapshot_writes_what_the_other_commands_read(run: Run, ailing: str, tmp_path: Path) -> None:
+    file = tmp_path / "again.json"
+    assert run("snapshot", "--from-snapshot", ailing, "--output", str(file))[0] == 0
+    assert read_snapshot(file) == read_snapshot(Path(ailing))
+    assert file.stat().st_mode & 0o777 == 0o600
+    _, out, _ = run("snapshot", "--from-snapshot", ailing)
+    assert HostSnapshot.model_validate_json(out) == read_snapshot(file)
+
+
+def test_checking_the_settings_says_ok_or_the_line(run: Run, tmp_path: Path) -> None:
+    assert run("check-config")[:2] == (0, "OK\n")
+    assert run("--config.check")[:2] == (0, "OK\n")
+    assert run("serve", "--config.check")[:2] == (0, "OK\n")
+    file = tmp_path / "bcon.yml"
+    file.write_text("scan: {deadlin: 5s}\n")
+    code, out, err = run("check-config", "--config.file", str(file))
+    assert (code, out) == (2, "")
+    assert err == f"bcon-exporter: {file}:1: unknown setting scan.deadlin; did you mean scan.deadline?\n"
+
+
+def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
+    code, _, err = run("healthcheck", "--web.listen-address", "127.0.0.1:1")
+    assert code == 1
+    assert err.startswith("bcon-exporter: 127.0.0.1:1: no answer")
+
+
+def test_version_and_help_are_plain(run: Run) -> None:
+    assert run("version")[1].startswith("bcon-exporter ")
+    assert run("--version")[1] == run("version")[1]
+    code, out, _ = run("--help")
+    assert code == 0
+    assert all(command.name in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_each_command_explains_itself(capsys: pytest.CaptureFixture[str], command: Command) -> None:
+    name = command.name
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"], {})
+    assert caught.value.code == 0
+    assert f"usage: bcon-exporter {name}" in capsys.readouterr().out

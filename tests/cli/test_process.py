@@ -1,0 +1,60 @@
+"""Promise: as a process it ends quietly when interrupted or when its reader has gone."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.tools.replay import write_snapshot
+from tests.factories import container, snapshot
+from tests.waiting import wait_until
+
+COMMAND = [sys.executable, "-m", "bcon_exporter"]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> str:
+    write_snapshot(tmp_path / "host.json", snapshot(*(container(name=f"c{number}") for number in range(400))))
+    return str(tmp_path / "host.json")
+
+
+def environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("BCON_")}
+
+
+def test_a_closed_pipe_is_no_error(file: str) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "call", "list_containers", "{}", "--from-snapshot", file],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_ctrl_c_ends_a_watch_cleanly(file: str) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "list", "--watch", "1s", "--from-snapshot", file],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        wait_until(lambda: process.stdout and process.stdout.readline(), "the first table")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err == b""
+
+
+def test_the_module_is_the_console_script() -> None:
+    done = subprocess.run([*COMMAND, "version"], capture_output=True, env=environment(), check=False, timeout=60)
+    assert (done.returncode, done.stdout.split()[0]) == (0, b"bcon-exporter")
