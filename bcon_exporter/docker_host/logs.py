@@ -4,7 +4,7 @@ The engine is asked with `since` and `tail`: without `tail` it reads the whole f
 again. `since` is inclusive, so lines of the cursor's own nanosecond come again; they are counted, and so many skipped.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -27,6 +27,7 @@ class _Kept:
         seen: How many lines of that very nanosecond have been seen.
         open_line: The line that the container has not ended yet; shown, but not kept.
         lost_at: Stamp of the oldest line after the last loss of lines.
+        facts: As last returned, while the lines are the same: a quiet container costs nothing.
     """
 
     cursor: int | None = None
@@ -35,6 +36,7 @@ class _Kept:
     held_bytes: int = 0
     open_line: LogLine | None = None
     lost_at: datetime | None = None
+    facts: LogFacts | None = None
 
 
 class LogCursors:
@@ -93,13 +95,15 @@ class LogCursors:
         lines = finish_entries([*ended, *open_lines])
         if entries:
             kept.open_line = lines[-1] if open_lines else None
+            kept.facts = None if open_lines or new else kept.facts
             lines = lines[: len(ended)]
         if lines and len(entries) >= tail and (first or not overlap):
             kept.lost_at = lines[0].at
+        if kept.cursor is None and lines:
+            # No stamps, so no cursor: each answer is the whole log again.
+            self._drop_lines(kept, len(kept.lines))
         self._keep(kept, lines, since)
-        shown = tuple(kept.lines) + ((kept.open_line,) if kept.open_line else ())
-        lost = kept.lost_at is not None and (since is None or kept.lost_at >= since)
-        return LogFacts(lines=shown, truncated=lost, driver=driver)
+        return _to_facts(kept, since, driver)
 
     def kept(self, container_id: str, *, since: datetime | None, driver: str | None) -> LogFacts | None:
         """Return what is kept, without a read; None when nothing was ever read."""
@@ -144,16 +148,19 @@ class LogCursors:
         kept.seen = kept.seen + same if newest == kept.cursor else same
         kept.cursor = newest
 
-    def _keep(self, kept: _Kept, lines: tuple[LogLine, ...], since: datetime | None) -> None:
-        before = kept.held_bytes
-        kept.lines.extend(lines)
-        kept.held_bytes += sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in lines)
+    def _keep(self, kept: _Kept, lines: Sequence[LogLine], since: datetime | None) -> None:
+        """Append new lines and drop those that are too old or too many."""
+        if lines:
+            size = _size_of(lines)
+            kept.lines.extend(lines)
+            kept.held_bytes += size
+            self._held_bytes += size
+            kept.facts = None
         dropped = 0
         if since is not None:
             while dropped < len(kept.lines) and (at := kept.lines[dropped].at) is not None and at < since:
                 dropped += 1
-        self._drop(kept, dropped)
-        self._held_bytes += kept.held_bytes - before
+        self._drop_lines(kept, dropped)
         self._enforce(kept)
 
     def _enforce(self, kept: _Kept) -> None:
@@ -162,18 +169,32 @@ class LogCursors:
         if self._held_bytes > self._bytes_total:
             cap = min(cap, self._bytes_total // len(self._kept))
         dropped, excess = max(0, len(kept.lines) - self._lines_per_container), kept.held_bytes - cap
-        excess -= sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in kept.lines[:dropped])
+        excess -= _size_of(kept.lines[:dropped])
         while excess > 0 and dropped < len(kept.lines):
             excess -= len(kept.lines[dropped].text) + _LINE_OVERHEAD_BYTES
             dropped += 1
         if dropped:
             last = kept.lines[dropped - 1].at
             kept.lost_at = last + timedelta(microseconds=1) if last else kept.lost_at
-            before = kept.held_bytes
-            self._drop(kept, dropped)
-            self._held_bytes += kept.held_bytes - before
+            self._drop_lines(kept, dropped)
 
-    def _drop(self, kept: _Kept, count: int) -> None:
+    def _drop_lines(self, kept: _Kept, count: int) -> None:
         if count:
-            kept.held_bytes -= sum(len(line.text) + _LINE_OVERHEAD_BYTES for line in kept.lines[:count])
+            size = _size_of(kept.lines[:count])
+            kept.held_bytes -= size
+            self._held_bytes -= size
             del kept.lines[:count]
+            kept.facts = None
+
+
+def _size_of(lines: Sequence[LogLine]) -> int:
+    return sum(len(line.text) for line in lines) + _LINE_OVERHEAD_BYTES * len(lines)
+
+
+def _to_facts(kept: _Kept, since: datetime | None, driver: str | None) -> LogFacts:
+    lost = kept.lost_at is not None and (since is None or kept.lost_at >= since)
+    facts = kept.facts
+    if facts is None or facts.truncated != lost or facts.driver != driver:
+        lines = (*kept.lines, kept.open_line) if kept.open_line else tuple(kept.lines)
+        facts = kept.facts = LogFacts(lines=lines, truncated=lost, driver=driver)
+    return facts

@@ -157,3 +157,21 @@ def test_what_is_kept_can_be_had_without_a_read() -> None:
     facts = cursors.kept("a", since=None, driver="json-file")
     assert facts is not None
     assert [kept.text for kept in facts.lines] == ["x"]
+
+
+def test_a_quiet_container_costs_no_new_facts() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "x")]
+    first = read(cursors, engine, since=NOW)
+    assert read(cursors, engine, since=NOW) is first
+    engine.entries.append((BASE + 1, "y"))
+    assert [kept.text for kept in read(cursors, engine, since=NOW).lines] == ["x", "y"]
+    assert read(cursors, engine, since=NOW + timedelta(seconds=1)).lines == ()
+
+
+def test_lines_without_stamps_are_not_read_twice() -> None:
+    cursors = LogCursors()
+    for _ in range(2):
+        facts = cursors.take("a", b"\x01\0\0\0\0\0\0\x06plain\n", tty=False, since=None, tail=200, driver=None)
+        assert [kept.text for kept in facts.lines] == ["plain"]
+    assert cursors.held_bytes == len("plain") + 160
