@@ -73,7 +73,7 @@ def test_an_address_is_host_and_port(text: str, host: str, port: int, *, loopbac
 
 @pytest.mark.parametrize("raw", ["19877", "host", "host:", "::1:80", "host:65536", "a b:1", 19877, None, "http://a:1"])
 def test_anything_else_is_no_address(raw: object) -> None:
-    with pytest.raises(ValueError, match="address|port"):
+    with pytest.raises(ValueError, match=r"address|port"):
         parse_address(raw)
 
 

@@ -3,7 +3,6 @@
 import pytest
 
 from bcon_exporter.model.facts import ContainerState, EngineFacts, HealthStatus, Mount
-from bcon_exporter.model.reports import ContainerInfo, ContainerStats
 from bcon_exporter.tools import call_tool
 from tests.factories import compose, container, exited, health, line, logs, network, snapshot, usage
 from tests.tools.hosts import ScriptedHost, context_of
@@ -25,8 +24,7 @@ HOST = snapshot(
 
 
 def names(**payload: object) -> list[str]:
-    found: tuple[ContainerInfo, ...] = call_tool(context_of(HOST), "list_containers", payload).value
-    return [one.name for one in found]
+    return [one.name for one in call_tool(context_of(HOST), "list_containers", payload).value]
 
 
 def test_a_list_shows_what_is_up_and_on_request_the_rest() -> None:
@@ -83,7 +81,7 @@ def test_a_container_is_found_by_name_id_or_prefix_and_missed_with_near_matches(
 
 
 def test_stats_show_percent_of_what_it_may_use_and_the_host_memory_as_limit() -> None:
-    stats: ContainerStats = call_tool(context_of(HOST), "get_container_stats", {"container_id": "web"}).value
+    stats = call_tool(context_of(HOST), "get_container_stats", {"container_id": "web"}).value
     assert (stats.cpu_percent, stats.cpu_count, stats.memory_limit_bytes, stats.last_known) == (5.0, 2.0, 1000, False)
 
 

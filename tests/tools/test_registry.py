@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.errors import DockerConnectionError, ErrorCode, PermissionDeniedError
+from bcon_exporter.errors import BconError, DockerConnectionError, ErrorCode, PermissionDeniedError
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
@@ -128,7 +128,7 @@ def test_no_input_breaks_a_tool(name: str, payload: object) -> None:
 
 
 @pytest.mark.parametrize("error", [DockerConnectionError("gone", {}), PermissionDeniedError("forbidden", {})])
-def test_an_edge_error_keeps_its_code(error: Any) -> None:
+def test_an_edge_error_keeps_its_code(error: BconError) -> None:
     def fail() -> None:
         raise error
 
