@@ -86,13 +86,14 @@ def _translate_socket(error: BaseException, endpoint: Endpoint, doing: str) -> B
 
 
 def _tls_text(error: ssl.SSLError, where: str) -> str:
+    reason = getattr(error, "verify_message", None) or getattr(error, "reason", None) or type(error).__name__
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
-            f"the certificate of {where} is not trusted: {error.verify_message}. Check ca.pem in DOCKER_CERT_PATH, and "
+            f"the certificate of {where} is not trusted: {reason}. Check ca.pem in DOCKER_CERT_PATH, and "
             "that the certificate carries this host's name"
         )
     return (
-        f"TLS with {where} failed ({error.reason or type(error).__name__}): check the port (2376 with TLS, 2375 "
+        f"TLS with {where} failed ({reason}): check the port (2376 with TLS, 2375 "
         "without), and cert.pem and key.pem in DOCKER_CERT_PATH"
     )
 

@@ -1,0 +1,78 @@
+"""Events come out once and in order; what the daemon may have forgotten is marked as a gap."""
+
+from datetime import UTC, datetime, timedelta
+
+from bcon_exporter.docker_host.event_log import RING_SIZE, EventLog
+
+NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
+NANO = 1_000_000_000
+
+
+def event(second: int, action: str = "start", kind: str = "container") -> dict[str, object]:
+    """A raw event, `second` seconds after NOW."""
+    at = int(NOW.timestamp()) + second
+    actor = {"ID": "a" * 64, "Attributes": {"name": "web"}}
+    return {"Type": kind, "Action": action, "Actor": actor, "time": at, "timeNano": at * NANO}
+
+
+def test_a_backfill_and_the_stream_that_overlap_give_each_event_once() -> None:
+    log = EventLog()
+    log.add_backfill([event(1), event(2)], NOW)
+    log.add(event(2))
+    log.add(event(3))
+    batch = log.drain()
+    assert [e.at - NOW for e in batch.events] == [timedelta(seconds=n) for n in (1, 2, 3)]
+    assert (batch.covers_since, batch.gap) == (NOW + timedelta(seconds=1), False)
+    assert log.drain().events == ()
+
+
+def test_two_events_of_the_same_moment_are_both_kept() -> None:
+    log = EventLog()
+    log.add(event(1, "die"))
+    log.add(event(1, "stop"))
+    assert [e.action for e in log.drain().events] == ["die", "stop"]
+
+
+def test_a_full_ring_that_still_holds_a_known_event_is_no_gap() -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.add_backfill([event(n, "exec_start: x", "other") for n in range(1, RING_SIZE)] + [event(0)], NOW)
+    assert not log.drain().gap
+
+
+def test_a_full_ring_of_only_unknown_events_is_a_gap() -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.drain()
+    log.add_backfill([event(n) for n in range(10, 10 + RING_SIZE)], NOW)
+    batch = log.drain()
+    assert batch.gap
+    assert batch.covers_since == NOW + timedelta(seconds=10)
+    assert not log.drain().gap
+
+
+def test_a_ring_one_short_of_full_is_no_gap() -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.add_backfill([event(n) for n in range(10, 9 + RING_SIZE)], NOW)
+    assert not log.drain().gap
+
+
+def test_the_first_backfill_is_never_a_gap_and_says_from_when_on_it_knows() -> None:
+    log = EventLog()
+    log.add_backfill([event(n) for n in range(RING_SIZE)], NOW)
+    batch = log.drain()
+    assert (batch.gap, batch.covers_since) == (False, NOW)
+    empty = EventLog()
+    assert empty.drain().covers_since is None
+    empty.add_backfill([], NOW)
+    assert empty.drain().covers_since == NOW
+
+
+def test_events_touch_their_container_until_taken() -> None:
+    log = EventLog()
+    log.add(event(1))
+    assert log.take_touched() == {"a" * 64}
+    assert log.take_touched() == set()
+    log.add({"nonsense": True})
+    assert log.take_touched() == set()

@@ -1,0 +1,172 @@
+"""Each request of a batch has exactly one outcome, in time, whatever the other side does."""
+
+import socket
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.address import Dialer
+from bcon_exporter.docker_host.allowlist import RequestRefusedError
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.pipeline import Batch, Outcome, fetch
+from bcon_exporter.docker_host.wire import Answer
+from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
+from tests.docker_host.fake_engine import Conversation, FakeEngine, answer, read_requests
+
+TARGETS = [f"/containers/c{number}/json" for number in range(40)]
+
+
+def fetch_all(url: str, targets: list[str], batch: Batch) -> list[Outcome]:
+    """Run a batch; every target must have exactly one outcome."""
+    outcomes: dict[int, Outcome] = {}
+
+    def take(index: int, outcome: Outcome, seconds: float) -> None:
+        assert index not in outcomes
+        assert seconds >= 0
+        outcomes[index] = outcome
+
+    fetch(Dialer(Endpoint(url)), targets, batch, take)
+    assert len(outcomes) == len(targets)
+    return [outcomes[index] for index in range(len(targets))]
+
+
+def echo(connection: socket.socket) -> None:
+    """Answer each request with its own target."""
+    while requests := read_requests(connection):
+        for target in requests:
+            connection.sendall(answer(target.encode()))
+
+
+@pytest.mark.parametrize(("connections", "depth"), [(1, 1), (1, 8), (4, 4), (64, 1)])
+def test_each_answer_belongs_to_its_request(tmp_path: Path, connections: int, depth: int) -> None:
+    with FakeEngine(tmp_path / "s", echo) as engine:
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 5, connections=connections, depth=depth))
+        assert [outcome.body.decode() for outcome in outcomes if isinstance(outcome, Answer)] == TARGETS
+        assert engine.connections <= connections
+
+
+def test_an_engine_that_closes_after_each_answer_still_answers_all(tmp_path: Path) -> None:
+    def once(connection: socket.socket) -> None:
+        target = read_requests(connection)[0]
+        connection.sendall(answer(target.encode(), extra="Connection: close\r\n"))
+
+    with FakeEngine(tmp_path / "s", once) as engine:
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 5, connections=4, depth=8))
+    assert [outcome.body.decode() for outcome in outcomes if isinstance(outcome, Answer)] == TARGETS
+
+
+def test_an_engine_that_says_nothing_is_left_in_time(tmp_path: Path) -> None:
+    def mute(connection: socket.socket) -> None:
+        connection.recv(65536)
+        engine.stopped.wait(10)
+
+    with FakeEngine(tmp_path / "s", mute) as engine:
+        started = monotonic()
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 0.5, 5, connections=4, depth=2))
+        assert monotonic() - started < 1.0
+    assert all(isinstance(outcome, DeadlineExceededError) for outcome in outcomes)
+
+
+def test_an_engine_that_trickles_a_byte_at_a_time_is_left_in_time(tmp_path: Path) -> None:
+    def trickle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        for byte in answer(b"x" * 10_000):
+            connection.sendall(bytes([byte]))
+            if engine.stopped.wait(0.02):
+                return
+
+    with FakeEngine(tmp_path / "s", trickle) as engine:
+        started = monotonic()
+        outcomes = fetch_all(engine.url, TARGETS[:2], Batch("testing", 5, 0.4, connections=2))
+        assert monotonic() - started < 1.5
+    assert all(isinstance(outcome, DeadlineExceededError) for outcome in outcomes)
+
+
+def test_one_stuck_request_does_not_cost_the_others(tmp_path: Path) -> None:
+    def stuck_at_seven(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            for target in requests:
+                if target == TARGETS[7]:
+                    engine.stopped.wait(10)
+                    return
+                connection.sendall(answer(target.encode()))
+
+    with FakeEngine(tmp_path / "s", stuck_at_seven) as engine:
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 0.5, connections=2, depth=4))
+    failed = [index for index, outcome in enumerate(outcomes) if isinstance(outcome, BconError)]
+    assert failed == [7]
+
+
+def test_a_connection_cut_within_an_answer_fails_that_request_alone(tmp_path: Path) -> None:
+    def cut_at_three(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            for target in requests:
+                if target == TARGETS[3]:
+                    connection.sendall(answer(b"x" * 100)[:-50])
+                    return
+                connection.sendall(answer(target.encode()))
+
+    with FakeEngine(tmp_path / "s", cut_at_three) as engine:
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 5, connections=1, depth=4))
+    assert [index for index, outcome in enumerate(outcomes) if isinstance(outcome, BconError)] == [3]
+
+
+def test_an_engine_that_closes_without_answering_is_not_asked_for_ever(tmp_path: Path) -> None:
+    with FakeEngine(tmp_path / "s", lambda connection: connection.close()) as engine:
+        outcomes = fetch_all(engine.url, TARGETS[:5], Batch("testing", 10, 5))
+        assert engine.connections < 50
+    assert all(isinstance(outcome, DockerConnectionError) for outcome in outcomes)
+
+
+def test_an_answer_without_end_is_cut(tmp_path: Path) -> None:
+    def endless(connection: socket.socket) -> None:
+        read_requests(connection)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            connection.sendall(b"1000\r\n" + b"x" * 4096 + b"\r\n")
+
+    with FakeEngine(tmp_path / "s", endless) as engine:
+        outcomes = fetch_all(engine.url, TARGETS[:3], Batch("testing", 10, 5, body_cap_bytes=100_000))
+    for outcome in outcomes:
+        assert isinstance(outcome, Answer)
+        assert outcome.cut
+        assert len(outcome.body) == 100_000
+
+
+def test_a_cancelled_batch_ends_at_once(tmp_path: Path) -> None:
+    def mute(_connection: socket.socket) -> None:
+        engine.stopped.wait(10)
+
+    with FakeEngine(tmp_path / "s", mute) as engine:
+        started = monotonic()
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 10, is_cancelled=lambda: True))
+        assert monotonic() - started < 0.5
+    assert all(isinstance(outcome, BconError) for outcome in outcomes)
+
+
+def test_nothing_is_sent_when_one_target_is_not_allowed(tmp_path: Path) -> None:
+    with FakeEngine(tmp_path / "s", echo) as engine:
+        with pytest.raises(RequestRefusedError):
+            fetch_all(engine.url, [*TARGETS, "/containers/x/export"], Batch("testing", 5, 5))
+        assert engine.connections == 0
+
+
+def say(data: bytes) -> Conversation:
+    def talk(connection: socket.socket) -> None:
+        connection.recv(65536)
+        connection.sendall(data)
+
+    return talk
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda tail: b"HTTP/1.1 200 OK\r\n" + tail))
+def test_any_bytes_are_an_outcome(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "s"
+    path.unlink(missing_ok=True)
+    with FakeEngine(path, say(data)) as engine:
+        for outcome in fetch_all(engine.url, TARGETS[:2], Batch("testing", 2, 1, depth=2)):
+            assert isinstance(outcome, Answer | BconError)
