@@ -59,12 +59,10 @@ class Coverage:
         until = self.observed_until
         if until is not None and until > now + _TOLERANCE:
             until = now  # The clock stepped back.
-        lost = (
-            batch.gap
-            if not self._first
-            else not overlaps and until is not None and batch.covers_since > until + _TOLERANCE
-        )
-        if until is not None and (lost or self._first):
+        # The engine remembers events in memory only: when it still knows one of ours, it has not restarted since.
+        unproven = self._first and until is not None and not overlaps and batch.covers_since > until
+        lost = batch.gap or (unproven and until is not None and batch.covers_since > until + _TOLERANCE)
+        if until is not None and (lost or unproven):
             self._breaks.append(until)
         if lost:
             self._add_gap(until or batch.covers_since, max(batch.covers_since, until or batch.covers_since))

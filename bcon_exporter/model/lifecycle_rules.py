@@ -36,6 +36,7 @@ STOP_SECONDS = 30.0
 # An end with 0 or with the signal's own code may follow a stop signal after long graceful work.
 GRACEFUL_STOP_SECONDS = 600.0
 REMOVAL_SECONDS = 10.0
+SELF_REMOVAL_SECONDS = 2.0
 KILL_SECONDS = 10.0
 # The engine waits a minute at most between two restarts; the rest is for a busy host.
 POLICY_RESTART_SECONDS = 90.0
@@ -78,14 +79,19 @@ class Circumstances:
 
 def classify_exits(runs: Sequence[Run], circumstances: Circumstances) -> tuple[tuple[Run, ExitFacts], ...]:
     """Return each ended run with the facts of its end, by time of the end."""
-    ends = [(run, _judge_end(run, run.end, circumstances)) for run in runs if run.end]
+    next_starts: dict[str, datetime | None] = {}
+    ends = []
+    for run in reversed(runs):
+        if run.end:
+            ends.append((run, _judge_end(run, run.end, next_starts.get(run.container_id), circumstances)))
+        next_starts[run.container_id] = run.started_at
     return tuple(sorted(ends, key=lambda pair: (pair[1].at, pair[0].container_id)))
 
 
-def _judge_end(run: Run, end: LifecycleEvent, circumstances: Circumstances) -> ExitFacts:
+def _judge_end(run: Run, end: LifecycleEvent, next_start: datetime | None, circumstances: Circumstances) -> ExitFacts:
     stop_signals = STOP_SIGNALS | {circumstances.stop_signals.get(run.container_id, 15)}
     asked = _find_stop_kill(run, end, stop_signals)
-    shutdown = fell_with_shutdown(run.started_at, end.at, circumstances.shutdowns)
+    shutdown = fell_with_shutdown(run.started_at, end.at, circumstances.shutdowns, next_start)
     requested = not shutdown and (asked is not None or run.stopped_at is not None or _was_removed(run, end))
     forced = requested and asked is not None and any(k.signal == SIGKILL and k.at >= asked.at for k in run.kills)
     return ExitFacts(
@@ -132,11 +138,18 @@ def _was_oom(run: Run, end: LifecycleEvent) -> bool:
     return any(-JITTER_SECONDS <= (end.at - oom).total_seconds() <= limit for oom in run.ooms)
 
 
-def fell_with_shutdown(started_at: datetime | None, ended_at: datetime, shutdowns: Iterable[Shutdown]) -> bool:
-    """True when a run from before a shutdown ended with it."""
+def fell_with_shutdown(
+    started_at: datetime | None,
+    ended_at: datetime,
+    shutdowns: Iterable[Shutdown],
+    next_start: datetime | None = None,
+) -> bool:
+    """True when a run from before a shutdown ended with it, and was not started again before it."""
     lead, tail = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
     return any(
-        (started_at is None or started_at < down.began_at) and down.began_at - lead <= ended_at <= down.ended_at + tail
+        (started_at is None or started_at < down.began_at)
+        and (next_start is None or next_start >= down.began_at)
+        and down.began_at - lead <= ended_at <= down.ended_at + tail
         for down in shutdowns
     )
 
@@ -199,7 +212,7 @@ def _find_supervised_restarts(runs: Sequence[Run], facts: Mapping[int, ExitFacts
         removed_itself = earlier.destroyed_at and earlier.end and not earlier.kills
         if not removed_itself or earlier.destroyed_at is None or earlier.end is None:
             continue
-        in_order = is_near(earlier.end.at, earlier.destroyed_at, REMOVAL_SECONDS)
+        in_order = is_near(earlier.end.at, earlier.destroyed_at, SELF_REMOVAL_SECONDS)
         if in_order and later.created_at >= earlier.destroyed_at:
             end = facts.get(id(earlier))
             if _is_crash(end, later.started_at, SUPERVISED_RESTART_SECONDS):

@@ -195,6 +195,20 @@ def test_the_engines_restart_is_noticed_and_makes_no_loop(scenario: str, broke: 
         assert seen.lifecycle.stop_requested is (None if seen.is_running else False)
 
 
+def test_a_restart_of_the_exporter_beside_a_loop_is_no_shutdown(tmp_path: Path) -> None:
+    """All that runs began after the break, as after the engine's restart; but the engine still knows our events."""
+    events = tuple(crash_loop(6, every_seconds=3))
+    first = open_history(tmp_path / "state.db")
+    first.record_events(batch(*events[:6]), ago(8))
+    past_of(first, container(started_at=ago(9)), ago(8))
+    first.close()
+    again = open_history(tmp_path / "state.db")
+    again.record_events(batch(*events[2:], since=ago(hours=1)), NOON)
+    past = past_of(again, container(started_at=NOON))
+    assert (len(past.restarts), past.restarts_total) == (6, 6)
+    assert [end.shutdown for end in past.exits] == [False] * 6
+
+
 def test_a_broken_stream_with_a_container_that_lived_on_is_no_shutdown() -> None:
     history = open_history()
     history.record_events(batch(), NOON)

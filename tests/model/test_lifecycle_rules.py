@@ -159,6 +159,12 @@ def test_an_end_long_before_a_shutdown_is_judged_by_itself() -> None:
     assert verdicts(events, Circumstances(shutdowns=(late,))) == ["crash 1"]
 
 
+def test_a_crash_that_was_followed_by_a_restart_before_a_shutdown_is_judged_by_itself() -> None:
+    down = Shutdown(NOON + timedelta(seconds=10), NOON + timedelta(seconds=20))
+    events = [event(0, "start"), event(1, "die", exit_code=1), event(2, "start"), event(9, "die", exit_code=0)]
+    assert verdicts([*events, event(20, "start")], Circumstances(shutdowns=(down,))) == ["crash 1", "shutdown 0"]
+
+
 def test_a_crash_after_the_engine_is_back_is_a_crash() -> None:
     down = Shutdown(NOON, NOON + timedelta(seconds=10))
     events = [event(11, "start"), event(12, "die", exit_code=1)]
@@ -246,6 +252,12 @@ def test_a_supervisor_that_runs_a_container_anew_restarts_it(waited: float, coun
     events = [event(0, "create"), event(0.1, "start"), event(1, "die", exit_code=1), event(1.1, "destroy")]
     events += [event(1 + waited - 0.1, "create", "c2"), event(1 + waited, "start", "c2")]
     assert len(restarts_of(events)) == counted
+
+
+@pytest.mark.parametrize(("waited", "counted"), [(1.9, 1), (2.0, 1), (2.1, 0)])
+def test_a_crashed_container_that_somebody_removed_is_not_restarted_by_a_new_one(waited: float, counted: int) -> None:
+    events = [event(0, "create"), event(0.1, "start"), event(1, "die", exit_code=1), event(1 + waited, "destroy")]
+    assert len(restarts_of([*events, event(4, "create", "c2"), event(5, "start", "c2")])) == counted
 
 
 def test_a_new_container_made_before_the_old_one_is_gone_is_a_recreation() -> None:

@@ -1,0 +1,180 @@
+"""Promise, on a real engine: stops are told from crashes, restarts count once, the engine's own end is no crash."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.clock import utc_now
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.errors import BconError
+from bcon_exporter.history import History
+from tests.docker.hosts import by_name, open_host
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.lifecycle import LifecycleFacts
+    from tests.docker.conftest import TestEngine
+
+pytestmark = pytest.mark.docker
+
+LOOP = "sleep 0.2; exit 3"
+
+
+class Watcher:
+    """A daemon's scan: events, snapshot, past."""
+
+    def __init__(self, host: DockerHost, history: History) -> None:
+        self.host = host
+        self.history = history
+
+    def scan(self) -> dict[str, ContainerFacts]:
+        """One scan; the containers by name."""
+        now = utc_now()
+        self.history.record_events(self.host.drain_events(), now)
+        seen = self.history.enrich(self.host.take_snapshot(now, 15.0, Wants(usage=False)))
+        self.history.remember(seen)
+        return by_name(seen)
+
+    def past(self, name: str) -> LifecycleFacts:
+        """What is known of one container."""
+        facts = self.scan()[name].lifecycle
+        assert facts is not None
+        return facts
+
+    def answers(self) -> bool:
+        """Whether a scan succeeds."""
+        try:
+            self.scan()
+        except BconError:
+            return False
+        return True
+
+
+@contextmanager
+def watching(engine: TestEngine, state: Path) -> Iterator[Watcher]:
+    """A daemon from its start to its end."""
+    history = History.open(state, retention_seconds=32 * 86400, now=utc_now())
+    with open_host(engine.host, started=True) as host:
+        yield Watcher(host, history)
+    history.close()
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+def test_a_stop_a_crash_and_a_kill_are_told_apart(engine: TestEngine, state: Path) -> None:
+    with watching(engine, state) as watcher:
+        for name in ("stopped", "forced", "killed"):
+            engine.docker("run", "-d", "--name", name, engine.image, "serve" if name == "stopped" else "sleep", "600")
+        engine.docker("run", "--name", "crashed", engine.image, "sh", "-c", "exit 7", check=False)
+        engine.docker("stop", "-t", "30", "stopped")
+        engine.docker("stop", "-t", "1", "forced")
+        engine.docker("kill", "killed")
+
+        def settled() -> bool:
+            seen = watcher.scan()
+            return all(c.lifecycle is not None and c.lifecycle.exits for c in seen.values())
+
+        wait_until(settled, "the events of all ends")
+        pasts = {name: watcher.past(name) for name in ("stopped", "forced", "killed", "crashed")}
+        assert {name: past.stop_requested for name, past in pasts.items()} == {
+            "stopped": True,
+            "forced": True,
+            "killed": False,
+            "crashed": False,
+        }
+        assert {name: past.exits[-1].forced for name, past in pasts.items()} == {
+            "stopped": False,
+            "forced": True,
+            "killed": False,
+            "crashed": False,
+        }
+        assert pasts["killed"].exits[-1].killed
+        assert all(past.complete for past in pasts.values())
+
+
+def test_a_loop_is_counted_once_over_manual_starts_and_restarts_of_the_exporter(
+    engine: TestEngine, state: Path
+) -> None:
+    with watching(engine, state) as watcher:
+        engine.docker("run", "-d", "--restart", "always", "--name", "loop", engine.image, "sh", "-c", LOOP)
+        wait_until(lambda: watcher.past("loop").restarts_total >= 3, "three restarts")
+    before = 3
+    with watching(engine, state) as watcher:
+        engine.docker("restart", "loop")
+        wait_until(lambda: watcher.past("loop").restarts_total >= before + 2, "two more restarts")
+        engine.docker("stop", "loop")
+        wait_until(lambda: watcher.past("loop").stop_requested, "the stop")
+        past = watcher.past("loop")
+        crashes = [end for end in past.exits if not end.requested]
+        assert past.restarts_total == len(past.restarts)
+        assert abs(past.restarts_total - len(crashes)) <= 1, "each crash was followed by one restart, save for ours"
+        assert {end.exit_code for end in crashes} == {3}
+        total = past.restarts_total
+    with watching(engine, state) as watcher:
+        assert wait_until(lambda: watcher.past("loop"), "a scan").restarts_total == total
+        assert watcher.past("loop").complete
+
+
+def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path) -> None:
+    with watching(engine, state) as watcher:
+        limits = ("-d", "-m", "16m", "--memory-swap", "16m")
+        engine.docker("run", *limits, "--name", "victim", engine.image, "sh", "-c", "sleep 1; exec tail /dev/zero")
+        engine.docker("run", *limits, "--name", "parent", engine.image, "sh", "-c", "sleep 1; lose-child")
+        wait_until(lambda: watcher.past("victim").exits, "the victim's end")
+        assert watcher.past("victim").exits[-1].oom
+        wait_until(lambda: watcher.past("parent").oom_kills, "the child's end")
+        assert watcher.scan()["parent"].is_running
+
+
+def test_a_container_recreated_under_its_name_keeps_its_past(engine: TestEngine, state: Path) -> None:
+    with watching(engine, state) as watcher:
+        engine.docker("run", "--name", "app", engine.image, "sh", "-c", "exit 9", check=False)
+        wait_until(lambda: watcher.past("app").exits, "the crash")
+        engine.docker("rm", "-f", "app")
+        engine.docker("run", "-d", "--name", "app", engine.image, "serve")
+        assert [end.exit_code for end in watcher.past("app").exits] == [9]
+
+
+def run_all_kinds(engine: TestEngine, prefix: str) -> None:
+    """One container of each restart policy; the engine remembers earlier tests' names."""
+    engine.docker("run", "-d", "--restart", "always", "--name", f"{prefix}-always", engine.image, "serve")
+    engine.docker("run", "-d", "--restart", "unless-stopped", "--name", f"{prefix}-sturdy", engine.image, "sleep", "60")
+    engine.docker("run", "-d", "--name", f"{prefix}-never", engine.image, "serve")
+
+
+def test_a_killed_and_restarted_engine_makes_no_restart_loop(engine: TestEngine, state: Path) -> None:
+    with watching(engine, state) as watcher:
+        run_all_kinds(engine, "crash")
+        wait_until(lambda: len(watcher.scan()) == 3, "the containers")
+        for _ in range(3):
+            engine.kill_and_restart()
+            wait_until(watcher.answers, "the engine")
+        wait_until(lambda: watcher.scan()["crash-always"].is_running, "the container that always runs")
+        for name, seen in watcher.scan().items():
+            assert seen.lifecycle is not None
+            assert seen.lifecycle.restarts == (), name
+            assert [end for end in seen.lifecycle.exits if not (end.requested or end.shutdown)] == [], name
+
+
+def test_a_frozen_engine_leaves_no_trace(engine: TestEngine, state: Path) -> None:
+    with watching(engine, state) as watcher:
+        run_all_kinds(engine, "frozen")
+        wait_until(lambda: len(watcher.scan()) == 3, "the containers")
+        engine.pause()
+        assert not watcher.answers()
+        engine.resume()
+        wait_until(watcher.answers, "the engine")
+        for name, seen in watcher.scan().items():
+            assert seen.lifecycle is not None
+            assert (seen.lifecycle.restarts, seen.lifecycle.exits, seen.lifecycle.complete) == ((), (), True), name
