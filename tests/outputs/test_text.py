@@ -1,0 +1,314 @@
+"""Promise: a person reads what is wrong, why and what to do, the worst first; untrusted text stays text."""
+
+import io
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from bcon_exporter.model.findings import (
+    DriftType,
+    LikelyCause,
+    NotEvaluated,
+    ServiceDrift,
+    Severity,
+    Suggestion,
+    Symptom,
+    SymptomType,
+    Urgency,
+)
+from bcon_exporter.model.reports import (
+    ContainerLogs,
+    DiagnoseAllReport,
+    DiagnosisReport,
+    DriftReport,
+    DriftStatus,
+    ErrorExplanation,
+    LogEntry,
+    SampleLog,
+)
+from bcon_exporter.outputs.text import render_markdown, render_text
+from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size
+from bcon_exporter.tools.drift import DriftFindings
+from tests.factories import NOON
+
+HOSTILE = "\x1b[31m[bold]x[/bold]\x1b]0;title\x07 | `a` ``` <b>\r\u202e\ud800 # *y* [l](http://e)\n- z"
+
+
+def text_of(value: Any, *, width: int = 120, colour: bool = False, **options: Any) -> str:
+    """Render for a terminal of this width, without colour unless asked."""
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=colour, color_system="standard" if colour else None, highlight=False
+    )
+    console.print(render_text(value, **options))
+    return out.getvalue()
+
+
+def symptom(kind: SymptomType = SymptomType.EXIT_ERROR, **facts: Any) -> Symptom:
+    base = {"severity": Severity.ERROR, "description": "It exited with code 3.", "detected_at": NOON}
+    return Symptom(type=kind, **{**base, **facts})
+
+
+def report(name: str = "api", **facts: Any) -> DiagnosisReport:
+    base: dict[str, Any] = {
+        "container_id": "a" * 12,
+        "container_name": name,
+        "timestamp": NOON,
+        "state": "exited",
+        "uptime": None,
+        "status": "error",
+        "summary": "a summary",
+        "detailed_explanation": "",
+        "symptoms": (symptom(evidence=("panic: no config",)),),
+        "likely_causes": (
+            LikelyCause(id="no_config", description="The configuration is missing.", confidence=0.8),
+            LikelyCause(id="other", description="Something else.", confidence=0.2),
+        ),
+        "suggestions": (
+            Suggestion(
+                urgency=Urgency.IMMEDIATE, action="Read the log.", rationale="It says why.", check="docker logs api"
+            ),
+            Suggestion(
+                urgency=Urgency.LONG_TERM, action="Add a check.", rationale="Sooner seen.", check="docker logs api"
+            ),
+        ),
+        "project": "shop",
+        "service": "api",
+    }
+    return DiagnosisReport(**{**base, **facts})
+
+
+def host(*reports: DiagnosisReport, **facts: Any) -> DiagnoseAllReport:
+    counts = {
+        status: sum(one.status == status for one in reports) for status in ("healthy", "warning", "error", "critical")
+    }
+    return DiagnoseAllReport(timestamp=NOON, total_containers=len(reports), reports=reports, **{**counts, **facts})
+
+
+def drift(*differences: ServiceDrift, **facts: Any) -> DriftReport:
+    base: dict[str, Any] = {
+        "timestamp": NOON,
+        "project_name": "shop",
+        "compose_file": "/srv/compose.yaml",
+        "status": DriftStatus.DRIFTED if differences else DriftStatus.SYNCED,
+        "summary": "a summary",
+        "differences": differences,
+    }
+    return DriftReport(**{**base, **facts})
+
+
+def difference(**facts: Any) -> ServiceDrift:
+    base: dict[str, Any] = {
+        "service_name": "web",
+        "drift_type": DriftType.CONFIG_MISMATCH,
+        "expected": "128m",
+        "actual": "64m",
+        "message": "mem_limit differs",
+        "field": "mem_limit",
+        "container_name": "shop-web-1",
+    }
+    return ServiceDrift(**{**base, **facts})
+
+
+HEALTHY = report(
+    "fine", status="healthy", symptoms=(), likely_causes=(), suggestions=(), state="running", uptime=7200.0
+)
+
+
+def test_a_container_tells_what_why_and_what_to_do_in_this_order() -> None:
+    shown = text_of(report())
+    words = ["ERROR", "api", "shop/api", "exited", "It exited with code 3.", "exit_error", "panic: no config"]
+    words += [
+        "The configuration is missing.",
+        "80%",
+        "Something else.",
+        "Read the log.",
+        "It says why.",
+        "Add a check.",
+    ]
+    places = [shown.index(word) for word in words]
+    assert places == sorted(places)
+
+
+def test_a_command_that_several_hints_share_stands_once() -> None:
+    assert text_of(report()).count("docker logs api") == 1
+
+
+def test_the_host_starts_with_counts_and_ends_with_the_healthy() -> None:
+    lines = text_of(host(report("worst", status="critical"), report(), HEALTHY)).splitlines()
+    assert re.split(r"\s{2,}", lines[0].strip()) == [
+        "3 containers",
+        "1 critical",
+        "1 error",
+        "1 healthy",
+        "2026-01-01 12:00:00 UTC",
+    ]
+    assert lines[-1].split() == ["HEALTHY", "fine"]
+
+
+def test_the_host_view_is_brief_and_one_container_is_told_in_full() -> None:
+    assert "Something else." not in text_of(host(report()))
+    assert "Something else." in text_of(report())
+
+
+def test_healthy_containers_are_shown_in_full_on_request() -> None:
+    assert "running for 2 h" in text_of(host(HEALTHY), healthy_too=True)
+    assert "running for 2 h" not in text_of(host(HEALTHY))
+
+
+def test_what_could_not_be_judged_or_read_is_said() -> None:
+    blind = NotEvaluated(symptom=SymptomType.HIGH_CPU, missing=("usage",), reason="stats hang")
+    shown = text_of(host(report(not_evaluated=(blind,)), unread={"events": "no stream"}, incomplete=("api",)))
+    assert "high_cpu not judged: stats hang" in shown
+    assert "not read: events: no stream" in shown
+    assert "incomplete facts of: api" in shown
+
+
+def test_since_when_and_how_sure_is_said() -> None:
+    shown = text_of(report(symptoms=(symptom(confidence=0.7, first_seen=NOON - timedelta(hours=3)),)))
+    assert "exit_error, 70% sure, since 3 h ago" in shown
+
+
+def test_drift_shows_file_and_reality_aligned() -> None:
+    shown = text_of(DriftFindings(reports=(drift(difference()), drift(project_name="ok")), untracked=("stray",)))
+    lines = [line.rstrip() for line in shown.splitlines()]
+    expected, actual = (next(line for line in lines if line.endswith(value)) for value in ("128m", "64m"))
+    assert expected.index("128m") == actual.index("64m")
+    assert lines[0].startswith("2 Compose projects  1 drifted  1 synced")
+    assert lines[-1] == "1 running container in no Compose file: stray"
+
+
+def test_an_unknown_drift_tells_its_reason() -> None:
+    unknown = drift(status=DriftStatus.UNKNOWN, unknown_reason="not_found", unknown_detail="the file is not here")
+    assert "the file is not here" in text_of(unknown)
+    assert "UNKNOWN" in text_of(unknown)
+
+
+def test_colour_comes_by_severity_and_only_where_asked() -> None:
+    assert "\x1b[1;31m" in text_of(report(), colour=True)
+    assert "\x1b" not in text_of(report())
+
+
+HOSTILE_VALUES = [
+    host(
+        report(
+            HOSTILE,
+            summary=HOSTILE,
+            project=HOSTILE,
+            symptoms=(symptom(description=HOSTILE, evidence=(HOSTILE,)),),
+            likely_causes=(LikelyCause(id="x", description=HOSTILE, confidence=1),),
+            suggestions=(Suggestion(urgency=Urgency.SHORT_TERM, action=HOSTILE, rationale=HOSTILE, check=HOSTILE),),
+        ),
+        unread={HOSTILE: HOSTILE},
+        incomplete=(HOSTILE,),
+    ),
+    DriftFindings(
+        reports=(
+            drift(
+                difference(service_name=HOSTILE, expected=HOSTILE, actual=HOSTILE, field=HOSTILE),
+                difference(field=None, message=HOSTILE, container_name=HOSTILE),
+                unresolved=(HOSTILE,),
+                unknown_reason="parse_error",
+                unknown_detail=HOSTILE,
+                project_name=HOSTILE,
+            ),
+        ),
+        untracked=(HOSTILE,),
+    ),
+    ContainerLogs(
+        container_id="a",
+        container_name=HOSTILE,
+        entries=(LogEntry(timestamp=NOON, stream="stderr", message=HOSTILE),),
+        tail=1,
+    ),
+    ErrorExplanation(
+        container_id="a",
+        container_name=HOSTILE,
+        pattern=HOSTILE,
+        occurrences=1,
+        first_seen=NOON,
+        last_seen=NOON,
+        explanation=HOSTILE,
+        sample_logs=(SampleLog(timestamp=NOON, lines=(HOSTILE, "b"), match_index=0),),
+    ),
+]
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES, ids=lambda value: type(value).__name__)
+def test_untrusted_text_controls_no_terminal_and_is_no_markup(value: Any) -> None:
+    shown = text_of(value)
+    assert not set("\x1b\x07\r\u202e\ud800") & set(shown)
+    assert "[bold]x[/bold]" in shown
+
+
+@pytest.mark.parametrize("value", HOSTILE_VALUES, ids=lambda value: type(value).__name__)
+def test_untrusted_text_is_no_markup_in_markdown(value: Any) -> None:
+    shown = render_markdown(value)
+    assert not set("\x1b\x07\r\u202e\ud800") & set(shown)
+    outside, inside = [], False
+    for line in shown.splitlines():
+        if re.fullmatch(r"`{3,}(text)?", line):
+            inside = not inside
+        elif not inside:
+            outside.append(line)
+    assert not inside
+    prose = "\n".join(outside)
+    for markup in ("[bold]", "<b>", "*y*", "[l](", "\n- z"):
+        assert re.search(rf"(?<!\\){re.escape(markup)}", prose) is None
+
+
+@given(st.text(max_size=60))
+def test_no_text_breaks_a_face(raw: str) -> None:
+    value = report(raw, symptoms=(symptom(description=raw, evidence=(raw,)),))
+    assert text_of(value, width=30)
+    assert render_markdown(value).endswith("\n")
+
+
+@pytest.mark.parametrize("width", [10, 20, 40, 200])
+def test_every_width_is_survived(width: int) -> None:
+    for value in (host(report(), HEALTHY), DriftFindings(reports=(drift(difference()),), untracked=())):
+        assert all(len(line) <= width for line in text_of(value, width=width).splitlines())
+
+
+@pytest.mark.parametrize("value", [5, "text", None, {"a": 1}])
+def test_what_no_tool_returns_has_no_form(value: object) -> None:
+    with pytest.raises(TypeError):
+        render_text(value)
+    with pytest.raises(TypeError):
+        render_markdown(value)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        (0, "0 s"),
+        (59, "59 s"),
+        (60, "1 min"),
+        (3599, "59 min"),
+        (3600, "1 h"),
+        (3660, "1 h 1 min"),
+        (86399, "23 h 59 min"),
+        (86400, "1 d"),
+        (90000, "1 d 1 h"),
+        (-5, "0 s"),
+    ],
+)
+def test_lengths_of_time_have_two_units(seconds: float, shown: str) -> None:
+    assert show_seconds(seconds) == shown
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [(None, "-"), (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (2**20, "1.0 MiB"), (2**40, "1.0 TiB")],
+)
+def test_sizes_are_binary(size: int | None, shown: str) -> None:
+    assert show_size(size) == shown
+
+
+def test_an_unknown_percent_is_a_dash_and_never_0() -> None:
+    assert (show_percent(None), show_percent(0.0)) == ("-", "0.0 %")
