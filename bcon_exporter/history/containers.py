@@ -1,7 +1,7 @@
 """What was last known of each container id: whose past it belongs to, how often the engine restarted it."""
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bcon_exporter.history.database import Database, Row, Statement
 from bcon_exporter.history.identity import identity_of
@@ -11,6 +11,8 @@ from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.lifecycle_rules import parse_signal
+
+KEEP_REMOVED = timedelta(days=2)
 
 _REPLACE = "INSERT OR REPLACE INTO containers VALUES (?, ?, ?, ?, ?, ?, ?)"
 
@@ -79,10 +81,9 @@ class KnownContainers:
         return _REPLACE, rows
 
     def _forget_all_but(self, present: set[str]) -> None:
-        for gone in self._rows.keys() - present:
-            del self._rows[gone]
-            self._counted.pop(gone, None)
-            self._identities.pop(gone, None)
+        for known in (self._rows, self._counted, self._identities):
+            for gone in known.keys() - present:
+                del known[gone]
 
     def _row(self, container: ContainerFacts) -> Row:
         return (
@@ -93,6 +94,10 @@ class KnownContainers:
             container.restart_policy,
             parse_signal(container.stop_signal),
         )
+
+    def prune(self, now: datetime) -> Statement:
+        """Return the statement that drops removed containers: facts look back a day, so two are enough."""
+        return "DELETE FROM containers WHERE seen_at < ?", [(to_micros(now - KEEP_REMOVED),)]
 
     def refresh(self, now: datetime) -> tuple[Statement, ...]:
         """Return the statements that mark what is there as seen now, so that it is not pruned."""

@@ -136,12 +136,16 @@ class History:
                 self._write(self._retention.take_pending(), now)
                 return
             row = [(to_micros(before),)]
-            statements: list[Statement] = [*self._containers.refresh(now), *prune_events(before), *prune_costs(before)]
+            statements: list[Statement] = [
+                *self._containers.refresh(now),
+                self._containers.prune(now),
+                *prune_events(before),
+                *prune_costs(before),
+            ]
             statements += [
                 (f"DELETE FROM {table} WHERE {column} < ?", row)  # noqa: S608 -- names of our own
                 for table, column in (
                     ("identities", "seen_at"),
-                    ("containers", "seen_at"),
                     ("exit_lines", "at"),
                     ("usage", "read_at"),
                 )

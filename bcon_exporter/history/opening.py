@@ -184,14 +184,15 @@ def read_copy(path: Path) -> sqlite3.Connection:
     Raises:
         UnusableError: It cannot be read.
     """
-    memory = open_memory()
+    memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         source = _open_read_only(path)
         try:
             _check_owner(source, path)
-            copy_rows(source, memory)
+            source.backup(memory)
         finally:
             source.close()
+        _prepare(memory)
     except sqlite3.Error as error:
         memory.close()
         raise translate(error, path) from None

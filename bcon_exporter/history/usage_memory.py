@@ -20,14 +20,17 @@ class UsageMemory:
         self._database = database
         self._newest: dict[str, UsageFacts] = {}
         self._unwritten: set[str] = set()
+        self._unknown: set[str] = set()
         self._written_at: datetime | None = None
 
     def last(self, container_id: str) -> UsageFacts | None:
         """Return the last known usage of a container; None when it was never seen."""
         known = self._newest.get(container_id)
-        if known is None:
+        if known is None and container_id not in self._unknown:
             known = self._load(container_id)
-            if known is not None:
+            if known is None:
+                self._unknown.add(container_id)
+            else:
                 self._newest[container_id] = known
         return known
 
@@ -46,6 +49,7 @@ class UsageMemory:
             present.add(container.id)
             if container.usage is not None and not container.usage.stale:
                 self._newest[container.id] = container.usage
+                self._unknown.discard(container.id)
                 self._unwritten.add(container.id)
             elif container.id in self._unwritten and not container.is_running:
                 due.add(container.id)
@@ -56,6 +60,7 @@ class UsageMemory:
             due |= self._unwritten
             self._written_at = now
         statement = self._statement(due)
+        self._unknown &= present
         for container_id in self._newest.keys() - present:
             del self._newest[container_id]
         return statement
