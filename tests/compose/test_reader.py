@@ -253,7 +253,7 @@ def test_a_yaml_bomb_ends_within_its_limits(make_reader: Callable[..., ComposeRe
     lines += [f"x-a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     (project / "compose.yaml").write_text("\n".join([*lines, WEB]))
     running = RunningProject(name="shop", config_files=(str(project / "compose.yaml"),))
-    reader = make_reader(trusted=False, environ={}, timeout_seconds=5.0, memory_bytes=768 * 1024 * 1024)
+    reader = make_reader(trusted=False, environ={}, timeout_seconds=5.0)
     found = reader.resolve_running(running, NOW)
     assert found.services is None
     assert found.problem in (ProjectProblem.PARSE_ERROR, ProjectProblem.TIMEOUT)

@@ -1,0 +1,107 @@
+"""Whatever a file makes the binary do, it ends in time, within its memory, writes nothing and contacts nobody."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.compose.launcher import NOT_STARTED, main
+from bcon_exporter.compose.sandbox import RunLimits, run_compose
+from tests.waiting import wait_until
+
+HERE = Path("/")
+FILE_OPENED_FOR_WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT")
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-I", "-c", code)
+
+
+def test_only_the_given_environment_is_seen_and_remote_includes_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY", "ours")
+    code = "import os; print(sorted(os.environ.items()))"
+    environ = {"GIVEN": "1", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "COMPOSE_EXPERIMENTAL_GIT_REMOTE": "1"}
+    seen = dict(eval(run_compose(python(code), cwd=HERE, environ=environ, limits=RunLimits()).output))
+    assert seen["GIVEN"] == "1"
+    assert seen["COMPOSE_EXPERIMENTAL_GIT_REMOTE"] == seen["COMPOSE_EXPERIMENTAL_OCI_REMOTE"] == "0"
+    assert not {"CANARY", "OTEL_EXPORTER_OTLP_ENDPOINT"} & seen.keys()
+    assert not Path(seen["DOCKER_CONFIG"]).exists(), "the scratch folder is gone after the run"
+
+
+def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) -> None:
+    code = (
+        "import subprocess, sys; child = subprocess.Popen(['sleep', '100']);print(child.pid, flush=True); child.wait()"
+    )
+    started = time.monotonic()
+    outcome = run_compose(python(code), cwd=tmp_path, environ={}, limits=RunLimits(timeout_seconds=0.5))
+    assert outcome.timed_out
+    assert time.monotonic() - started < 5
+    child = Path("/proc") / outcome.output.strip() / "stat"
+    wait_until(lambda: not child.exists() or ") Z " in child.read_text(), "the grandchild has ended", timeout_seconds=5)
+
+
+def test_endless_output_is_cut() -> None:
+    code = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    outcome = run_compose(python(code), cwd=HERE, environ={}, limits=RunLimits(timeout_seconds=20))
+    assert outcome.timed_out
+    assert len(outcome.output) < 40 * 1024 * 1024
+
+
+def test_memory_beyond_the_limit_is_refused() -> None:
+    limits = RunLimits(memory_bytes=300 * 1024 * 1024)
+    outcome = run_compose(python("x = bytearray(400 << 20)"), cwd=HERE, environ={}, limits=limits)
+    assert outcome.exit_code != 0
+    assert "MemoryError" in outcome.errors
+
+
+def test_nothing_can_be_written(tmp_path: Path) -> None:
+    code = "open('made', 'wb', buffering=0).write(b'x' * 10)"
+    outcome = run_compose(python(code), cwd=tmp_path, environ={}, limits=RunLimits())
+    assert outcome.exit_code != 0
+    assert (tmp_path / "made").stat().st_size == 0
+
+
+def test_a_binary_that_is_not_there_is_an_os_error() -> None:
+    with pytest.raises(FileNotFoundError):
+        run_compose(("/nonexistent/docker-compose", "config"), cwd=HERE, environ={}, limits=RunLimits())
+
+
+def test_the_launcher_says_when_the_program_cannot_be_started() -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "import sys; from bcon_exporter.compose.launcher import main; sys.exit(main(sys.argv[1:]))",
+    ]
+    done = subprocess.run([*command, str(1 << 32), "10", "/nonexistent"], check=False)
+    assert done.returncode == NOT_STARTED
+    assert callable(main)
+
+
+def test_the_default_limits_let_the_binary_start_every_time(binary: tuple[str, ...]) -> None:
+    limits = RunLimits()
+    runs = [run_compose((*binary, "version"), cwd=HERE, environ={}, limits=limits) for _ in range(10)]
+    assert [run.exit_code for run in runs] == [0] * 10
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+def test_resolving_opens_no_connection_and_writes_no_file(binary: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text("include: [more.yaml]\nservices:\n  web:\n    image: app:${TAG:-1}\n")
+    (tmp_path / "more.yaml").write_text("services:\n  db:\n    image: app:1\n")
+    trace = tmp_path / "trace"
+    command = ["strace", "-f", "-qq", "-e", "trace=connect,bind,openat,unlink,mkdir,rename", "-o", str(trace)]
+    subprocess.run(
+        [*command, *binary, "config", "-q"],
+        cwd=tmp_path,
+        check=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "home"), "DOCKER_CONFIG": str(tmp_path / "none")},
+    )
+    lines = [line for line in trace.read_text().splitlines() if " = -1 " not in line]
+    assert lines, "strace has seen the run"
+    assert [line for line in lines if "connect(" in line or "bind(" in line] == []
+    written = [line for line in lines if any(flag in line for flag in FILE_OPENED_FOR_WRITING)]
+    assert [line for line in written if "/dev/null" not in line and "/proc/" not in line and "/sys/" not in line] == []
