@@ -127,6 +127,7 @@ class Catalogue:
     def __init__(self, signatures: Iterable[Signature], triggers: Iterable[str] = ()) -> None:
         self.signatures = tuple(signatures)
         self.by_id = {signature.id: signature for signature in self.signatures}
+        self._hash = hash(tuple(self.by_id))
         self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
         regexes = [pattern.regex for signature in self.signatures for pattern in signature.patterns]
         self._compiled = tuple(compile_pattern(regex) for regex in regexes)
@@ -136,7 +137,7 @@ class Catalogue:
         return isinstance(other, Catalogue) and self.signatures == other.signatures
 
     def __hash__(self) -> int:
-        return hash(tuple(self.by_id))
+        return self._hash
 
     def with_triggers(self, triggers: Iterable[str]) -> "Catalogue":
         """The same signatures, with other triggers searched in the same pass."""

@@ -16,6 +16,8 @@ NEAR_LIMIT_RATIO = 0.8
 
 
 def _judge(case: Case) -> Verdict:
+    if _is_quiet(case):
+        return None
     found = [symptom for symptom in (_ended(case), _came_back(case), _child(case), _log(case)) if symptom is not None]
     if found:
         return max(found, key=lambda symptom: symptom.severity.rank)
@@ -24,6 +26,14 @@ def _judge(case: Case) -> Verdict:
         return probable
     missing = _missing(case)
     return unknown(case, OOM, missing) if missing else None
+
+
+def _is_quiet(case: Case) -> bool:
+    """A cheap look at what most containers are: running, with a known past, a clean log, and no kill in it."""
+    container, past = case.container, case.container.lifecycle
+    if not case.is_running or container.oom_killed or past is None or case.events:
+        return False
+    return not past.oom_kills and not past.exits
 
 
 def _missing(case: Case) -> tuple[str, ...]:

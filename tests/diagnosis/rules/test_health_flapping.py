@@ -17,7 +17,7 @@ from tests.factories import ago, container, health, lifecycle
         pytest.param((61, 3, 2, 1), None, id="first-too-old"),
     ],
 )
-def test_counts_changes(minutes: tuple[int, ...], expected: Severity | None) -> None:
+def test_counts_changes_within_the_hour(minutes: tuple[int, ...], expected: Severity | None) -> None:
     past = lifecycle(health_changes=tuple(ago(minutes=minute) for minute in minutes))
 
     assert severity(RULE, container(health=health(), lifecycle=past)) is expected
