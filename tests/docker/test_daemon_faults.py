@@ -1,0 +1,234 @@
+"""An engine that hangs, dies or is forbidden never takes the daemon with it, and the daemon says so at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.docker.daemon import Daemon
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from tests.docker.conftest import TestEngine
+
+pytestmark = pytest.mark.docker
+
+QUICK = ("--scan.diagnose-interval", "2s", "--scan.drift-interval", "4s")
+RUNNING = 'bcon_container_running{container="web",project="",service=""}'
+RESTART_LOOP = 'bcon_container_symptom{container="web",project="",service="",symptom="restart_loop"}'
+
+
+def run_web(engine: TestEngine) -> None:
+    """Start one container that runs well and outlives the engine's restart."""
+    engine.docker("run", "-d", "--name", "web", "--restart", "always", engine.image, "sleep", "1000")
+
+
+def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: TestEngine, tmp_path: Path) -> None:
+    run_web(engine)
+
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        daemon.wait_for_sample(RUNNING, 1)
+        threads_before = count_threads(daemon)
+        engine.pause()
+        seconds = daemon.wait_for_sample("bcon_up", 0, timeout_seconds=10)
+        kept = daemon.sample(RUNNING)
+        scrapes = sorted(daemon.ask("/metrics").seconds for _ in range(100))
+        healthy, ready = daemon.ask("/-/healthy").status, daemon.ask("/-/ready").status
+        daemon.wait_for_sample(RUNNING, None, timeout_seconds=15)
+        threads_later = count_threads(daemon)
+        still_healthy = daemon.ask("/-/healthy").status
+        engine.resume()
+        back = daemon.wait_for_sample(RUNNING, 1, timeout_seconds=15)
+        failures = daemon.sample(RESTART_LOOP)
+
+    assert seconds <= 6.0
+    assert kept == 1
+    assert scrapes[98] < 0.5  # generous: the machine may be busy
+    assert (healthy, ready, still_healthy) == (200, 503, 200)
+    assert threads_later <= threads_before + 8  # a scan of each kind with its connections, however long it hangs
+    assert back <= 2 * 2 + 2
+    assert failures == 0
+    assert "Traceback" not in daemon.log
+
+
+def count_threads(daemon: Daemon) -> int:
+    """The process's threads as the kernel counts them."""
+    return len(list(Path(f"/proc/{daemon.process.pid}/task").iterdir()))
+
+
+def test_a_killed_engine_that_comes_back_is_whole_again_without_a_false_restart_loop(
+    engine: TestEngine, tmp_path: Path
+) -> None:
+    run_web(engine)
+
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        daemon.wait_for_sample(RUNNING, 1)
+        for _ in range(3):
+            engine.kill_and_restart()
+        daemon.wait_for_sample("bcon_up", 1, timeout_seconds=10)
+        daemon.wait_for_sample('bcon_scan_success{scan="diagnose"}', 1, timeout_seconds=10)
+        daemon.wait_for_sample(RUNNING, 1, timeout_seconds=10)
+        looping = daemon.sample(RESTART_LOOP)
+
+    assert looping == 0
+    assert "Traceback" not in daemon.log
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_ends_cleanly_when_told_to(engine: TestEngine, tmp_path: Path, number: signal.Signals) -> None:
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        daemon.wait_until_ready()
+        code, seconds = daemon.end(number)
+
+    assert code == 0
+    assert seconds <= 5
+    assert "Traceback" not in daemon.log
+
+
+def test_it_ends_within_five_seconds_while_scan_and_request_hang(engine: TestEngine, tmp_path: Path) -> None:
+    run_web(engine)
+
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        daemon.wait_until_ready()
+        engine.pause()
+        try:
+            asking = subprocess.Popen(
+                ["curl", "-s", "-m", "20", "-X", "POST", f"http://127.0.0.1:{daemon.port}/api/v1/tools/diagnose_all"],
+                stdout=subprocess.DEVNULL,
+            )
+            daemon.wait_for_sample("bcon_up", 0, timeout_seconds=10)
+            code, seconds = daemon.end()
+            asking.terminate()
+            asking.wait(5)
+        finally:
+            engine.resume()
+
+    assert code == 0
+    assert seconds <= 5
+    assert "Traceback" not in daemon.log
+
+
+def test_an_engine_that_was_never_there_is_no_reason_to_end(tmp_path: Path) -> None:
+    with Daemon(tmp_path, f"unix://{tmp_path}/absent.sock", *QUICK) as daemon:
+        wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
+        ready, healthy = daemon.ask("/-/ready"), daemon.ask("/-/healthy")
+        tool = daemon.ask("/api/v1/tools/list_containers", "POST", {})
+        code, _ = daemon.end()
+
+    assert (ready.status, healthy.status, code) == (503, 200, 0)
+    assert "absent.sock" in ready.text
+    assert (tool.status, tool.json()["error"]["code"]) == (503, "docker_connection_failed")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) -> None:
+    assert shutil.which("setpriv")
+    tmp_path.chmod(0o777)
+    for parent in tmp_path.parents[:2]:
+        parent.chmod(0o755)
+    socket = Path(engine.host.removeprefix("unix://"))
+    socket.chmod(0o600)
+
+    with ForbiddenDaemon(tmp_path, engine.host, *QUICK) as daemon:
+        wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
+        ready, healthy = daemon.ask("/-/ready"), daemon.ask("/-/healthy")
+        tool = daemon.ask("/api/v1/tools/list_containers", "POST", {})
+
+    assert (ready.status, healthy.status) == (503, 200)
+    assert "may not use" in ready.text
+    assert (tool.status, tool.json()["error"]["code"]) == (403, "permission_denied")
+
+
+class ForbiddenDaemon(Daemon):
+    """A daemon that runs as a user who may nothing."""
+
+    def __init__(self, folder: Path, host: str, *flags: str) -> None:
+        super().__init__(folder, host, *flags)
+        self._command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *self._command]
+
+
+def test_a_reload_with_a_broken_file_keeps_the_old_settings(engine: TestEngine, tmp_path: Path) -> None:
+    file = tmp_path / "bcon.yaml"
+    file.write_text("scan: {diagnose-interval: 2s, drift-interval: 4s}\nthresholds: {cpu-ratio: 0.7}\n")
+    threshold = 'bcon_symptom_threshold_ratio{symptom="high_cpu"}'
+
+    with Daemon(tmp_path, engine.host, "--config.file", str(file)) as daemon:
+        daemon.wait_for_sample(threshold, 0.7)
+        file.write_text("scan: {diagnose-intervall: 1s}\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for_sample("bcon_config_last_reload_successful", 0, timeout_seconds=10)
+        kept = (daemon.sample(threshold), daemon.sample('bcon_scan_interval_seconds{scan="diagnose"}'))
+        file.write_text("scan: {diagnose-interval: 1s, drift-interval: 4s}\nthresholds: {cpu-ratio: 0.6}\n")
+        daemon.process.send_signal(signal.SIGHUP)
+        daemon.wait_for_sample("bcon_config_last_reload_successful", 1, timeout_seconds=10)
+        daemon.wait_for_sample(threshold, 0.6, timeout_seconds=10)
+        interval = daemon.sample('bcon_scan_interval_seconds{scan="diagnose"}')
+
+    assert kept == (0.7, 2)
+    assert interval == 1
+    assert "diagnose-intervall" in daemon.log
+    assert "Traceback" not in daemon.log
+
+
+CLOCK_SHIM = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long step(void) {
+  char text[32] = {0};
+  int fd = open(getenv("STEP_FILE"), O_RDONLY);
+  if (fd < 0) return 0;
+  ssize_t size = read(fd, text, sizeof text - 1);
+  close(fd);
+  return size > 0 ? atol(text) : 0;
+}
+int clock_gettime(clockid_t id, struct timespec *at) {
+  static int (*real)(clockid_t, struct timespec *);
+  if (!real) real = dlsym(RTLD_NEXT, "clock_gettime");
+  int result = real(id, at);
+  if (id == CLOCK_REALTIME) at->tv_sec += step();
+  return result;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler to put a stepping clock before the daemon")
+@pytest.mark.parametrize("step_seconds", [-3600, 3600, -5 * 365 * 86400, 5 * 365 * 86400])
+def test_a_step_of_the_clock_neither_stops_nor_multiplies_scans(
+    engine: TestEngine, tmp_path: Path, step_seconds: int
+) -> None:
+    source, library, step = tmp_path / "shim.c", tmp_path / "shim.so", tmp_path / "step"
+    source.write_text(CLOCK_SHIM)
+    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"], check=True)
+    step.write_text("0")
+    environ = {"LD_PRELOAD": str(library), "STEP_FILE": str(step)}
+    scans = 'bcon_scans_total{scan="diagnose"}'
+    run_web(engine)
+
+    with Daemon(
+        tmp_path, engine.host, "--scan.diagnose-interval", "1s", "--scan.drift-interval", "1s", environ=environ
+    ) as daemon:
+        daemon.wait_until_ready()
+        before = daemon.sample(scans) or 0
+        stepped_at = time.monotonic()
+        step.write_text(str(step_seconds))
+        wait_until(lambda: (daemon.sample(scans) or 0) >= before + 4, "four more scans", timeout_seconds=10)
+        seconds = time.monotonic() - stepped_at
+        count = (daemon.sample(scans) or 0) - before
+        healthy, running = daemon.ask("/-/healthy").status, daemon.sample(RUNNING)
+        code, _ = daemon.end()
+
+    assert 2.5 <= seconds <= 8
+    assert count <= seconds + 2
+    assert (healthy, running, code) == (200, 1, 0)
