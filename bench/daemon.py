@@ -101,8 +101,8 @@ def _scrape() -> tuple[list[Scrape], list[tuple[float, float]]]:
         if len(scrapes) % 20 == 0:
             connection.request("GET", "/metrics", headers={"Accept-Encoding": "identity"})
             found = dict(SAMPLE.findall(connection.getresponse().read()))
-            began = float(found[b"run_timestamp_seconds"])
-            scans.add((began, began + float(found[b"duration_seconds"])))
+            ended = float(found[b"run_timestamp_seconds"])
+            scans.add((ended - float(found[b"duration_seconds"]), ended))
         time.sleep(0.005)
     connection.close()
     return scrapes, sorted(scans)
