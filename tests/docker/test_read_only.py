@@ -1,0 +1,138 @@
+"""Nothing is ever written to the engine: proven from outside, over every tool, route and command.
+
+A recording proxy between us and a real engine sees only GET and HEAD on the allow-list, and the engine's own event log
+holds nothing that we caused. RELIABILITY, security 7.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.tools import TOOLS
+from tests.docker.daemon import Daemon
+from tests.docker.recording_proxy import Recorded, RecordingProxy
+from tests.docker.scraping import wait_for_whole_scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.docker.conftest import TestEngine
+
+pytestmark = pytest.mark.docker
+
+ID = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+ALLOWED = re.compile(
+    rf"(/v1\.[0-9]{{1,2}})?/(_ping|version|info|events|containers/json|containers/{ID}/(json|stats|logs)"
+    rf"|images/[A-Za-z0-9][A-Za-z0-9_.:/@-]*/json|networks(/{ID})?|volumes(/{ID})?|system/df)"
+)
+COMPOSE = "name: shop\nservices:\n  web:\n    image: {image}\n    command: [serve]\n"
+PAYLOADS: dict[str, dict[str, object]] = {
+    "list_containers": {"all": True, "filters": {"status": "running"}},
+    "get_container_info": {"container_id": "talks"},
+    "get_container_stats": {"container_id": "talks"},
+    "get_container_logs": {"container_id": "talks", "tail": 5},
+    "detect_drift": {"compose_file": "FILE"},
+    "get_untracked_containers": {"compose_file": "FILE"},
+    "diagnose_container": {"container_id": "failed"},
+    "explain_error": {"container_id": "talks", "error_pattern": "refused"},
+    "diagnose_all": {"include_healthy": True},
+    "health_check": {},
+    "get_cost_report": {"period": "week"},
+}
+HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
+ROUTES = (
+    "/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
+    "/api/v1/containers/talks", "/api/v1/containers/talks/stats", "/api/v1/containers/talks/logs",
+    "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
+    "/api/v1/health", "/api/v1/cost",
+)  # fmt: skip
+ARGUMENTS: dict[str, list[str]] = {
+    "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],
+    "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [], "cost": [],
+    "call": ["list_containers", "{}"], "snapshot": [], "version": [],
+}  # fmt: skip
+NEED_NO_ENGINE = {"serve", "healthcheck"}  # the daemon runs beside; healthcheck asks only it
+
+
+def start_everything(engine: TestEngine, folder: Path) -> Path:
+    """Containers in every lasting state, a terminal's among them, and a Compose project; none changes by itself."""
+    talk = "echo 'ERROR connection refused'; exec serve"
+    engine.docker("run", "-d", "--name", "talks", engine.image, "sh", "-c", talk)
+    engine.docker("run", "-d", "-t", "--name", "terminal", engine.image, "sh", "-c", talk)
+    engine.docker("run", "--name", "failed", engine.image, "sh", "-c", "echo bad; exit 3", check=False)
+    engine.docker("run", "-d", "--name", "halted", engine.image, "serve")
+    engine.docker("pause", "halted")
+    engine.docker("create", "--name", "fresh", engine.image)
+    file = folder / "compose.yaml"
+    file.write_text(COMPOSE.format(image=engine.image))
+    engine.compose("up", "-d", "--pull", "never", cwd=folder)
+    return file
+
+
+def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
+    for tool, payload in PAYLOADS.items():
+        body = {key: str(file) if value == "FILE" else value for key, value in payload.items()}
+        answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", body)
+        assert answer.status == 200, f"{tool}: {answer.text}"
+    for container in HOSTILE:
+        answer = daemon.ask("/api/v1/tools/get_container_info", "POST", {"container_id": container})
+        assert answer.status in (400, 404), f"{container[:40]}: {answer.text}"
+    for route in ROUTES:
+        answer = daemon.ask(route)
+        assert answer.status == 200, f"{route}: {answer.text}"
+
+
+def run_every_command(host: str, file: Path) -> None:
+    for command, arguments in ARGUMENTS.items():
+        words = [str(file) if word == "FILE" else word for word in arguments]
+        done = subprocess.run(
+            [sys.executable, "-m", "bcon_exporter", command, *words, f"--docker.host={host}"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode in (0, 1), f"{command}: {done.stderr}"
+
+
+def find_strange(requests: list[Recorded]) -> list[Recorded]:
+    return [
+        each
+        for each in requests
+        if each.malformed
+        or each.method not in ("GET", "HEAD")
+        or each.body_bytes
+        or not ALLOWED.fullmatch(each.target.partition("?")[0])
+    ]
+
+
+def test_every_tool_and_command_is_called_here() -> None:
+    assert set(PAYLOADS) == {tool.name for tool in TOOLS}
+    assert set(ARGUMENTS) | NEED_NO_ENGINE == {command.name for command in COMMANDS}
+
+
+def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(engine: TestEngine, tmp_path: Path) -> None:
+    file = start_everything(engine, tmp_path)
+    began = time.time()
+    with RecordingProxy(tmp_path / "proxy.sock", engine.socket) as proxy:
+        flags = ("--scan.diagnose-interval=2s", "--scan.drift-interval=2s", f"--compose.roots={tmp_path}")
+        with Daemon(tmp_path, proxy.host, *flags) as daemon:
+            wait_for_whole_scan(daemon)
+            call_every_tool_and_route(daemon, file)
+            wait_for_whole_scan(daemon)
+            daemon.end()
+        run_every_command(proxy.host, file)
+    ended = time.time()
+    events = engine.docker("events", "--since", f"{began:.3f}", "--until", f"{ended:.3f}", "--format", "{{json .}}")
+    assert [json.loads(line)["Action"] for line in events.splitlines()] == []
+    assert find_strange(proxy.requests) == []
+    kinds = {each.target.partition("?")[0].rpartition("/")[2] for each in proxy.requests}
+    assert kinds >= {"json", "logs", "events"}, "the proxy saw the reads"
