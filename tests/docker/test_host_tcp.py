@@ -37,6 +37,7 @@ class TcpProxy:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._writers: list[asyncio.StreamWriter] = []
         self.port = 0
 
     def __enter__(self) -> TcpProxy:
@@ -56,9 +57,9 @@ class TcpProxy:
 
     async def _stop(self) -> None:
         self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.wait(self._tasks or {asyncio.ensure_future(asyncio.sleep(0))}, timeout=5)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -66,17 +67,19 @@ class TcpProxy:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         engine_reader, engine_writer = await asyncio.open_unix_connection(str(self._upstream))
+        self._writers += [writer, engine_writer]
         answers = asyncio.ensure_future(_copy(engine_reader, writer))
-        with contextlib.suppress(OSError, asyncio.CancelledError):
+        with contextlib.suppress(OSError):
             while data := await reader.read(65536):
                 if self._forbidden is not None and self._forbidden in data:
                     writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 9\r\nConnection: close\r\n\r\nForbidden")
                     await writer.drain()
                     break
                 engine_writer.write(data)
-        answers.cancel()
+        engine_writer.close()
+        await asyncio.wait([answers], timeout=5)
+        writer.close()
         for each in (engine_writer, writer):
-            each.close()
             with contextlib.suppress(OSError):
                 await each.wait_closed()
 
