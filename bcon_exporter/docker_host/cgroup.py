@@ -4,39 +4,24 @@ The files are readable by everyone, but only where the exporter sees the host's 
 not found is no error: its usage then comes from the engine's stats.
 """
 
-import os
-from collections.abc import Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 from bcon_exporter import clock
+from bcon_exporter.docker_host.cgroup_file import KernelFile, OpenBudget, read_once
 from bcon_exporter.docker_host.cgroup_paths import CgroupPaths, read_process_cgroups
 from bcon_exporter.docker_host.usage import UsageSample
 
 Version = Literal["v1", "v2"]
 
-_READ_BYTES = 16384
+_UNUSED_SECONDS = 300.0
 _V1_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_time ")
 _V2_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_usec ")
 
 
-def _read(path: str) -> bytes | None:
-    """Return a small file's content; None when it is not there, or vanished while being read."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        return os.read(fd, _READ_BYTES)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-
-
-def _number(path: str) -> int | None:
-    content = _read(path)
+def _number(content: bytes | None) -> int | None:
     return _to_int(content.strip()) if content else None
 
 
@@ -64,30 +49,44 @@ def _working_set(usage: int | None, stat: bytes | None, keys: tuple[bytes, ...])
     return usage
 
 
-class _Files(Protocol):
-    def read(self) -> UsageSample | None: ...
+class _Files:
+    """The files of one container, by name."""
 
+    names: ClassVar[tuple[str, ...]]
 
-@dataclass(frozen=True, slots=True)
-class _V1Files:
-    """The files of one container below each controller."""
-
-    cpuacct: str
-    cpu: str
-    memory: str
-    pids: str
-    blkio: str
+    def __init__(self, paths: Sequence[str], budget: OpenBudget) -> None:
+        self.used_at = 0.0
+        self.files = tuple(KernelFile(path, budget) for path in paths)
 
     def read(self) -> UsageSample | None:
-        cpu = _number(f"{self.cpuacct}/cpuacct.usage")
-        memory = _number(f"{self.memory}/memory.usage_in_bytes")
+        """Return a sample; None when neither CPU nor memory can be read."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close what is kept open."""
+        for file in self.files:
+            file.close()
+
+
+class _V1Files(_Files):
+    names = (
+        "cpuacct/{}/cpuacct.usage",
+        "memory/{}/memory.usage_in_bytes",
+        "cpu/{}/cpu.stat",
+        "memory/{}/memory.stat",
+        "pids/{}/pids.current",
+        "blkio/{}/blkio.throttle.io_service_bytes_recursive",
+    )
+
+    def read(self) -> UsageSample | None:
+        cpu_file, memory_file, cpu_stat_file, stat_file, pids_file, blocks_file = self.files
+        cpu, memory = _number(cpu_file.read()), _number(memory_file.read())
         if cpu is None and memory is None:
             return None
         read_at = clock.utc_now()
-        cpu_stat = _read(f"{self.cpu}/cpu.stat") or b""
+        cpu_stat = cpu_stat_file.read() or b""
         periods, throttled, throttled_time = (_value(cpu_stat, key) for key in _V1_CPU)
-        stat = _read(f"{self.memory}/memory.stat")
-        read, written = _v1_blocks(_read(f"{self.blkio}/blkio.throttle.io_service_bytes_recursive"))
+        read, written = _v1_blocks(blocks_file.read())
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -95,30 +94,26 @@ class _V1Files:
             throttled_nanoseconds=throttled_time,
             periods=periods,
             throttled_periods=throttled,
-            memory_bytes=_working_set(memory, stat, (b"total_inactive_file ", b"inactive_file ")),
-            pids=_number(f"{self.pids}/pids.current"),
+            memory_bytes=_working_set(memory, stat_file.read(), (b"total_inactive_file ", b"inactive_file ")),
+            pids=_number(pids_file.read()),
             block_read_bytes=read,
             block_write_bytes=written,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _V2Files:
-    """The files of one container in the unified hierarchy."""
-
-    directory: str
+class _V2Files(_Files):
+    names = ("{}/cpu.stat", "{}/memory.current", "{}/memory.stat", "{}/pids.current", "{}/io.stat")
 
     def read(self) -> UsageSample | None:
-        cpu_stat = _read(f"{self.directory}/cpu.stat")
-        memory = _number(f"{self.directory}/memory.current")
+        cpu_file, memory_file, stat_file, pids_file, blocks_file = self.files
+        cpu_stat, memory = cpu_file.read(), _number(memory_file.read())
         if cpu_stat is None and memory is None:
             return None
         read_at = clock.utc_now()
         content = cpu_stat or b""
         cpu = _value(content, b"usage_usec ")
         periods, throttled, throttled_usec = (_value(content, key) for key in _V2_CPU)
-        stat = _read(f"{self.directory}/memory.stat")
-        read, written = _v2_blocks(_read(f"{self.directory}/io.stat"))
+        read, written = _v2_blocks(blocks_file.read())
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -126,8 +121,8 @@ class _V2Files:
             throttled_nanoseconds=None if throttled_usec is None else throttled_usec * 1000,
             periods=periods,
             throttled_periods=throttled,
-            memory_bytes=_working_set(memory, stat, (b"inactive_file ",)),
-            pids=_number(f"{self.directory}/pids.current"),
+            memory_bytes=_working_set(memory, stat_file.read(), (b"inactive_file ",)),
+            pids=_number(pids_file.read()),
             block_read_bytes=read,
             block_write_bytes=written,
         )
@@ -165,14 +160,17 @@ class CgroupReader:
     Args:
         root: Where the cgroup hierarchies are mounted, usually /sys/fs/cgroup.
         proc: Where processes are, usually /proc; only for network counters and as the last way to a path.
+        kept_open: How many files may stay open; None for a third of what the process may open.
     """
 
-    def __init__(self, root: Path, proc: Path) -> None:
+    def __init__(self, root: Path, proc: Path, *, kept_open: int | None = None) -> None:
         self._root = str(root)
         self._proc = str(proc)
         self._version: Version | None = None
         self._paths: CgroupPaths | None = None
         self._files: dict[str, _Files] = {}
+        self._budget = OpenBudget(kept_open)
+        self._swept_at = clock.monotonic()
 
     def read(
         self, container_id: str, cgroup_parent: str, pid: int | None, *, own_network: bool = True
@@ -188,15 +186,20 @@ class CgroupReader:
         Returns:
             None when its cgroup is not to be seen here.
         """
+        now = clock.monotonic()
+        if now - self._swept_at > _UNUSED_SECONDS:
+            self._sweep(now)
         files = self._files.get(container_id)
         sample = files.read() if files else None
         if sample is None:
+            self._forget(container_id)
             files = self._find(container_id, cgroup_parent, pid)
             if files is None:
-                self._files.pop(container_id, None)
                 return None
             self._files[container_id] = files
             sample = files.read()
+        if files is not None:
+            files.used_at = now
         if sample is None or pid is None or not own_network:
             return sample
         return self._with_network(sample, container_id, pid)
@@ -204,7 +207,19 @@ class CgroupReader:
     def retain(self, container_ids: Collection[str]) -> None:
         """Forget the paths of all other containers."""
         for gone in self._files.keys() - set(container_ids):
-            del self._files[gone]
+            self._forget(gone)
+
+    def _forget(self, container_id: str) -> None:
+        files = self._files.pop(container_id, None)
+        if files is not None:
+            files.close()
+
+    def _sweep(self, now: float) -> None:
+        """Forget containers that nobody has asked about for minutes: they are gone."""
+        self._swept_at = now
+        for container_id, files in list(self._files.items()):
+            if now - files.used_at > _UNUSED_SECONDS:
+                self._forget(container_id)
 
     def _find(self, container_id: str, cgroup_parent: str, pid: int | None) -> _Files | None:
         if not self._detect() or self._paths is None:
@@ -212,11 +227,8 @@ class CgroupReader:
         path = self._paths.find(container_id, cgroup_parent, pid)
         if path is None:
             return None
-        if self._version == "v2":
-            return _V2Files(f"{self._root}/{path}")
-        return _V1Files(
-            *(f"{self._root}/{controller}/{path}" for controller in ("cpuacct", "cpu", "memory", "pids", "blkio"))
-        )
+        kind = _V2Files if self._version == "v2" else _V1Files
+        return kind([f"{self._root}/{name.format(path)}" for name in kind.names], self._budget)
 
     def _detect(self) -> bool:
         """Tell v2 (one hierarchy) from v1 and hybrid (one directory a controller; v2 beside it has no controllers)."""
@@ -224,11 +236,11 @@ class CgroupReader:
             return True
         controllers: tuple[str, ...] = ()
         base = self._root
-        if _read(f"{self._root}/cgroup.controllers") is not None:
+        if read_once(f"{self._root}/cgroup.controllers") is not None:
             self._version = "v2"
-        elif _read(f"{self._root}/memory/cgroup.procs") is not None:
+        elif read_once(f"{self._root}/memory/cgroup.procs") is not None:
             self._version, base, controllers = "v1", f"{self._root}/memory", ("memory",)
-        elif _read(f"{self._root}/cpuacct/cgroup.procs") is not None:
+        elif read_once(f"{self._root}/cpuacct/cgroup.procs") is not None:
             self._version, base, controllers = "v1", f"{self._root}/cpuacct", ("cpuacct", "cpu")
         else:
             return False
@@ -237,7 +249,7 @@ class CgroupReader:
 
     def _with_network(self, sample: UsageSample, container_id: str, pid: int) -> UsageSample:
         """Add the counters of the process's network, when it is truly the container's process."""
-        content = _read(f"{self._proc}/{pid}/net/dev")
+        content = read_once(f"{self._proc}/{pid}/net/dev")
         if content is None:
             return sample
         if not any(container_id in path for _, path in read_process_cgroups(self._proc, pid)):

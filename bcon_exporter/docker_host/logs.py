@@ -1,9 +1,11 @@
 """Which log lines are new, and which are kept: a cursor and a window of lines per container.
 
 The engine is asked with `since` and `tail`: without `tail` it reads the whole file, without `since` it sends old lines
-again. `since` is inclusive, so lines of the cursor's own nanosecond come again; they are counted, and so many skipped.
+again. It stamps a line before it writes it, stdout and stderr each on its own, so a line may be written after one with
+a later stamp: `since` reaches a little behind the newest stamp, and lines that come again are known and skipped.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +17,7 @@ __all__ = ["LogCursors", "parse_log_stream"]
 
 # What a kept line costs beside its text: the line, its time and the string's head.
 _LINE_OVERHEAD_BYTES = 160
+_OVERLAP_NANOSECONDS = 100 * 1_000_000
 _CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
 
 
@@ -24,14 +27,14 @@ class _Kept:
 
     Attributes:
         cursor: Stamp of the newest line seen, nanoseconds; None before the first read.
-        seen: How many lines of that very nanosecond have been seen.
+        recent: How often each line within the overlap has been seen: (stamp, stream, hash of its bytes).
         open_line: The line that the container has not ended yet; shown, but not kept.
         lost_at: Stamp of the oldest line after the last loss of lines.
         facts: As last returned, while the lines are the same: a quiet container costs nothing.
     """
 
     cursor: int | None = None
-    seen: int = 0
+    recent: Counter[tuple[int, str, int]] = field(default_factory=Counter)
     lines: list[LogLine] = field(default_factory=list)
     held_bytes: int = 0
     open_line: LogLine | None = None
@@ -72,7 +75,8 @@ class LogCursors:
             # The clock has been set back: a `since` in the future would hide all that is written now.
             self.forget((container_id,))
             return query
-        return f"{query}&since={kept.cursor // 1_000_000_000}.{kept.cursor % 1_000_000_000:09d}"
+        since = max(0, kept.cursor - _OVERLAP_NANOSECONDS)
+        return f"{query}&since={since // 1_000_000_000}.{since % 1_000_000_000:09d}"
 
     def take(
         self, container_id: str, raw: bytes, *, tty: bool | None, since: datetime | None, tail: int, driver: str | None
@@ -88,16 +92,16 @@ class LogCursors:
             driver: Log driver, as a fact.
         """
         kept = self._kept.setdefault(container_id, _Kept())
-        first = kept.cursor is None
+        cursor = kept.cursor
         entries = split_entries(raw, tty=tty)
-        new, overlap = self._advance(kept, entries)
+        new = _advance(kept, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
         lines = finish_entries([*ended, *open_lines])
-        if entries:
+        if new or (entries and kept.open_line):
             kept.open_line = lines[-1] if open_lines else None
-            kept.facts = None if open_lines or new else kept.facts
+            kept.facts = None
             lines = lines[: len(ended)]
-        if lines and len(entries) >= tail and (first or not overlap):
+        if lines and _has_gap(cursor, entries, tail):
             kept.lost_at = lines[0].at
         if kept.cursor is None and lines:
             # No stamps, so no cursor: each answer is the whole log again.
@@ -121,32 +125,6 @@ class LogCursors:
     def retain(self, container_ids: Collection[str]) -> None:
         """Drop everything about all other containers."""
         self.forget(self._kept.keys() - set(container_ids))
-
-    def _advance(self, kept: _Kept, entries: list[Entry]) -> tuple[list[Entry], bool]:
-        """Return the entries not seen yet, and whether the last one seen came again (so none was left out)."""
-        cursor = kept.cursor
-        same = sum(1 for entry in entries if entry.complete and entry.nanoseconds == cursor)
-        skip, overlap = (kept.seen if cursor is not None else 0), cursor is not None and same >= kept.seen
-        new: list[Entry] = []
-        for entry in entries:
-            at = entry.nanoseconds
-            if cursor is not None and at is not None and at < cursor:
-                continue
-            if cursor is not None and at == cursor and skip > 0 and entry.complete:
-                skip -= 1
-                continue
-            new.append(entry)
-        self._move_cursor(kept, new)
-        return new, overlap
-
-    def _move_cursor(self, kept: _Kept, new: list[Entry]) -> None:
-        stamps = [entry.nanoseconds for entry in new if entry.complete and entry.nanoseconds is not None]
-        if not stamps:
-            return
-        newest = max(stamps)
-        same = stamps.count(newest)
-        kept.seen = kept.seen + same if newest == kept.cursor else same
-        kept.cursor = newest
 
     def _keep(self, kept: _Kept, lines: Sequence[LogLine], since: datetime | None) -> None:
         """Append new lines and drop those that are too old or too many."""
@@ -185,6 +163,36 @@ class LogCursors:
             self._held_bytes -= size
             del kept.lines[:count]
             kept.facts = None
+
+
+def _advance(kept: _Kept, entries: list[Entry]) -> list[Entry]:
+    """Return the entries not seen yet, and move the cursor."""
+    oldest = (kept.cursor or 0) - _OVERLAP_NANOSECONDS
+    known = kept.recent.copy()
+    new: list[Entry] = []
+    for entry in entries:
+        at = entry.nanoseconds
+        if at is not None and entry.complete:
+            key: tuple[int, str, int] = (at, entry.stream, hash(entry.body))
+            if at < oldest:
+                continue
+            if known[key] > 0:
+                known[key] -= 1
+                continue
+            kept.recent[key] += 1
+            kept.cursor = max(kept.cursor or 0, at)
+        new.append(entry)
+    oldest = (kept.cursor or 0) - _OVERLAP_NANOSECONDS
+    for passed in [key for key in kept.recent if key[0] < oldest]:
+        del kept.recent[passed]
+    return new
+
+
+def _has_gap(cursor: int | None, entries: list[Entry], tail: int) -> bool:
+    """Return whether `tail` cut off lines: of a first read if it is full, else if it does not reach the last line."""
+    if cursor is None:
+        return len(entries) >= tail
+    return all(entry.nanoseconds is not None and entry.nanoseconds > cursor for entry in entries)
 
 
 def _size_of(lines: Sequence[LogLine]) -> int:

@@ -70,7 +70,7 @@ def wait_for_exit(engine: TestEngine, container_id: str) -> None:
 @pytest.mark.parametrize("tty", [False, True])
 def test_lines_streams_and_hostile_bytes(engine: TestEngine, tty: bool) -> None:
     script = r"""printf 'plain\n'; printf 'bin \377\000 \033[31mred\033[0m\n'; printf 'db password=hunter2\n'
-    printf 'bidi \342\200\256\n'; printf '10%%\r20%%\n'; echo oops >&2; sleep 0.1; echo end"""
+    printf 'bidi \342\200\256\n'; printf '10%%\r20%%\n'; sleep 0.1; echo oops >&2; sleep 0.1; echo end"""
     container_id = run(engine, script, *(["-t"] if tty else []))
     lines = wait_for_lines(engine, container_id, "end", tty=tty)
     texts = [line.text for line in lines]
@@ -187,6 +187,23 @@ def test_both_sources_tell_the_same_usage(engine: TestEngine) -> None:
         assert facts.throttled_ratio is not None
         assert facts.throttled_ratio > 0.3
         assert facts.memory_limit_bytes == 64 * 2**20
+
+
+def test_a_kept_open_reader_sees_time_pass_restarts_and_the_end(engine: TestEngine) -> None:
+    container_id = run(engine, "while :; do :; done", "--cpus", "0.5")
+    parent = parse_placement(get_json(engine, f"containers/{container_id}/json")).cgroup_parent
+    reader = CgroupReader(Path("/sys/fs/cgroup"), Path("/proc"))
+
+    def cpu() -> int | None:
+        sample = reader.read(container_id, parent, None)
+        return sample.cpu_nanoseconds if sample else None
+
+    first = wait_until(cpu, "a first sample")
+    later = wait_until(lambda: (now := cpu()) is not None and now > first + 10**9 and now, "a second of CPU time")
+    engine.docker("restart", "-t", "0", container_id)
+    assert wait_until(cpu, "a sample after the restart") < later
+    engine.docker("rm", "-f", container_id)
+    assert cpu() is None
 
 
 def test_page_cache_is_not_counted_as_used_memory(engine: TestEngine) -> None:

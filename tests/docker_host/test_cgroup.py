@@ -58,8 +58,8 @@ def make_v2(root: Path, path: str) -> None:
     )
 
 
-def reader(root: Path) -> CgroupReader:
-    return CgroupReader(root / "cgroup", root / "proc")
+def reader(root: Path, *, kept_open: int | None = None) -> CgroupReader:
+    return CgroupReader(root / "cgroup", root / "proc", kept_open=kept_open)
 
 
 def test_v1_counters_are_read(tmp_path: Path) -> None:
@@ -144,9 +144,29 @@ def test_network_counters_come_from_the_containers_own_process_only(tmp_path: Pa
     assert foreign.network_rx_bytes is None
 
 
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+@pytest.mark.parametrize("kept_open", [0, 3, 5, 6])
+def test_files_stay_open_within_the_budget_and_are_closed_when_forgotten(tmp_path: Path, kept_open: int) -> None:
+    make_v2(tmp_path / "cgroup", f"docker/{ID}")
+    before = open_files()
+    one = reader(tmp_path, kept_open=kept_open)
+    for pids in ("2", "7"):
+        write(tmp_path / "cgroup" / "docker" / ID, {"pids.current": pids})
+        sample = one.read(ID, "", None)
+        assert sample is not None
+        assert sample.pids == int(pids)
+    assert open_files() - before == min(kept_open, 5)
+    one.retain(())
+    assert open_files() == before
+
+
 def test_a_vanished_container_has_no_sample(tmp_path: Path) -> None:
     make_v2(tmp_path / "cgroup", f"docker/{ID}")
-    one = reader(tmp_path)
+    # An open file of a removed cgroup fails to read; one of an ordinary directory would not.
+    one = reader(tmp_path, kept_open=0)
     assert one.read(ID, "", None) is not None
     for file in (tmp_path / "cgroup" / "docker" / ID).iterdir():
         file.unlink()
