@@ -15,7 +15,9 @@ def test_an_unreadable_project_is_unknown_with_its_reason() -> None:
     report = drift(desired, replica())
     assert (report.status, report.unknown_reason) == (DriftStatus.UNKNOWN, ProjectProblem.NOT_FOUND)
     assert "The file is gone." in report.summary
-    assert not (report.differences or report.services or report.untracked)
+    assert not (report.differences)
+    assert not (report.services)
+    assert not (report.untracked)
 
 
 def test_an_unread_configuration_is_unknown_not_synced() -> None:

@@ -1,0 +1,108 @@
+"""An inspect answer becomes the same fields that the Compose file gave; hostile answers raise nothing that escapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.docker_host.parse_config import container_fields, image_fields, parse_config
+from bcon_exporter.model.masking import Sealer
+
+SEALER = Sealer(b"k" * 32)
+ID = "e74c26e6d235" + "0" * 52
+
+
+def inspected(**parts: Any) -> dict[str, Any]:
+    base: dict[str, Any] = {"Id": ID, "Name": "/shop-web-1", "Config": {"Hostname": ID[:12]}, "HostConfig": {}}
+    return {**base, **parts}
+
+
+def test_a_container_of_defaults_has_no_fields_but_its_network_mode() -> None:
+    host = {
+        "RestartPolicy": {"Name": "no", "MaximumRetryCount": 0},
+        "ShmSize": 67108864,
+        "MemorySwappiness": None,
+        "Privileged": False,
+        "NetworkMode": "default",
+    }
+    assert container_fields(inspected(HostConfig=host)) == {"network_mode": "bridge"}
+
+
+def test_swap_of_twice_the_memory_is_the_engines_own_choice() -> None:
+    twice = container_fields(inspected(HostConfig={"Memory": 64 << 20, "MemorySwap": 128 << 20}))
+    more = container_fields(inspected(HostConfig={"Memory": 64 << 20, "MemorySwap": 160 << 20}))
+    assert "memswap_limit" not in twice
+    assert more["memswap_limit"] == "160m"
+
+
+def test_a_variable_without_equals_sign_is_absent_and_one_with_it_may_be_empty() -> None:
+    fields = container_fields(inspected(Config={"Env": ["A=1", "B=", "C"], "Hostname": ID[:12]}))
+    assert {path: text for path, text in fields.items() if path.startswith("environment.")} == {
+        "environment.A": "1",
+        "environment.B": "",
+    }
+
+
+def test_compose_labels_and_the_generated_host_name_are_left_out() -> None:
+    config = {"Hostname": ID[:12], "Labels": {"com.docker.compose.project": "x", "team": "a"}}
+    fields = container_fields(inspected(Config=config))
+    assert [path for path in fields if path.startswith(("labels.", "hostname"))] == ["labels.team"]
+
+
+def test_anonymous_volumes_are_equal_to_the_images_own() -> None:
+    mounts = [{"Type": "volume", "Name": "f" * 64, "Destination": "/data", "RW": True}]
+    given = image_fields({"Config": {"Volumes": {"/data": {}}}})
+    assert container_fields(inspected(Mounts=mounts))["volumes./data"] == given["volumes./data"]
+
+
+def test_another_containers_namespace_is_named_by_its_short_id() -> None:
+    fields = container_fields(inspected(HostConfig={"NetworkMode": f"container:{'a' * 64}"}))
+    assert fields["network_mode"] == f"container:{'a' * 12}"
+
+
+def test_aliases_keep_all_names_but_the_short_id() -> None:
+    networks = {"shop_default": {"Aliases": ["shop-web-1", "web", ID[:12]], "IPAMConfig": None}, "none": {}}
+    fields = container_fields(inspected(NetworkSettings={"Networks": networks}))
+    assert sorted(path for path in fields if path.startswith("networks.")) == [
+        "networks.shop_default",
+        "networks.shop_default.aliases.shop-web-1",
+        "networks.shop_default.aliases.web",
+    ]
+
+
+def test_environment_values_are_sealed_and_an_unread_image_stays_unknown() -> None:
+    facts = parse_config(inspected(Config={"Env": ["TOKEN=canary-4711"]}), None, SEALER)
+    assert "canary" not in facts.model_dump_json()
+    assert facts.fields["environment.TOKEN"].shown == ""
+    assert (facts.image_fields, facts.image_id_of_tag) == (None, None)
+
+
+WILD = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=10,
+)
+KEYS = (
+    "Env",
+    "Cmd",
+    "Labels",
+    "ExposedPorts",
+    "Healthcheck",
+    "Mounts",
+    "Tmpfs",
+    "Ulimits",
+    "PortBindings",
+    "LogConfig",
+)
+
+
+@pytest.mark.parametrize("key", KEYS)
+@given(wild=WILD)
+def test_malformed_answers_raise_only_what_the_reader_catches(key: str, wild: Any) -> None:
+    try:
+        parse_config(inspected(Config={key: wild}, HostConfig={key: wild}, Mounts=wild), {"Config": wild}, SEALER)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return
