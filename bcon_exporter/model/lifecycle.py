@@ -40,7 +40,7 @@ class EventBatch:
         events: Oldest first, without duplicates.
         covers_since: Nothing that happened since this time is missing, save a gap; None when nothing could be read.
         gap: Events were lost beyond back-fill since the last batch.
-        broken_at: When the live stream ended unasked (the engine's end, a proxy's cut), by our clock.
+        broken_at: The last time something was heard before the stream broke, where the engine may have restarted.
     """
 
     events: tuple[LifecycleEvent, ...]

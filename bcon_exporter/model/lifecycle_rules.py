@@ -147,7 +147,7 @@ def fell_with_shutdown(
     """True when a run from before a shutdown ended with it, and was not started again before it."""
     lead, tail = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
     return any(
-        (started_at is None or started_at < down.began_at)
+        (started_at is None or started_at <= down.began_at)
         and (next_start is None or next_start >= down.began_at)
         and down.began_at - lead <= ended_at <= down.ended_at + tail
         for down in shutdowns

@@ -13,10 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.history import History
 from bcon_exporter.history.opening import set_aside
-from bcon_exporter.history.schema import APPLICATION_ID, SCHEMA_VERSION
-from tests.factories import NOON, ago, usage
+from bcon_exporter.history.schema import APPLICATION_ID
+from tests.factories import NOON, ago
+from tests.history.state_files import (
+    corrupt_files,
+    damage_header,
+    damage_middle,
+    fill,
+    foreign,
+    newer,
+    replace_by_garbage,
+    status_of,
+    truncate,
+    works,
+)
 from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
 
 MINUTE = timedelta(minutes=1)
@@ -25,31 +36,6 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
     return tmp_path / "folder" / "state.db"
-
-
-def works(history: History) -> bool:
-    """It keeps and tells what happens."""
-    history.record_events(batch(*crash_loop(3, name="works")), NOON)
-    history.first_seen("symptom", {"x"}, NOON)
-    return past_of(history, container(name="works", usage=usage())).restarts_total == 3
-
-
-def status_of(history: History) -> str:
-    """A call, since mypy takes a property for constant."""
-    return history.status
-
-
-def fill(path: Path) -> None:
-    """A daemon has run here."""
-    history = open_history(path)
-    history.record_events(batch(*crash_loop(200)), NOON)
-    past_of(history, container(usage=usage()))
-    history.first_seen("symptom", {"old"}, ago(hours=5))
-    history.close()
-
-
-def corrupt_files(path: Path) -> list[str]:
-    return sorted(p.name for p in path.parent.iterdir() if ".corrupt-" in p.name)
 
 
 def test_the_file_is_private(state: Path) -> None:
@@ -74,25 +60,6 @@ def test_no_file_is_no_failure() -> None:
     assert works(history)
     assert (history.status, history.errors_total) == ("none", 0)
     history.close()
-
-
-def damage_header(path: Path) -> None:
-    path.write_bytes(b"\0" * 100 + path.read_bytes()[100:])
-
-
-def damage_middle(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[4096:] = os.urandom(len(content) - 4096)
-    path.write_bytes(content)
-
-
-def truncate(path: Path) -> None:
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-
-
-def replace_by_garbage(path: Path) -> None:
-    path.write_bytes(b"this is not a database\n" * 5000)
 
 
 @pytest.mark.parametrize("damage", [damage_header, damage_middle, truncate, replace_by_garbage])
@@ -130,21 +97,6 @@ def test_two_damaged_files_in_one_second_are_both_kept(state: Path) -> None:
         replace_by_garbage(state)
         open_history(state).close()
     assert len(corrupt_files(state)) == 2
-
-
-def foreign(path: Path) -> None:
-    path.parent.mkdir(exist_ok=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE dashboards (id INTEGER)")
-    connection.commit()
-    connection.close()
-
-
-def newer(path: Path) -> None:
-    fill(path)
-    connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-    connection.close()
 
 
 @pytest.mark.parametrize(("make", "words"), [(foreign, "another program's"), (newer, "newer bcon-exporter")])
@@ -325,53 +277,6 @@ def test_a_disk_that_fills_up_loses_nothing_of_what_is_known(tiny_disk: Path, ca
     again = open_history(tiny_disk / "state.db")
     assert past_of(again, container(name="filler39"), later).restarts_total == 50
     again.close()
-
-
-def test_a_command_reads_beside_a_running_daemon_and_writes_nothing(state: Path) -> None:
-    daemon = open_history(state)
-    daemon.record_events(batch(*crash_loop(3)), NOON)
-    past_of(daemon, container(usage=usage(pids=7)))
-    daemon.first_seen("symptom", {"x"}, ago(hours=1))
-    before = {p.name: p.stat().st_size for p in state.parent.iterdir()}
-    command = open_history(state, read_only=True)
-    assert command.status == "file"
-    assert past_of(command, container()).restarts_total == 3
-    assert command.first_seen("symptom", {"x"}, NOON) == {"x": ago(hours=1)}
-    command.record_events(batch(*crash_loop(1, last=NOON + MINUTE)), NOON + MINUTE)
-    assert past_of(command, container(), NOON + MINUTE).restarts_total == 4
-    command.close()
-    assert {p.name: p.stat().st_size for p in state.parent.iterdir()} == before
-    assert past_of(daemon, container()).restarts_total == 3
-    daemon.close()
-
-
-def test_a_command_reads_what_a_daemon_left(state: Path) -> None:
-    fill(state)
-    assert not state.with_name("state.db-wal").exists()
-    command = open_history(state, read_only=True)
-    assert past_of(command, container()).restarts_total == 200
-    command.close()
-
-
-def test_a_command_where_no_daemon_ran_makes_no_file(state: Path) -> None:
-    command = open_history(state, read_only=True)
-    assert (command.status, command.errors_total, works(command)) == ("none", 0, True)
-    assert not state.parent.exists()
-
-
-@pytest.mark.parametrize("make", [foreign, newer])
-def test_a_command_says_what_it_cannot_read(state: Path, make: object) -> None:
-    make(state)  # type: ignore[operator]  # a function of the parameters
-    command = open_history(state, read_only=True)
-    assert (command.status, works(command)) == ("memory", True)
-
-
-def test_a_command_leaves_a_damaged_file_to_the_daemon(state: Path) -> None:
-    fill(state)
-    replace_by_garbage(state)
-    command = open_history(state, read_only=True)
-    assert (command.status, works(command)) == ("memory", True)
-    assert corrupt_files(state) == []
 
 
 def test_the_file_says_whose_it_is(state: Path) -> None:
