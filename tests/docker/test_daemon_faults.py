@@ -171,8 +171,8 @@ def test_a_reload_with_a_broken_file_keeps_the_old_settings(engine: TestEngine, 
         daemon.wait_for_sample(threshold, 0.6, timeout_seconds=10)
         interval = daemon.sample('bcon_scan_interval_seconds{scan="diagnose"}')
 
-    assert kept == (0.7, 2)
-    assert interval == 1
+    assert list(kept) == [0.7, 2.0]
+    assert interval == 1.0
     assert "diagnose-intervall" in daemon.log
     assert "Traceback" not in daemon.log
 

@@ -58,7 +58,7 @@ class Part:
     @property
     def series(self) -> int:
         """Number of samples."""
-        return sum(len(each.lines) for each in self.samples)
+        return sum(each.series for each in self.samples)
 
 
 def render(samples: tuple[Samples, ...], fmt: Format) -> bytes:

@@ -10,12 +10,12 @@ def cap_series(samples: tuple[Samples, ...], cap: int) -> tuple[tuple[Samples, .
 
     Whole families go, in their declared order, informational ones first; those that tell what is wrong never go.
     """
-    total = sum(len(each.lines) for each in samples)
+    total = sum(each.series for each in samples)
     left_out: set[str] = set()
     dropped = 0
     for each in sorted((each for each in samples if each.family.drop_order), key=lambda each: each.family.drop_order):
         if total - dropped <= cap:
             break
         left_out.add(each.family.name)
-        dropped += len(each.lines)
+        dropped += each.series
     return tuple(each for each in samples if each.family.name not in left_out), dropped

@@ -15,6 +15,11 @@ STATUS_VALUES = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
 LOG_LEVELS = ("warning", "error", "critical")
 RESERVED_LABELS = frozenset((*C, "id", "image", "compose_file"))
 _SYMPTOM_LABELS = tuple((symptom, f'symptom="{symptom.value}"') for symptom in SymptomType)
+_LABELS_GO_HERE = "\0"
+_NO_SYMPTOM = "".join(
+    f"{BY_NAME['bcon_container_symptom'].name}{{{_LABELS_GO_HERE},{label}}} 0\n" for _, label in _SYMPTOM_LABELS
+)
+"""All lines of a container without symptoms: most containers of most hosts."""
 _HEALTH_LABELS = tuple((status, f'health="{status.value}"') for status in HealthStatus)
 _STOPPED = (ContainerState.EXITED, ContainerState.DEAD)
 
@@ -92,8 +97,12 @@ def _symptom_lines(subjects: Iterable[Subject]) -> Iterator[str]:
     """0 or 1 for every symptom that was judged; history (severity info) is 0."""
     name = _family("symptom").name
     for one in subjects:
-        present = {symptom.type for symptom in one.report.symptoms if symptom.severity is not Severity.INFO}
-        unjudged = {missing.symptom for missing in one.report.not_evaluated}.union(one.report.rule_errors) - present
+        report = one.report
+        if not report.symptoms and not report.not_evaluated and not report.rule_errors:
+            yield _NO_SYMPTOM.replace(_LABELS_GO_HERE, one.labels)
+            continue
+        present = {symptom.type for symptom in report.symptoms if symptom.severity is not Severity.INFO}
+        unjudged = {missing.symptom for missing in report.not_evaluated}.union(report.rule_errors) - present
         head = f"{name}{{{one.labels},"
         for symptom, label in _SYMPTOM_LABELS:
             if symptom not in unjudged:
@@ -125,8 +134,9 @@ def _health_lines(subjects: Iterable[Subject]) -> Iterator[str]:
     for one in subjects:
         current = _health(one.facts)
         if current is not None:
-            for status, label in _HEALTH_LABELS:
-                yield f"{name}{{{one.labels},{label}}} {int(current is status)}\n"
+            yield "".join(
+                f"{name}{{{one.labels},{label}}} {int(current is status)}\n" for status, label in _HEALTH_LABELS
+            )
 
 
 def _health(facts: ContainerFacts) -> HealthStatus | None:

@@ -37,14 +37,23 @@ def number(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """One family with its sample lines, ready to be written in either format."""
+    """One family with its sample lines, ready to be written in either format.
+
+    Attributes:
+        chunks: Each holds one or more whole lines.
+    """
 
     family: Family
-    lines: tuple[str, ...]
+    chunks: tuple[str, ...]
 
     def text(self, fmt: Format) -> str:
         """Return header and lines."""
-        return header(self.family, fmt) + "".join(self.lines)
+        return header(self.family, fmt) + "".join(self.chunks)
+
+    @property
+    def series(self) -> int:
+        """Number of lines; a line end within a label value is escaped."""
+        return sum(chunk.count("\n") for chunk in self.chunks)
 
 
 def header(family: Family, fmt: Format) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +15,9 @@ from bcon_exporter.outputs.http.threads import RequestThreads
 from tests.factories import container, snapshot
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, error_of, new_site, site_of, users
 from tests.outputs.scenes import make_context, scan_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
 
 def every_route() -> list[tuple[str, str]]:
@@ -203,7 +207,7 @@ def test_bodies_above_64_kib_are_refused(size: int, status: int) -> None:
 
 
 def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
-    async def pieces():  # type: ignore[no-untyped-def]  # an async generator
+    async def pieces() -> AsyncIterator[bytes]:
         for _ in range(20):
             yield b"x" * 8192
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from bcon_exporter.model.facts import ContainerState, HealthStatus, Limits
@@ -32,7 +34,7 @@ from tests.outputs.scenes import (
 C = 'container="api",project="",service=""'
 
 
-def text_of(*facts: object, **options: object) -> str:
+def text_of(*facts: object, **options: Any) -> str:
     """The answer after a scan of healthy containers."""
     host = snapshot(*facts)  # type: ignore[arg-type]  # container facts
     return scrape_text(exposition_of(scan_of(host), **options)[0])

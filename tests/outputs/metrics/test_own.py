@@ -41,7 +41,7 @@ def test_an_engine_that_does_not_answer_is_0() -> None:
 
 
 def test_each_endpoint_is_told_for_itself() -> None:
-    text = scrape_text(make_exposition(make_context(host=None) if False else _with(CountingHost())))
+    text = scrape_text(make_exposition(_with(CountingHost())))
 
     assert 'bcon_docker_endpoint_up{endpoint="stats"} 0\n' in text
     assert 'bcon_docker_endpoint_up{endpoint="list"} 1\n' in text
