@@ -28,6 +28,7 @@ class EventLog:
         self._touched: set[str] = set()
         self._covers_since: datetime | None = None
         self._gap = False
+        self._lost = False
         self._has_begun = False
         self.last_nano = 0
 
@@ -48,7 +49,7 @@ class EventLog:
             if not self._has_begun:
                 self._covers_since = oldest or asked_at
             elif full and not known:
-                self._gap = True
+                self._gap = self._lost = True
                 self._covers_since = oldest or asked_at
             self._has_begun = True
             for raw in ring:
@@ -68,7 +69,7 @@ class EventLog:
         self._touched.add(event.container_id)
         if len(self._events) >= _BUFFERED:  # nobody drains: hold the newest half
             del self._events[: _BUFFERED // 2]
-            self._gap = True
+            self._gap = self._lost = True
         self._events.append(event)
 
     def drain(self) -> EventBatch:
@@ -79,11 +80,12 @@ class EventLog:
             self._events, self._gap = [], False
             return batch
 
-    def take_touched(self) -> set[str]:
-        """Return the ids of containers that events have named since the last call."""
+    def take_touched(self) -> tuple[set[str], bool]:
+        """Return the ids of containers that events have named since the last call, and whether events were lost."""
         with self._lock:
             touched, self._touched = self._touched, set()
-            return touched
+            lost, self._lost = self._lost, False
+            return touched, lost
 
 
 def parse_time_of(raw: dict[str, Any]) -> datetime | None:

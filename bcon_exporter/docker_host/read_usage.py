@@ -73,6 +73,7 @@ class UsageReader:
     def retain(self, ids: Collection[str]) -> None:
         """Forget all other containers."""
         self._windows.retain(ids)
+        self._cgroups.retain(ids)
 
     def _facts(
         self, container_id: str, inventory: Inventory, scan: Scan, engine: EngineFacts | None

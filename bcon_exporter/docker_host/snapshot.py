@@ -31,6 +31,7 @@ from bcon_exporter.model.facts import (
 from bcon_exporter.model.masking import Sealer
 
 _ENGINE_FACTS_SECONDS = 300.0
+_ENGINE_RETRY_SECONDS = 25.0
 _DISKS_SECONDS = 55.0
 
 
@@ -47,8 +48,11 @@ class SnapshotTaker:
         )
         self._usage = UsageReader(session)
         self._configs = ConfigReader(session, sealer)
+        self._touched: set[str] = set()
+        self._distrusted = True
         self._engine: EngineFacts | None = None
         self._engine_read_at = float("-inf")
+        self._engine_failure = ""
         self._disks: DiskReading | None = None
         self._disks_read_at = float("-inf")
 
@@ -82,6 +86,8 @@ class SnapshotTaker:
         version: Any = session.call("version", "asking for the version", deadline, lambda c: c.version())
         info: Any = session.call("info", "asking for the engine's info", deadline, lambda c: c.info())
         self._engine, self._engine_read_at = parse_engine(info, version), monotonic()
+        if self._engine is None:
+            scan.host_unread["engine"] = self._engine_failure
         return self._engine
 
     def known_tty(self, container_id: str) -> tuple[bool | None, str | None]:
@@ -91,11 +97,11 @@ class SnapshotTaker:
 
     def _take(self, scan: Scan, started: float, *, events_are_live: bool) -> HostSnapshot:
         session, inventory, wants = self._session, self._inventory, scan.wants
-        touched = self._events.take_touched()
+        touched = self._take_touched(events_are_live=events_are_live)
         entries = list_containers(session, scan.deadline, wants.only)
         scan.ids = inventory.update(entries, "inspect was not read")
         engine = self._engine_facts(scan)
-        raw = inspect_containers(session, inventory, scan, touched if events_are_live else scan.ids)
+        raw = inspect_containers(session, inventory, scan, scan.ids if touched is None else touched)
         usage: dict[str, UsageFacts] = {}
         if wants.usage:
             self._usage.begin(inventory, scan)
@@ -108,6 +114,7 @@ class SnapshotTaker:
             if wants.wait_for_usage:
                 self._usage.sample_again(inventory, scan, engine)
             usage = self._usage.facts(inventory, scan, engine)
+        self._touched -= set(scan.ids)
         self._forget(scan)
         self._note_endpoints(scan)
         containers = tuple(self._assemble(container_id, scan, usage, logs, configs) for container_id in scan.present())
@@ -124,12 +131,22 @@ class SnapshotTaker:
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
         )
 
+    def _take_touched(self, *, events_are_live: bool) -> set[str] | None:
+        """Return which containers changed since they were last inspected; None when events cannot tell."""
+        touched, lost = self._events.take_touched()
+        self._touched |= touched
+        self._distrusted = self._distrusted or lost or not events_are_live
+        return None if self._distrusted else self._touched
+
     def _engine_facts(self, scan: Scan) -> EngineFacts | None:
-        if self._engine is None or monotonic() - self._engine_read_at > _ENGINE_FACTS_SECONDS:
+        if monotonic() - self._engine_read_at > _ENGINE_FACTS_SECONDS:
             try:
                 return self.read_engine(scan.deadline)
             except BconError as error:
-                scan.host_unread["engine"] = error.message
+                self._engine_failure = error.message
+                self._engine_read_at = monotonic() - _ENGINE_FACTS_SECONDS + _ENGINE_RETRY_SECONDS
+        if self._engine is None:
+            scan.host_unread["engine"] = self._engine_failure
         return self._engine
 
     def _assemble(
@@ -173,6 +190,8 @@ class SnapshotTaker:
     def _forget(self, scan: Scan) -> None:
         """Forget removed containers; a scan of some says nothing about the others."""
         if scan.wants.only is None:
+            self._distrusted = False
+            self._touched.clear()
             present = set(scan.present())
             self._inventory.retain(present)
             self._cursors.retain(present)

@@ -140,6 +140,12 @@ def test_only_the_wanted_containers_are_read_and_the_others_not_forgotten(engine
         assert list(by_name(snapshot)) == ["aa"]
         scan(host)
         assert inspected(host) == before
+        engine.docker("update", "--cpus", "0.5", "bb")
+        wait_until(lambda: any(event.action == "update" for event in host.drain_events().events), "the update event")
+        scan(host, Wants(only=(host.resolve("aa"),)))
+        limits = by_name(scan(host))["bb"].limits
+        assert limits is not None
+        assert limits.cpus == 0.5, "a scan of one container must not swallow the events of another"
 
 
 def test_names_ids_and_prefixes_resolve_as_docker_resolves_them(engine: TestEngine) -> None:

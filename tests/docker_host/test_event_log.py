@@ -47,6 +47,7 @@ def test_a_full_ring_of_only_unknown_events_is_a_gap() -> None:
     log.add_backfill([event(n) for n in range(10, 10 + RING_SIZE)], NOW)
     batch = log.drain()
     assert batch.gap
+    assert log.take_touched()[1]
     assert batch.covers_since == NOW + timedelta(seconds=10)
     assert not log.drain().gap
 
@@ -72,7 +73,7 @@ def test_the_first_backfill_is_never_a_gap_and_says_from_when_on_it_knows() -> N
 def test_events_touch_their_container_until_taken() -> None:
     log = EventLog()
     log.add(event(1))
-    assert log.take_touched() == {"a" * 64}
-    assert log.take_touched() == set()
+    assert log.take_touched() == ({"a" * 64}, False)
+    assert log.take_touched() == (set(), False)
     log.add({"nonsense": True})
-    assert log.take_touched() == set()
+    assert log.take_touched() == (set(), False)
