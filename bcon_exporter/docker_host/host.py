@@ -129,6 +129,7 @@ class DockerHost:
         self._heartbeat.signal()
         self._stream.close(deadline.left())
         self._heartbeat.close(deadline.left())
+        self._taker.close(deadline.left())
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._options.read_timeout_seconds)

@@ -86,14 +86,20 @@ class SnapshotTaker:
         version: Any = session.call("version", "asking for the version", deadline, lambda c: c.version())
         info: Any = session.call("info", "asking for the engine's info", deadline, lambda c: c.info())
         self._engine, self._engine_read_at = parse_engine(info, version), monotonic()
-        if self._engine is None:
-            scan.host_unread["engine"] = self._engine_failure
         return self._engine
 
     def known_tty(self, container_id: str) -> tuple[bool | None, str | None]:
         """Return a container's terminal and log driver, where known from a scan."""
         known = self._inventory.known.get(container_id)
         return (known.facts.tty, known.facts.log_driver) if known else (None, None)
+
+    def close(self, wait_seconds: float) -> None:
+        """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""
+        if self._turn.acquire(timeout=wait_seconds):
+            try:
+                self._usage.retain(())
+            finally:
+                self._turn.release()
 
     def _take(self, scan: Scan, started: float, *, events_are_live: bool) -> HostSnapshot:
         session, inventory, wants = self._session, self._inventory, scan.wants
