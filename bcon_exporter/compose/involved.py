@@ -15,7 +15,9 @@ from bcon_exporter.compose.files import FILE_BYTES
 _MAX_FILES = 200
 _MAX_WORDS = 20_000
 _WORD = re.compile(r"[^\s\"'\[\]{},:=#&*!|>]+")
-_NAMES_FILES = re.compile(r"\b(?:include|extends|env_file|label_file|project_directory)\b")
+_FILE_KEYS = r"(?:include|extends|env_file|label_file|file|path|project_directory)"
+_FILE_KEY = re.compile(rf"(?:-\s*)?[\"']?{_FILE_KEYS}[\"']?\s*:")
+_INLINE_FILE = re.compile(rf"\b{_FILE_KEYS}[\"']?\s*:[^,}}]*\$")
 _COMPOSE_SUFFIXES = (".yaml", ".yml")
 
 
@@ -49,19 +51,30 @@ def fingerprint_files(files: Iterable[Path], directories: Iterable[Path]) -> str
 
 def _named_files(content: bytes, bases: list[Path]) -> list[Path] | None:
     text = content.decode("utf-8", "replace")
-    names_files = bool(_NAMES_FILES.search(text))
+    if _hangs_on_variable(text):
+        return None
     found: list[Path] = []
-    for line in text.splitlines():
-        if names_files and "$" in line and ("/" in line or "." in line) and _could_be_path(line):
-            return None  # a file's name hangs on a variable: we do not know which one it is
     for word in dict.fromkeys(_WORD.findall(text)[:_MAX_WORDS]):
         for base in bases:
             found += [path for path in _candidates(base, word) if _is_file(path)]
     return found
 
 
-def _could_be_path(line: str) -> bool:
-    return bool(re.search(r"(?:path|file|include|env_file|label_file|^\s*-)\s*:?.*\$.*\.(?:ya?ml|env)", line))
+def _hangs_on_variable(text: str) -> bool:
+    """Return whether the name of a file may hang on a variable: then we do not know which file it is."""
+    block: int | None = None
+    for line in text.splitlines():
+        stripped = line.strip()
+        if "$" in line and _INLINE_FILE.search(line):
+            return True
+        indent = len(line) - len(line.lstrip())
+        if _FILE_KEY.match(stripped):
+            block = indent
+        elif block is not None and stripped and (indent < block or (indent == block and stripped[0] != "-")):
+            block = None
+        if block is not None and "$" in line:
+            return True
+    return False
 
 
 def _candidates(base: Path, word: str) -> tuple[Path, ...]:

@@ -12,7 +12,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +27,7 @@ _FORCED = {
     "COMPOSE_EXPERIMENTAL_OCI_REMOTE": "0",
     "COMPOSE_EXPERIMENTAL_GIT_REMOTE": "0",
     "COMPOSE_ANSI": "never",
-    "COMPOSE_STATUS_STDOUT": "0",
+    "DOCKER_CONFIG": "/nonexistent/docker-configuration",
 }
 _WITHHELD_PREFIXES = ("OTEL_", "DOCKER_CLI_OTEL")
 """Tracing settings would make the binary open connections."""
@@ -67,20 +66,19 @@ def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str]
     Raises:
         OSError: The binary cannot be started.
     """
-    with tempfile.TemporaryDirectory(prefix="bcon-compose-") as scratch:
-        process = subprocess.Popen(
-            [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *command],
-            cwd=cwd,
-            env=_environment(environ, scratch),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        try:
-            output, errors, timed_out = _collect(process, clock.monotonic() + limits.timeout_seconds)
-        finally:
-            _end(process)
+    process = subprocess.Popen(
+        [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *command],
+        cwd=cwd,
+        env=_environment(environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        output, errors, timed_out = _collect(process, clock.monotonic() + limits.timeout_seconds)
+    finally:
+        _end(process)
     if process.returncode == launcher.NOT_STARTED and not output:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     return RunOutcome(
@@ -88,9 +86,9 @@ def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str]
     )
 
 
-def _environment(environ: Mapping[str, str], scratch: str) -> dict[str, str]:
+def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {key: value for key, value in environ.items() if not key.startswith(_WITHHELD_PREFIXES)}
-    return {"PATH": "/usr/bin:/bin", **kept, **_FORCED, "DOCKER_CONFIG": scratch, "TMPDIR": scratch}
+    return {"PATH": "/usr/bin:/bin", **kept, **_FORCED}
 
 
 def _collect(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[bytes, bytes, bool]:

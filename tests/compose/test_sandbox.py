@@ -30,7 +30,7 @@ def test_only_the_given_environment_is_seen_and_remote_includes_are_off(monkeypa
     assert seen["GIVEN"] == "1"
     assert seen["COMPOSE_EXPERIMENTAL_GIT_REMOTE"] == seen["COMPOSE_EXPERIMENTAL_OCI_REMOTE"] == "0"
     assert not {"CANARY", "OTEL_EXPORTER_OTLP_ENDPOINT"} & seen.keys()
-    assert not Path(seen["DOCKER_CONFIG"]).exists(), "the scratch folder is gone after the run"
+    assert not Path(seen["DOCKER_CONFIG"]).exists(), "the user's Docker configuration is neither read nor written"
 
 
 def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) -> None:
