@@ -17,6 +17,8 @@ from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.cli.work import close_context, make_context
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.cleaning import clean_text
+from bcon_exporter.model.masking import mask_text
 from bcon_exporter.settings import Settings
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
@@ -131,7 +133,22 @@ def run_snapshot(call: Invocation) -> int:
     return Exit.FINE
 
 
+class _OneLine(logging.Formatter):
+    """A line for people: what happened, masked, without its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return one line."""
+        line = clean_text(mask_text(record.getMessage()))
+        return f"{PROGRAM}: {record.levelname.lower()}: {' '.join(line.split())}"
+
+
 def quiet_logging(settings: Settings) -> None:
-    """Let a command's standard error hold warnings only; debugging is asked for by --log.level debug."""
-    level = logging.DEBUG if settings.log.level == "debug" else logging.WARNING
-    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    """Let a command's standard error hold warnings as lines; `--log.level debug` shows all, with tracebacks."""
+    root = logging.getLogger()
+    if root.handlers:
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    debugging = settings.log.level == "debug"
+    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if debugging else _OneLine())
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG if debugging else logging.WARNING)

@@ -58,3 +58,25 @@ def test_ctrl_c_ends_a_watch_cleanly(file: str) -> None:
 def test_the_module_is_the_console_script() -> None:
     done = subprocess.run([*COMMAND, "version"], capture_output=True, env=environment(), check=False, timeout=60)
     assert (done.returncode, done.stdout.split()[0]) == (0, b"bcon-exporter")
+
+
+def test_a_defect_is_one_line_without_traceback(tmp_path: Path) -> None:
+    """The defect is a tool that raises: no real one does so on demand."""
+    program = (
+        "import sys\n"
+        "from bcon_exporter.cli import commands, main\n"
+        "from bcon_exporter.tools import views\n"
+        "from bcon_exporter.tools.tool import Tool\n"
+        "def fail(context, request):\n"
+        "    raise ZeroDivisionError('password=hunter2secret')\n"
+        "commands.HOST_STATS = Tool('stats', 'Fails.', views.Nothing, int, fail)\n"
+        f"sys.exit(main(['stats', '--from-snapshot', {str(tmp_path / 'host.json')!r}]))\n"
+    )
+    write_snapshot(tmp_path / "host.json", snapshot(container()))
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=environment(), check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "ZeroDivisionError" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "hunter2secret" not in done.stderr
