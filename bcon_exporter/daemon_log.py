@@ -27,7 +27,7 @@ def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Lit
 
 def safe(text: str) -> str:
     """Return text that may come from outside, fit for a terminal and a log collector."""
-    return mask_text(clean_text(text))
+    return mask_text(clean_text(text)).replace("\n", "\\n").replace("\t", " ")
 
 
 class TextLines(logging.Formatter):

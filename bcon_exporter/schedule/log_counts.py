@@ -4,11 +4,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+import re2
+
+from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.model.facts import HostSnapshot, LogLine
 from bcon_exporter.model.signatures import Catalogue, Level
 
-_LEVELS = {Level.WARNING: "warning", Level.ERROR: "error", Level.CRITICAL: "critical"}
+_FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}
+_MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W\d{4} |^<4>')
+"""Rules look for failures only; a warning counts as one line, and only lines that may be one are looked at closely."""
 
 
 class LogCounts:
@@ -54,5 +59,11 @@ def add_events(before: Mapping[str, int], lines: Sequence[LogLine], catalogue: C
     """Return the counts with the events in some lines added."""
     if not lines:
         return before
-    found = Counter(_LEVELS[event.level] for event in find_events(lines, catalogue) if event.level in _LEVELS)
-    return {level: before.get(level, 0) + found[level] for level in _LEVELS.values()} if found else before
+    found = Counter(_FAILURES[event.level] for event in find_events(lines, catalogue) if event.level in _FAILURES)
+    found["warning"] = sum(is_warning(line.text) for line in lines)
+    return {level: before.get(level, 0) + found[level] for level in ("warning", *_FAILURES.values())}
+
+
+def is_warning(text: str) -> bool:
+    """Tell whether a line says of itself that it is a warning."""
+    return _MAY_WARN.search(text) is not None and level_of(text) is Level.WARNING

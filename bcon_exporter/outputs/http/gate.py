@@ -19,6 +19,7 @@ OPEN_PATHS = frozenset(("/", "/metrics", "/-/healthy", "/-/ready"))
 """What is served beyond loopback to anybody: no report, hence no log line, stands there."""
 PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
 """Answered without a password, in one word: an orchestrator's probe cannot keep one."""
+HEADERS_MAX_BYTES = 16 * 1024
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 _SECURITY_HEADERS = (
@@ -116,6 +117,8 @@ class Gate:
 
     async def _admit(self, scope: Scope) -> Scope:
         """Return the scope for the site, or refuse."""
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_MAX_BYTES:
+            raise Refusal(431, http_error(431, f"the headers are larger than {HEADERS_MAX_BYTES // 1024} KiB"))
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         users, path = self._users(), scope["path"]
         self._check_host(headers)

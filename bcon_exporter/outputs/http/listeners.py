@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import uvicorn
 
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.outputs.http.gate import App
+from bcon_exporter.outputs.http.gate import HEADERS_MAX_BYTES, App
 
-_HEADER_MAX_BYTES = 16 * 1024
 _KEEP_ALIVE_SECONDS = 20
 _GRACE_SECONDS = 2
 _BACKLOG = 256
@@ -131,7 +130,7 @@ def _configure(listener: Listener) -> uvicorn.Config:
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
-        h11_max_incomplete_event_size=_HEADER_MAX_BYTES,
+        h11_max_incomplete_event_size=HEADERS_MAX_BYTES,
         backlog=_BACKLOG,
     )
     config.load()

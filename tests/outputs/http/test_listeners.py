@@ -1,0 +1,149 @@
+"""Listeners bind where they are told, say in one line when they cannot, and end in time."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http import Listener, bind, close_all, serve_all
+from bcon_exporter.outputs.http.web_access import WebAccess
+from tests.outputs.http.asking import LOOPBACK, site_of
+from tests.outputs.http.test_web_config import certificate, needs_openssl, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+def test_a_free_port_is_bound_and_shown() -> None:
+    sockets = bind("127.0.0.1", 0, "web.listen-address")
+    try:
+        (address,) = Listener(sockets, site_of()).addresses
+        assert address.startswith("127.0.0.1:")
+        assert int(address.rpartition(":")[2]) > 0
+    finally:
+        close_all(sockets)
+
+
+def test_a_port_in_use_names_the_setting_and_the_address() -> None:
+    first = bind("127.0.0.1", 0, "web.listen-address")
+    port = first[0].getsockname()[1]
+    try:
+        with pytest.raises(SettingsError) as caught:
+            bind("127.0.0.1", port, "web.listen-address")
+    finally:
+        close_all(first)
+
+    assert f"web.listen-address 127.0.0.1:{port}" in caught.value.message
+    assert "in use" in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
+def test_an_address_that_is_not_ours_is_refused(host: str) -> None:
+    with pytest.raises(SettingsError, match=host.replace(".", r"\.")):
+        bind(host, 0, "api.listen-address")
+
+
+def test_every_address_of_the_machine_takes_ipv4() -> None:
+    sockets = bind("", 0, "web.listen-address")
+    try:
+        port = sockets[0].getsockname()[1]
+        socket.create_connection(("127.0.0.1", port), timeout=2).close()
+    finally:
+        close_all(sockets)
+
+
+def served(listener: Listener, work: Callable[[int], Any]) -> Any:
+    """Serve while `work` runs in a thread with the port."""
+
+    async def run() -> Any:
+        stop = asyncio.Event()
+        serving = asyncio.create_task(serve_all([listener], stop))
+        port = int(listener.addresses[0].rpartition(":")[2])
+        try:
+            return await asyncio.to_thread(work, port)
+        finally:
+            stop.set()
+            await asyncio.wait_for(serving, 5)
+
+    return asyncio.run(run())
+
+
+def test_requests_are_answered_over_a_real_socket() -> None:
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+
+    def ask(port: int) -> tuple[int, str | None]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", "/-/healthy")
+        answer = connection.getresponse()
+        connection.close()
+        return answer.status, answer.getheader("server")
+
+    assert served(listener, ask) == (200, None)
+
+
+def test_a_head_request_has_no_body() -> None:
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+
+    def ask(port: int) -> tuple[int, bytes, int]:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("HEAD", "/metrics")
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, body, int(answer.getheader("content-length") or 0)
+
+    status, body, length = served(listener, ask)
+    assert (status, body) == (200, b"")
+    assert length > 1000
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"GARBAGE\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /metrics HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 20_000 + b"\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    ],
+)
+def test_malformed_requests_get_a_4xx_and_stop_nothing(raw: bytes) -> None:
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+
+    def ask(port: int) -> tuple[bytes, bytes]:
+        answers = []
+        for request in (raw, b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"):
+            with socket.create_connection(("127.0.0.1", port), timeout=5) as link:
+                link.sendall(request)
+                answers.append(link.recv(200).split(b"\r\n")[0])
+        return answers[0], answers[1]
+
+    bad, good = served(listener, ask)
+    assert bad.split()[1].startswith(b"4"), bad
+    assert good.split()[1] == b"200"
+
+
+@needs_openssl
+def test_tls_is_served(tmp_path: Path) -> None:
+    access = WebAccess(write(tmp_path, certificate(tmp_path)))
+    app = site_of().behind(LOOPBACK, lambda: None)
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), app, access.tls)
+
+    def ask(port: int) -> int:
+        trust = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+        trust.check_hostname = False
+        connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=trust)
+        connection.request("GET", "/-/healthy")
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    assert served(listener, ask) == 200

@@ -1,0 +1,156 @@
+"""A scan publishes its report with first-seen times that outlive gaps in what can be judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
+from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.schedule import diagnose_job, drift_job
+from bcon_exporter.schedule.diagnose_job import DiagnoseJob
+from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotPast
+from tests.factories import NOON, compose, container, exited, looping, snapshot
+from tests.outputs.scenes import (
+    diagnosis,
+    difference,
+    drift_report,
+    make_context,
+    not_judged,
+    report_of,
+    symptom,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bcon_exporter.tools import Context
+
+
+class Memory(SnapshotPast):
+    """Remembers first-seen times as the history does: what is absent once starts anew."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, dict[str, datetime]] = {"symptom": {}, "drift": {}}
+
+    def first_seen(self, kind: Any, present: Collection[str], now: datetime) -> dict[str, datetime]:
+        """Keep and return the times of present keys."""
+        self.known[kind] = {key: self.known[kind].get(key, now) for key in present}
+        return dict(self.known[kind])
+
+
+def context_of(*containers: Any, **facts: Any) -> Context:
+    """A context over some containers with a memory."""
+    return replace(make_context(snapshot(*containers, **facts)), history=Memory())
+
+
+def test_a_diagnosis_is_published_with_first_seen_times() -> None:
+    context = context_of(container(name="well"), exited(name="loop", lifecycle=looping(), restart_policy="always"))
+
+    DiagnoseJob().run(context)
+
+    scan = context.store.diagnosis
+    assert scan is not None
+    reports = {each.container_name: each for each in scan.report.reports}
+    assert reports["well"].status == "healthy"
+    assert SymptomType.RESTART_LOOP in {each.type for each in reports["loop"].symptoms}
+    assert all(each.first_seen == NOON for each in reports["loop"].symptoms if each.severity is not Severity.INFO)
+    assert context.store.status("diagnose").success is True
+
+
+def test_history_is_not_remembered_as_present() -> None:
+    facts = container()
+    report = report_of([diagnosis(facts, symptoms=(symptom(SymptomType.EXIT_ERROR, Severity.INFO),))])
+
+    assert diagnose_job.find_present(report) == frozenset()
+
+
+def test_a_symptom_that_cannot_be_judged_for_a_while_keeps_its_start() -> None:
+    facts, job, memory = container(), DiagnoseJob(), Memory()
+    context = replace(make_context(), history=memory)
+    seen = diagnosis(facts, symptoms=(symptom(SymptomType.LOG_ERROR),))
+    blind = diagnosis(facts, not_evaluated=(not_judged(SymptomType.LOG_ERROR),))
+
+    starts = []
+    for minute, each in enumerate((seen, blind, seen)):
+        report = report_of([each]).model_copy(update={"timestamp": NOON + timedelta(minutes=minute)})
+        starts.append([one.first_seen for one in job._date(context, report).reports[0].symptoms])
+
+    assert starts == [[NOON], [], [NOON]]
+
+
+def test_a_symptom_that_was_judged_absent_starts_anew() -> None:
+    facts, job = container(), DiagnoseJob()
+    context = replace(make_context(), history=Memory())
+    later = NOON + timedelta(minutes=2)
+
+    for at, symptoms in ((NOON, (symptom(SymptomType.LOG_ERROR),)), (NOON + timedelta(minutes=1), ())):
+        job._date(context, report_of([diagnosis(facts, symptoms=symptoms)]).model_copy(update={"timestamp": at}))
+    report = report_of([diagnosis(facts, symptoms=(symptom(SymptomType.LOG_ERROR),))])
+    dated = job._date(context, report.model_copy(update={"timestamp": later}))
+
+    assert dated.reports[0].symptoms[0].first_seen == later
+
+
+def test_rules_that_raise_are_named_once_for_each_container() -> None:
+    facts = container()
+    report = report_of([diagnosis(facts, rule_errors=(SymptomType.PAUSED,)), diagnosis(facts)])
+
+    assert diagnose_job.find_rule_errors(report) == ("paused",)
+
+
+def project(**changes: Any) -> DesiredProject:
+    """A project that cannot be judged."""
+    base: dict[str, Any] = {"name": "shop", "resolved_at": NOON, "problem": ProjectProblem.NOT_FOUND}
+    return DesiredProject(**{**base, **changes})
+
+
+class Configured(SnapshotCompose):
+    """Compose with files named in the settings."""
+
+    def __init__(self, *projects: DesiredProject) -> None:
+        super().__init__(snapshot())
+        self._configured = projects
+
+    def resolve_running(self, running: RunningProject, now: datetime) -> DesiredProject:
+        """Say that the running one cannot be read."""
+        return project(name=running.name, resolved_at=now)
+
+    def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
+        """Return the configured ones."""
+        return self._configured
+
+
+def test_every_project_is_compared_once_running_or_configured() -> None:
+    host = snapshot(container(name="shop-api-1", compose=compose()))
+    context = replace(make_context(host), compose=Configured(project(), project(name="other")), history=Memory())
+
+    DriftJob().run(context)
+
+    scan = context.store.drift
+    assert scan is not None
+    assert [each.project_name for each in scan.reports] == ["shop", "other"]
+    assert context.store.status("drift").success is True
+
+
+def test_running_containers_outside_every_file_are_untracked() -> None:
+    host = snapshot(container(name="lone"), exited(name="old"), container(name="mine", compose=compose()))
+
+    names = drift_job.find_untracked_names(host, (drift_report("shop", untracked=("extra",)),))
+
+    assert names == ("extra", "lone")
+
+
+def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None:
+    context, job = replace(make_context(), history=Memory()), DriftJob()
+    drifted = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
+    unknown = drift_report("shop", reason=ProjectProblem.PARSE_ERROR)
+
+    starts = []
+    for minute, report in enumerate((drifted, unknown, drifted)):
+        dated = job._date(context, (report,), NOON + timedelta(minutes=minute))
+        starts.append([each.first_seen for each in dated[0].differences])
+
+    assert starts == [[NOON], [], [NOON]]

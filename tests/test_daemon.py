@@ -1,0 +1,74 @@
+"""The daemon's log is clean and one line a message; a reload says what only a restart can change."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+
+import pytest
+
+from bcon_exporter.daemon import find_restart_only
+from bcon_exporter.daemon_log import JsonLines, TextLines, safe
+from bcon_exporter.settings import Settings
+
+
+def record(message: str, *arguments: object, error: bool = False) -> logging.LogRecord:
+    """A log record; with the exception that is being handled if wanted."""
+    info = sys.exc_info() if error else None
+    return logging.LogRecord("bcon_exporter.schedule.scheduler", logging.WARNING, "", 0, message, arguments, info)
+
+
+def test_text_is_one_line_with_time_level_and_module() -> None:
+    line = TextLines().format(record("scan of %s", "web"))
+
+    assert line.endswith("Z WARNING scheduler: scan of web")
+
+
+@pytest.mark.parametrize("hostile", ["a\nb", "\x1b[31mred", "x\u202ey", "\r\nFAKE INFO", "\u2028"])
+def test_untrusted_text_cannot_forge_lines_or_move_the_cursor(hostile: str) -> None:
+    for formatter in (TextLines(), JsonLines()):
+        line = formatter.format(record("name %s", hostile))
+        assert len(line.splitlines()) == 1
+        assert "\x1b" not in line
+
+
+def test_secrets_are_masked() -> None:
+    assert "hunter2" not in safe("cannot reach tcp://me:hunter2@host:2375")
+
+
+def record_of_a_defect() -> logging.LogRecord:
+    """A record with a traceback."""
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        return record("failed", error=True)
+
+
+def test_json_has_one_object_a_line_with_the_traceback_in_it() -> None:
+    fields = json.loads(JsonLines().format(record_of_a_defect()))
+
+    assert fields["level"] == "warning"
+    assert fields["logger"] == "bcon_exporter.schedule.scheduler"
+    assert "ZeroDivisionError" in fields["traceback"]
+
+
+def test_a_traceback_in_text_is_indented_under_its_line() -> None:
+    first, *rest = TextLines().format(record_of_a_defect()).splitlines()
+
+    assert first.endswith("failed")
+    assert rest
+    assert all(line.startswith("  ") for line in rest)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"thresholds": {"cpu_ratio": 0.5}}, ()),
+        ({"scan": {"diagnose_interval": "5s"}}, ()),
+        ({"docker": {"host": "unix:///x"}}, ("docker",)),
+        ({"web": {"listen_address": ":1", "allow_insecure": True}}, ("web.listen-address", "web.allow-insecure")),
+    ],
+)
+def test_settings_that_need_a_restart_are_named(change: dict[str, object], named: tuple[str, ...]) -> None:
+    assert find_restart_only(Settings(), Settings(**change)) == named  # type: ignore[arg-type]  # raw values
