@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -42,6 +43,7 @@ BIN = Path(sys.executable).parent
 BCON = [sys.executable, "-m", "bcon_exporter"]
 PORT = 19877
 WIDEST = 120
+TRAILING_BLANKS = re.compile(r" +((?:\x1b\[[0-9;]*m)*)$", re.MULTILINE)
 FINDINGS_OR_NONE = (0, 1)
 LONGEST_SOCKET = 100  # the kernel's limit is 107 bytes
 AILING = {"worker", "importer", "cache", "encoder", "api", "orders"}
@@ -81,7 +83,7 @@ class Demo:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
         if done.returncode not in FINDINGS_OR_NONE:
             fail(f"bcon-exporter {arguments[0]} ended with status {done.returncode}: {done.stderr.strip()}")
-        return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+        return TRAILING_BLANKS.sub(r"\1", done.stdout)
 
     def settings(self) -> list[str]:
         """The settings that commands and daemon share: this engine, this state file, only this project."""
@@ -268,7 +270,7 @@ def main() -> int:
                 console.print(Text(f"\n$ bcon-exporter {' '.join(arguments)}", style="bold"))
                 console.print(Text.from_ansi(shown), soft_wrap=True)
                 if options.images:
-                    draw(shown, f"bcon-exporter {title}", options.images / f"{title}.svg")
+                    draw(shown.replace(f"{ROOT}/", ""), f"bcon-exporter {title}", options.images / f"{title}.svg")
             show_addresses(demo)
             if not options.once:
                 console.print(Text("Ctrl-C takes everything down.", style="bold"))

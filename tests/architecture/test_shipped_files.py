@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
 LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock")
 DECISION_LINES_AT_MOST = 40
+DECISIONS = [path for path in find_files(".md") if path.parent.name == "decisions" and path.name[0].isdigit()]
 
 
 class _AnyTag(yaml.SafeLoader):
@@ -73,7 +74,7 @@ def test_every_declared_dependency_is_locked() -> None:
         assert names <= locked, f"{lock}: run make lock"
 
 
-@pytest.mark.parametrize("path", [path for path in find_files(".md") if path.parent.name == "decisions"], ids=show)
+@pytest.mark.parametrize("path", DECISIONS, ids=show)
 def test_a_decision_is_short_and_says_why(path: Path) -> None:
     text = path.read_text()
     assert len(text.splitlines()) <= DECISION_LINES_AT_MOST

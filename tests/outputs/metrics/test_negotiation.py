@@ -29,7 +29,7 @@ PROMETHEUS_3_TEXT = "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6,text/pl
         (";;;,,,=", "text"),
     ],
 )
-def test_format(accept: str, fmt: str) -> None:
+def test_the_preferred_format_is_chosen(accept: str, fmt: str) -> None:
     assert choose_format(accept) == fmt
 
 
@@ -37,5 +37,5 @@ def test_format(accept: str, fmt: str) -> None:
     ("encoding", "accepted"),
     [("", False), ("gzip", True), ("deflate, gzip;q=0.5", True), ("gzip;q=0", False), ("identity", False), ("*", True)],
 )
-def test_gzip(encoding: str, accepted: bool) -> None:
+def test_gzip_is_used_only_where_accepted(encoding: str, accepted: bool) -> None:
     assert accepts_gzip(encoding) is accepted
