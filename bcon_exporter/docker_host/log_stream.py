@@ -7,9 +7,11 @@ Read on engine 20.10 (API 1.41), with `timestamps=1`:
 - Invalid UTF-8 arrives as U+FFFD from json-file, and as it is from other drivers.
 """
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Literal
 
 from bcon_exporter.model.cleaning import ELLIPSIS, strip_controls
@@ -26,9 +28,13 @@ _RAW_TAIL_BYTES = 4 * 1024
 _LONGEST_CUT_WORD = 1024
 _SHOWN_TAIL_CHARS = 2048
 _HEADER_BYTES = 8
+_HEADER = struct.Struct(">II")
+# The first byte of four is the stream; stdin's is read as stdout, as the engine's own client does.
+_STREAMS: dict[int, Stream] = {0: "stdout", 1 << 24: "stdout", 2 << 24: "stderr"}
 _CHUNK_BYTES = 16 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST_STAMP = len("2026-01-01T00:00:00Z")
+_FIXED_STAMP = len("2026-01-01T00:00:00.000000000Z")
 _LONGEST_STAMP = len("2026-01-01T00:00:00.000000000+00:00")
 
 
@@ -59,11 +65,10 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
 
 def finish_entries(entries: Sequence[Entry]) -> tuple[LogLine, ...]:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip."""
-    texts = [strip_controls(entry.body.decode("utf-8", "replace")).replace("\n", "\\n") for entry in entries]
-    masked = mask_lines(texts)
+    texts = mask_lines([strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries])
     return tuple(
-        LogLine(at=_to_time(entry.nanoseconds), stream=entry.stream, text=_clip_line(text))
-        for entry, text in zip(entries, masked, strict=True)
+        LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
+        for entry, text in zip(entries, texts, strict=True)
     )
 
 
@@ -74,8 +79,25 @@ def split_entries(raw: bytes, *, tty: bool | None) -> list[Entry]:
     return _split_frames(raw)
 
 
+@lru_cache(maxsize=4096)
+def _whole_seconds(text: bytes) -> int | None:
+    """Return "2026-01-31T12:00:00" as nanoseconds since the epoch; lines of one second share it."""
+    try:
+        return (datetime.fromisoformat(text.decode("ascii") + "Z") - _EPOCH) // timedelta(seconds=1) * 1_000_000_000
+    except ValueError:
+        return None
+
+
 def parse_stamp(stamp: bytes) -> int | None:
     """Return the nanoseconds of an RFC 3339 stamp since the epoch, None when it is none."""
+    if len(stamp) == _FIXED_STAMP and stamp.endswith(b"Z") and stamp[20:29].isdigit():
+        seconds = _whole_seconds(stamp[:19])  # the engine's own form
+        return None if seconds is None else seconds + int(stamp[20:29])
+    return _parse_other_stamp(stamp)
+
+
+def _parse_other_stamp(stamp: bytes) -> int | None:
+    """Parse a stamp with an offset or fewer digits (Podman's)."""
     if not _SHORTEST_STAMP <= len(stamp) <= _LONGEST_STAMP or not stamp.isascii():
         return None
     text = stamp.decode("ascii")
@@ -101,8 +123,6 @@ def _is_framed(raw: bytes) -> bool:
 
 
 def _clip_line(text: str) -> str:
-    if len(text) <= MAX_LINE_CHARS:
-        return text
     head = text[: MAX_LINE_CHARS - _SHOWN_TAIL_CHARS - 3]
     return f"{head} {ELLIPSIS} {text[-_SHOWN_TAIL_CHARS:]}"
 
@@ -140,15 +160,16 @@ class _Growing:
 
 def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:
     """Yield each frame's stream and payload; a cut-off or nonsensical frame ends it with what is there."""
-    position = 0
-    while position + _HEADER_BYTES <= len(raw):
-        if not _is_framed(raw[position : position + _HEADER_BYTES]):
+    position, end = 0, len(raw) - _HEADER_BYTES
+    while position <= end:
+        kind, length = _HEADER.unpack_from(raw, position)
+        stream = _STREAMS.get(kind)
+        if stream is None:
             yield "stdout", raw[position:]
             return
-        length = int.from_bytes(raw[position + 4 : position + 8], "big")
         start = position + _HEADER_BYTES
-        yield ("stderr" if raw[position] == 2 else "stdout"), raw[start : start + length]  # noqa: PLR2004 - stderr
         position = start + length
+        yield stream, raw[start:position]
 
 
 def _split_frames(raw: bytes) -> list[Entry]:
@@ -157,7 +178,7 @@ def _split_frames(raw: bytes) -> list[Entry]:
     for stream, payload in _frames(raw):
         nanoseconds, text = _split_stamp(payload)
         open_line = growing.get(stream)
-        if open_line is None and text.endswith(b"\n") and len(text) <= _CHUNK_BYTES and text.count(b"\n") == 1:
+        if open_line is None and text.find(b"\n") == len(text) - 1 and 0 < len(text) <= _RAW_HEAD_BYTES:
             entries.append(Entry(nanoseconds, stream, text[:-1]))
             continue
         if open_line is None:

@@ -5,7 +5,6 @@ again. It stamps a line before it writes it, stdout and stderr each on its own, 
 a later stamp: `since` reaches a little behind the newest stamp, and lines that come again are known and skipped.
 """
 
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -34,7 +33,7 @@ class _Kept:
     """
 
     cursor: int | None = None
-    recent: Counter[tuple[int, str, int]] = field(default_factory=Counter)
+    recent: dict[tuple[int, str, int], int] = field(default_factory=dict)
     lines: list[LogLine] = field(default_factory=list)
     held_bytes: int = 0
     open_line: LogLine | None = None
@@ -167,24 +166,27 @@ class LogCursors:
 
 def _advance(kept: _Kept, entries: list[Entry]) -> list[Entry]:
     """Return the entries not seen yet, and move the cursor."""
-    oldest = (kept.cursor or 0) - _OVERLAP_NANOSECONDS
-    known = kept.recent.copy()
+    newest = kept.cursor or 0
+    oldest = newest - _OVERLAP_NANOSECONDS
+    recent = kept.recent
+    known = recent.copy()
     new: list[Entry] = []
     for entry in entries:
         at = entry.nanoseconds
         if at is not None and entry.complete:
-            key: tuple[int, str, int] = (at, entry.stream, hash(entry.body))
             if at < oldest:
                 continue
-            if known[key] > 0:
-                known[key] -= 1
+            key = (at, entry.stream, hash(entry.body))
+            if left := known.get(key):
+                known[key] = left - 1
                 continue
-            kept.recent[key] += 1
-            kept.cursor = max(kept.cursor or 0, at)
+            recent[key] = recent.get(key, 0) + 1
+            newest = max(newest, at)
         new.append(entry)
-    oldest = (kept.cursor or 0) - _OVERLAP_NANOSECONDS
-    for passed in [key for key in kept.recent if key[0] < oldest]:
-        del kept.recent[passed]
+    if newest:
+        kept.cursor = newest
+        oldest = newest - _OVERLAP_NANOSECONDS
+        kept.recent = {key: count for key, count in recent.items() if key[0] >= oldest}
     return new
 
 

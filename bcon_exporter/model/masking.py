@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from typing import Any
 
 import re2
 
@@ -21,7 +22,15 @@ from bcon_exporter.model.secret_shapes import MASK, SHAPES, looks_random, make_t
 
 __all__ = ["MASK", "Sealer", "is_secret_key", "mask_lines", "mask_pair", "mask_text", "safe_text"]
 
-_TRIGGER = re2.compile(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}")
+
+def _searcher(pattern: str) -> Any:
+    """Compile a pattern that only answers whether it matches: keeping track of groups would cost five times as much."""
+    options = re2.Options()
+    options.never_capture = True
+    return re2.compile(pattern, options)
+
+
+_TRIGGER = _searcher(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}")
 _RULES = tuple((rule.hints, re2.compile(rule.pattern), rule.replace) for rule in SHAPES + PHRASES)
 _FINGERPRINT_DIGITS = 16
 _MAX_ROUNDS = 6
@@ -34,11 +43,10 @@ def mask_text(text: str) -> str:
     """
     if not _TRIGGER.search(text):
         return text
-    # What one rule leaves another may complete: until nothing changes, so that masking is idempotent.
     for _ in range(_MAX_ROUNDS):
         masked = _mask_once(text)
-        if masked == text:
-            return text
+        if masked == text or "-----" not in masked:  # only markers of key blocks may need another round
+            return masked
         text = masked
     return text
 
@@ -52,10 +60,22 @@ def _mask_once(text: str) -> str:
 
 def _mask_line(line: str) -> str:
     low = line.lower()
-    for hints, pattern, replace in _RULES:
-        if not hints or any(hint in low for hint in hints):
+    rules = [rule for rule in _RULES if not rule[0] or _has_any(low, rule[0])]
+    # What one rule leaves another may complete: until nothing changes, so that masking is idempotent.
+    for _ in range(_MAX_ROUNDS):
+        before = line
+        for _hints, pattern, replace in rules:
             line = pattern.sub(replace, line)
+        if line == before:
+            return line
     return line
+
+
+def _has_any(text: str, hints: tuple[str, ...]) -> bool:
+    for hint in hints:  # noqa: SIM110 - hot: no generator
+        if hint in text:
+            return True
+    return False
 
 
 def mask_lines(lines: Sequence[str]) -> list[str]:

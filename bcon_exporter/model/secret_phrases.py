@@ -144,7 +144,7 @@ PHRASES: tuple[Rule, ...] = (
         _authorization,
     ),
     Rule(("cookie",), rf"(?i)((?:set-)?cookie{_QUOTE}[ \t]*:[ \t]*{_QUOTE}[A-Za-z0-9_.\-]+=)[^\"'\n]+", _first),
-    Rule(("-",), rf"(?:^|[^A-Za-z0-9_.\-])(--?{_KEY})([ \t]+{_QUOTE})([^\s\"'\\]+)", _flag),
+    Rule(("--", " -"), rf"(?:^|[^A-Za-z0-9_.\-])(--?{_KEY})([ \t]+{_QUOTE})([^\s\"'\\]+)", _flag),
     Rule(
         ('"name',),
         rf"(\"[Nn]ame\"[ \t]*:[ \t]*\")({_KEY})(\"[ \t]*,[ \t]*\"[Vv]alue\"[ \t]*:[ \t]*\")([^\"\n]*)",
