@@ -16,7 +16,6 @@ from bcon_exporter.docker_host.usage import UsageSample
 
 Version = Literal["v1", "v2"]
 
-_UNUSED_SECONDS = 300.0
 _V1_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_time ")
 _V2_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_usec ")
 
@@ -55,7 +54,6 @@ class _Files:
     names: ClassVar[tuple[str, ...]]
 
     def __init__(self, paths: Sequence[str], budget: OpenBudget) -> None:
-        self.used_at = 0.0
         self.files = tuple(KernelFile(path, budget) for path in paths)
 
     def read(self) -> UsageSample | None:
@@ -170,7 +168,7 @@ class CgroupReader:
         self._paths: CgroupPaths | None = None
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
-        self._swept_at = clock.monotonic()
+        self._round: set[str] = set()
 
     def read(
         self, container_id: str, cgroup_parent: str, pid: int | None, *, own_network: bool = True
@@ -186,9 +184,7 @@ class CgroupReader:
         Returns:
             None when its cgroup is not to be seen here.
         """
-        now = clock.monotonic()
-        if now - self._swept_at > _UNUSED_SECONDS:
-            self._sweep(now)
+        self._begin_round_at(container_id)
         files = self._files.get(container_id)
         sample = files.read() if files else None
         if sample is None:
@@ -198,8 +194,6 @@ class CgroupReader:
                 return None
             self._files[container_id] = files
             sample = files.read()
-        if files is not None:
-            files.used_at = now
         if sample is None or pid is None or not own_network:
             return sample
         return self._with_network(sample, container_id, pid)
@@ -214,12 +208,12 @@ class CgroupReader:
         if files is not None:
             files.close()
 
-    def _sweep(self, now: float) -> None:
-        """Forget containers that nobody has asked about for minutes: they are gone."""
-        self._swept_at = now
-        for container_id, files in list(self._files.items()):
-            if now - files.used_at > _UNUSED_SECONDS:
-                self._forget(container_id)
+    def _begin_round_at(self, container_id: str) -> None:
+        """Note who is read; whoever comes a second time begins a new round, and who was not in the last one is gone."""
+        if container_id in self._round:
+            self.retain(self._round)
+            self._round = set()
+        self._round.add(container_id)
 
     def _find(self, container_id: str, cgroup_parent: str, pid: int | None) -> _Files | None:
         if not self._detect() or self._paths is None:
