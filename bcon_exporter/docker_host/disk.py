@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bcon_exporter.model.facts import ContainerFacts, DiskFacts
+from bcon_exporter.model.facts import ContainerFacts, DiskFacts, Mount
 from bcon_exporter.model.masking import safe_text
 
 MAX_PATHS = 1000
@@ -75,8 +75,8 @@ def read_disks(
         containers: Their volumes ("volume" mounts lie below the root) and writable bound directories are looked at.
         proc: Directory of processes, for the mount table.
     """
-    users = _find_users(root_dir, containers)
     mounts = read_mounts(proc)
+    users = _find_users(root_dir, containers, mounts)
     found: dict[int, _FileSystem] = {}
     unread: dict[str, str] = {}
     if root_dir in users and (reason := _foreign(root_dir, mounts)):
@@ -141,7 +141,22 @@ def kind_of(path: str, mounts: dict[str, str]) -> str | None:
     return mounts[parent]
 
 
-def _find_users(root_dir: str | None, containers: Iterable[ContainerFacts]) -> dict[str, list[str]]:
+def _directory(mount: Mount, root_dir: str | None, mounts: dict[str, str]) -> str | None:
+    """Return where a mount lies on this host; None for what has no space of its own beside the engine's root."""
+    if mount.read_only:
+        return None
+    if mount.type == "bind" and mount.source.startswith("/"):
+        return mount.source
+    if mount.type == "volume" and root_dir:
+        # A volume with a device of its own (driver options) is mounted on its directory below the root.
+        path = f"{root_dir}/volumes/{mount.source}/_data"
+        return path if path in mounts else None
+    return None
+
+
+def _find_users(
+    root_dir: str | None, containers: Iterable[ContainerFacts], mounts: dict[str, str]
+) -> dict[str, list[str]]:
     users: dict[str, list[str]] = {}
     if root_dir and root_dir.startswith("/"):
         users[root_dir] = []
@@ -149,8 +164,9 @@ def _find_users(root_dir: str | None, containers: Iterable[ContainerFacts]) -> d
         if root_dir in users:
             users[root_dir].append(container.name)
         for mount in container.mounts:
-            if mount.type == "bind" and not mount.read_only and mount.source.startswith("/"):
-                users.setdefault(mount.source, []).append(container.name)
+            path = _directory(mount, root_dir, mounts)
+            if path is not None:
+                users.setdefault(path, []).append(container.name)
     return users
 
 

@@ -65,6 +65,16 @@ def test_a_network_file_system_is_not_touched(tmp_path: Path) -> None:
     assert "nfs4" in reading.unread[f"{tmp_path}/nas/deep"]
 
 
+def test_a_volume_with_a_device_of_its_own_is_looked_at(tmp_path: Path) -> None:
+    data = tmp_path / "volumes" / "db" / "_data"
+    data.mkdir(parents=True)
+    table = f"21 1 8:1 / / rw - ext4 d rw\n22 21 8:9 / {data} rw - nfs nas:/ rw\n".encode()
+    volumes = [Mount(type="volume", source=name, target="/x") for name in ("db", "plain", "../..")]
+    reading = read_disks(str(tmp_path), [make_container("a", *volumes)], proc=make_proc(tmp_path / "proc", table))
+    assert list(reading.unread) == [str(data)]
+    assert [disk.path for disk in reading.disks] == [str(tmp_path)]
+
+
 def test_read_only_and_relative_binds_are_not_looked_at(tmp_path: Path) -> None:
     containers = [make_container("a", bind("/no/such", read_only=True), bind("relative"))]
     assert read_disks(str(tmp_path), containers).unread == {}
