@@ -1,12 +1,14 @@
 """The running daemon: scans on a schedule, listeners on one event loop, signals."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from bcon_exporter import clock
 from bcon_exporter.daemon_log import set_up_logging
@@ -68,6 +70,8 @@ class Daemon:
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; returns the exit code."""
         sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+        gc.collect()
+        gc.freeze()  # modules live as long as the process: a collection need not walk them, and holds scrapes shorter
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
         self._scheduler.start()
@@ -156,9 +160,7 @@ class Daemon:
         web = self._settings.web
         names = {name.lower() for name in web.allowed_hosts}
         if web.external_url:
-            names.add(
-                web.external_url.partition("://")[2].partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
-            )
+            names.add(urlsplit(web.external_url).hostname or "")
         if names and address.host:
             names.add(address.host.lower())
         return Door(address.is_loopback, web.allow_insecure, frozenset(names))
