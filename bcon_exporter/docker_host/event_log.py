@@ -29,6 +29,7 @@ class EventLog:
         self._covers_since: datetime | None = None
         self._gap = False
         self._lost = False
+        self._broken: list[datetime] = []
         self._has_begun = False
         self.last_nano = 0
 
@@ -51,6 +52,8 @@ class EventLog:
             elif full and not known:
                 self._gap = self._lost = True
                 self._covers_since = oldest or asked_at
+            elif not known and self.last_nano and (last := from_epoch(0, self.last_nano)):
+                self._broken.append(last)  # it forgot what it had told: it has restarted since
             self._has_begun = True
             for raw in ring:
                 self._add(raw)
@@ -76,8 +79,10 @@ class EventLog:
         """Return what came since the last call, oldest first."""
         with self._lock:
             events = tuple(sorted(self._events, key=lambda event: event.at))
-            batch = EventBatch(events=events, covers_since=self._covers_since, gap=self._gap)
-            self._events, self._gap = [], False
+            batch = EventBatch(
+                events=events, covers_since=self._covers_since, gap=self._gap, broken_at=tuple(self._broken)
+            )
+            self._events, self._gap, self._broken = [], False, []
             return batch
 
     def take_touched(self) -> tuple[set[str], bool]:

@@ -77,3 +77,20 @@ def test_events_touch_their_container_until_taken() -> None:
     assert log.take_touched() == (set(), False)
     log.add({"nonsense": True})
     assert log.take_touched() == (set(), False)
+
+
+def test_a_ring_that_forgot_the_last_event_without_being_full_tells_that_the_engine_restarted() -> None:
+    log = EventLog()
+    log.add_backfill([event(0), event(5)], NOW)
+    assert log.drain().broken_at == ()
+    log.add_backfill([event(60)], NOW)
+    batch = log.drain()
+    assert (batch.broken_at, batch.gap) == ((NOW + timedelta(seconds=5),), False)
+    assert log.drain().broken_at == ()
+
+
+def test_a_ring_that_still_knows_the_last_event_tells_of_no_restart() -> None:
+    log = EventLog()
+    log.add_backfill([event(0), event(5)], NOW)
+    log.add_backfill([event(5), event(60)], NOW)
+    assert log.drain().broken_at == ()
