@@ -43,6 +43,7 @@ def record_of_a_defect() -> logging.LogRecord:
         int("x")
     except ValueError:
         return record("failed", error=True)
+    pytest.fail("nothing was raised")
 
 
 def test_json_has_one_object_a_line_with_the_traceback_in_it() -> None:
