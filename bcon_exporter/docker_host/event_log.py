@@ -30,6 +30,7 @@ class EventLog:
         self._gap = False
         self._lost = False
         self._broken: list[datetime] = []
+        self._ended_at: datetime | None = None
         self._has_begun = False
         self.last_nano = 0
 
@@ -37,6 +38,11 @@ class EventLog:
         """Take one event of the live stream."""
         with self._lock:
             self._add(raw)
+
+    def note_end(self, now: datetime) -> None:
+        """Note that the live stream has ended: until now the engine was there, however long it had been silent."""
+        with self._lock:
+            self._ended_at = now
 
     def add_backfill(self, ring: Sequence[dict[str, Any]], asked_at: datetime) -> None:
         """Take what the daemon remembers since `last_nano`, all types of events, oldest first.
@@ -53,8 +59,9 @@ class EventLog:
                 self._gap = self._lost = True
                 self._covers_since = oldest or asked_at
             elif not known and self.last_nano and (last := from_epoch(0, self.last_nano)):
-                self._broken.append(last)  # it forgot what it had told: it has restarted since
+                self._broken.append(max(last, self._ended_at or last))  # it forgot what it had told: it has restarted
             self._has_begun = True
+            self._ended_at = None
             for raw in ring:
                 self._add(raw)
 

@@ -157,6 +157,8 @@ class EventStream:
         except OSError as error:
             raise translate(error, session.endpoint, _DOING) from None
         finally:
+            if self._live.is_set():
+                self._log.note_end(utc_now())
             self._live.clear()
             session.tally.add("events", monotonic() - started, failed=failed)
 

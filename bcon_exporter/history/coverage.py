@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from bcon_exporter.history.database import Database, Statement
 from bcon_exporter.history.schema import from_micros, to_micros
@@ -22,6 +23,18 @@ _BREAK_PATIENCE = timedelta(minutes=10)
 _BREAKS_AT_MOST = 100
 
 
+class _Break(NamedTuple):
+    """When contact was lost, and whether the engine proved, at `told_at`, that it has restarted since."""
+
+    at: datetime
+    told_at: datetime
+    forgot: bool
+
+    def is_recent(self, now: datetime) -> bool:
+        """A proof may come long after the break; without one, whatever happened in a long time may be the cause."""
+        return now - _BREAK_PATIENCE < (self.told_at if self.forgot else self.at)
+
+
 class Coverage:
     """What the event stream has covered, over restarts of the exporter."""
 
@@ -32,7 +45,7 @@ class Coverage:
         self.shutdowns: tuple[Shutdown, ...] = ()
         self.gaps_total = 0
         self._first = True
-        self._breaks: list[datetime] = []
+        self._breaks: list[_Break] = []
         self._pending: list[Statement] = []
 
     def load(self, database: Database) -> None:
@@ -53,7 +66,7 @@ class Coverage:
             now: Our clock.
             overlaps: The batch holds events that were known before: nothing is missing between them and its end.
         """
-        self._breaks.extend(batch.broken_at)
+        self._breaks.extend(_Break(at, now, forgot=True) for at in batch.broken_at)
         if batch.covers_since is None:
             return False
         until = self.observed_until
@@ -63,7 +76,7 @@ class Coverage:
         unproven = self._first and until is not None and not overlaps and batch.covers_since > until
         lost = batch.gap or (unproven and until is not None and batch.covers_since > until + _TOLERANCE)
         if until is not None and (lost or unproven):
-            self._breaks.append(until)
+            self._breaks.append(_Break(until, now, forgot=False))
         if lost:
             self._add_gap(until or batch.covers_since, max(batch.covers_since, until or batch.covers_since))
         self._first = False
@@ -94,16 +107,16 @@ class Coverage:
         """Decide whether the stream broke because the engine went down; True when a new shutdown is known.
 
         It did when containers run, and all of them began after the break: one that outlived it proves the contrary.
+        Where none runs, the engine's own forgetting is proof.
         """
-        self._breaks = [at for at in self._breaks if now - _BREAK_PATIENCE < at][-_BREAKS_AT_MOST:]
-        if not self._breaks:
-            return False
+        self._breaks = [each for each in self._breaks if each.is_recent(now)][-_BREAKS_AT_MOST:]
         starts = [container.started_at for container in containers if container.is_running and container.started_at]
-        if not starts:
+        decided = [each for each in self._breaks if starts or each.forgot]
+        if not decided:
             return False
-        up = min(starts)
-        confirmed = [at for at in self._breaks if up > at]
-        self._breaks = []
+        up = min(starts, default=now)
+        self._breaks = [each for each in self._breaks if each not in decided]
+        confirmed = [each.at for each in decided if up > each.at]
         if not confirmed:
             return False
         down = Shutdown(began_at=min(confirmed), ended_at=up)

@@ -40,7 +40,7 @@ class EventBatch:
         events: Oldest first, without duplicates.
         covers_since: Nothing that happened since this time is missing, save a gap; None when nothing could be read.
         gap: Events were lost beyond back-fill since the last batch.
-        broken_at: The last time something was heard before the stream broke, where the engine may have restarted.
+        broken_at: When the engine was last heard, each time that it has forgotten since what it had told: it restarted.
     """
 
     events: tuple[LifecycleEvent, ...]
@@ -55,7 +55,7 @@ class ExitFacts(Frozen):
     Attributes:
         signal: Number of the signal that ended it (exit code above 128), None for an ordinary exit.
         oom: True when the kernel's OOM killer was seen at this exit.
-        requested: Somebody asked for it: stop, restart, recreation, removal (SPEC section 3, "Requested").
+        requested: Somebody asked for it: stop, restart, recreation, removal ("Requested" in docs/symptoms.md).
         shutdown: It fell together with the engine's or host's shutdown.
         forced: A requested stop that needed SIGKILL.
         killed: A `kill` event with SIGKILL stood just before it without a stop (`docker kill`): not the kernel.

@@ -139,8 +139,14 @@ class PrivateEngine:
         self.signal("dockerd", signal.SIGKILL)
         wait_until(lambda: not ping(self.socket), "dockerd to be gone")
 
+    def shut_down(self) -> None:
+        """Stop dockerd as a service manager does: it stops its containers and ends, and stays down until `restart`."""
+        (self.state / "hold").touch()
+        self.signal("dockerd", signal.SIGTERM)
+        wait_until(lambda: all(each.name != "dockerd" for each in self.processes()), "dockerd to end")
+
     def restart(self) -> None:
-        """Start dockerd again after `kill` and wait until it answers."""
+        """Start dockerd again after `kill` or `shut_down` and wait until it answers."""
         (self.state / "hold").unlink(missing_ok=True)
         self.wait_until_up()
 

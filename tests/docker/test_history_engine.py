@@ -167,6 +167,35 @@ def test_a_killed_and_restarted_engine_makes_no_restart_loop(engine: TestEngine,
             assert [end for end in seen.lifecycle.exits if not (end.requested or end.shutdown)] == [], name
 
 
+@pytest.mark.parametrize("end", ["killed", "shut down"])
+@pytest.mark.parametrize("with_policies", [True, False])
+def test_what_falls_with_the_engine_was_not_stopped_by_anybody(
+    engine: TestEngine, state: Path, end: str, with_policies: bool
+) -> None:
+    prefix = f"{end.replace(' ', '-')}-{with_policies}".lower()
+    with watching(engine, state) as watcher:
+        engine.docker("run", "-d", "--name", f"{prefix}-never", engine.image, "serve")
+        if with_policies:
+            engine.docker("run", "-d", "--restart", "always", "--name", f"{prefix}-always", engine.image, "serve")
+        wait_until(lambda: all(seen.is_running for seen in watcher.scan().values()), "the containers")
+        engine.kill() if end == "killed" else engine.shut_down()
+        wait_until(lambda: not watcher.answers(), "the engine to be gone")
+        engine.restart()
+        wait_until(watcher.answers, "the engine")
+        wait_until(lambda: watcher.past(f"{prefix}-never").exits, "the end of the one without a policy")
+
+        def told() -> bool:
+            past = watcher.past(f"{prefix}-never")
+            return [e.shutdown for e in past.exits] == [True] and not past.stop_requested
+
+        wait_until(told, "the end to be told as the engine's", timeout_seconds=10)
+        for name, seen in watcher.scan().items():
+            assert seen.lifecycle is not None
+            assert [(e.shutdown, e.requested) for e in seen.lifecycle.exits] in ([(True, False)], []), name
+            assert seen.lifecycle.restarts == (), name
+            assert not seen.lifecycle.stop_requested, name
+
+
 def test_a_frozen_engine_leaves_no_trace(engine: TestEngine, state: Path) -> None:
     with watching(engine, state) as watcher:
         run_all_kinds(engine, "frozen")

@@ -89,6 +89,17 @@ def test_a_ring_that_forgot_the_last_event_without_being_full_tells_that_the_eng
     assert log.drain().broken_at == ()
 
 
+def test_the_engine_was_there_until_its_stream_ended_however_quiet_it_was() -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    ended = NOW + timedelta(hours=3)
+    log.note_end(ended)
+    log.add_backfill([event(4 * 3600)], NOW)
+    assert log.drain().broken_at == (ended,)
+    log.add_backfill([event(5 * 3600)], NOW)
+    assert log.drain().broken_at == (NOW + timedelta(hours=4),)
+
+
 def test_a_ring_that_still_knows_the_last_event_tells_of_no_restart() -> None:
     log = EventLog()
     log.add_backfill([event(0), event(5)], NOW)

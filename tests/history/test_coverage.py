@@ -221,6 +221,30 @@ def test_a_broken_stream_with_a_container_that_lived_on_is_no_shutdown() -> None
     assert seen.stop_requested is True
 
 
+@pytest.mark.parametrize("forgot", [True, False])
+def test_where_nothing_runs_any_more_only_an_engine_that_forgot_has_restarted(forgot: bool) -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    fall = [event(ago(4), "kill", signal=15), event(ago(3), "die", exit_code=143), event(ago(3), "stop")]
+    history.record_events(batch(*fall, broken_at=(NOON,) if forgot else ()), NOON + MINUTE)
+    fallen = container(state=ContainerState.EXITED, exit_code=143, started_at=ago(60), finished_at=ago(3))
+    seen = scan(history, fallen, now=NOON + MINUTE).containers[0].lifecycle
+    assert seen is not None
+    assert (seen.exits[-1].shutdown, seen.stop_requested) == (forgot, not forgot)
+
+
+def test_an_engine_that_was_down_for_hours_went_down_all_the_same() -> None:
+    history = open_history()
+    history.record_events(batch(), ago(hours=3))
+    fall = [event(ago(10_000), "kill", signal=15), event(ago(9_999), "die", exit_code=143)]
+    history.record_events(batch(*fall, broken_at=(ago(9_998),)), NOON)
+    fallen = container(state=ContainerState.EXITED, exit_code=143, started_at=ago(20_000), finished_at=ago(9_999))
+    back = container(name="back", started_at=ago(3))
+    seen = scan(history, fallen, back, now=NOON).containers[0].lifecycle
+    assert seen is not None
+    assert seen.exits[-1].shutdown
+
+
 def test_an_engine_that_slept_and_woke_leaves_no_trace() -> None:
     """SIGSTOP and SIGCONT: no events meanwhile, nothing read, then all as before."""
     history = open_history()
