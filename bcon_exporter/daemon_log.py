@@ -2,15 +2,22 @@
 
 import json
 import logging
+import sqlite3
 import sys
+import traceback
 from datetime import UTC, datetime
 from typing import Literal
 
-from bcon_exporter.model.cleaning import clean_text
-from bcon_exporter.model.masking import mask_text
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.masking import safe_text
 
 _QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler")
 """Libraries whose notes repeat ours: only their warnings count, of APScheduler only errors."""
+
+_SAYS_NO_VALUES = (BconError, OSError, sqlite3.Error, AttributeError, NameError, ImportError, TypeError, MemoryError)
+"""Errors whose words hold names, paths and types. Others quote what they choke on (`int("hunter2")`), so their words
+are left out: a value of no known shape cannot be masked."""
+_MOST_CAUSES = 8
 
 
 def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Literal["text", "json"]) -> None:
@@ -27,7 +34,22 @@ def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Lit
 
 def safe(text: str) -> str:
     """Return text that may come from outside, fit for a terminal and a log collector."""
-    return mask_text(clean_text(text)).replace("\n", "\\n").replace("\t", " ")
+    return safe_text(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def format_error(error: BaseException) -> list[str]:
+    """Return the lines of a traceback, causes first; without the words of errors that quote values."""
+    lines: list[str] = []
+    one: BaseException | None = error
+    for _ in range(_MOST_CAUSES):
+        if one is None:
+            break
+        words = f": {one}" if isinstance(one, _SAYS_NO_VALUES) else ""
+        above = ["which led to:"] if lines else []
+        frames = "".join(traceback.format_tb(one.__traceback__)).splitlines()
+        lines = [*frames, f"{type(one).__qualname__}{words}", *above, *lines]
+        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    return ["Traceback (most recent call last):", *lines]
 
 
 class TextLines(logging.Formatter):
@@ -37,8 +59,7 @@ class TextLines(logging.Formatter):
         """Return the record's lines."""
         name = record.name.rpartition(".")[2]
         line = f"{_stamp(record)} {record.levelname} {name}: {safe(record.getMessage())}"
-        if record.exc_info:
-            line += "".join(f"\n  {safe(part)}" for part in self.formatException(record.exc_info).splitlines())
+        line += "".join(f"\n  {part}" for part in _trace(record))
         return line
 
 
@@ -53,10 +74,14 @@ class JsonLines(logging.Formatter):
             "logger": record.name,
             "message": safe(record.getMessage()),
         }
-        if record.exc_info:
-            trace = self.formatException(record.exc_info).splitlines()
-            fields["traceback"] = "\n".join(safe(part) for part in trace)
+        if trace := _trace(record):
+            fields["traceback"] = "\n".join(trace)
         return json.dumps(fields)
+
+
+def _trace(record: logging.LogRecord) -> list[str]:
+    error = record.exc_info[1] if record.exc_info else None
+    return [] if error is None else [safe(part) for part in format_error(error)]
 
 
 def _stamp(record: logging.LogRecord) -> str:

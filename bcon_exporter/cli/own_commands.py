@@ -16,9 +16,9 @@ from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.cli.work import close_context, make_context
+from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.cleaning import clean_text
-from bcon_exporter.model.masking import mask_text
+from bcon_exporter.model.masking import safe_text
 from bcon_exporter.settings import Settings
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
@@ -138,8 +138,7 @@ class _OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return one line."""
-        line = clean_text(mask_text(record.getMessage()))
-        return f"{PROGRAM}: {record.levelname.lower()}: {' '.join(line.split())}"
+        return f"{PROGRAM}: {record.levelname.lower()}: {' '.join(safe_text(record.getMessage()).split())}"
 
 
 def quiet_logging(settings: Settings) -> None:
@@ -149,6 +148,6 @@ def quiet_logging(settings: Settings) -> None:
         return
     handler = logging.StreamHandler(sys.stderr)
     debugging = settings.log.level == "debug"
-    handler.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s") if debugging else _OneLine())
+    handler.setFormatter(TextLines() if debugging else _OneLine())
     root.addHandler(handler)
     root.setLevel(logging.DEBUG if debugging else logging.WARNING)

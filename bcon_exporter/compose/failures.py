@@ -50,6 +50,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"out of memory|cannot allocate memory",
             "Resolving it needs more memory than allowed: does it expand YAML aliases without bound?",
         ),
+        (r"unusable value", "A value (a port, a count, a size) is not one that the engine could take."),
         (r"excessive aliasing", "It expands YAML aliases without bound."),
         (r"yaml|construct errors|control characters|UTF-8", "It is not valid YAML."),
     )

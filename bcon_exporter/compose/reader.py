@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.compose.binary import HOW_TO_GET_ONE
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
+from bcon_exporter.compose.failures import explain_failure
 from bcon_exporter.compose.files import (
     check_file,
     find_default_file,
@@ -176,6 +177,12 @@ class ComposeReader:
             resolved = resolve_model(invocation, self._run)
         except BconError as error:
             return error
+        try:
+            return self._make(resolved, invocation, now)
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
+            return explain_failure("unusable value", [str(file) for file in invocation.files])
+
+    def _make(self, resolved: ResolvedModel, invocation: Invocation, now: datetime) -> DesiredProject:
         options = self._options
         mapped = ResolvedModel(
             map_paths(resolved.model, lambda path: to_host(path, options.path_map)),

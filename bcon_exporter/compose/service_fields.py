@@ -31,6 +31,7 @@ from bcon_exporter.model.normal_form import (
     words_of,
 )
 
+_MAX_PORT = 65535
 _HEALTHCHECK_KEYS = {
     name: name for name in ("test", "interval", "timeout", "retries", "start_period", "start_interval")
 }
@@ -43,6 +44,9 @@ def service_fields(service: Mapping[str, Any], name: str, project: Mapping[str, 
         service: The resolved service.
         name: Its name, which every network knows it by.
         project: The whole resolved model: networks, volumes, secrets and configs have their names there.
+
+    Raises:
+        ValueError, TypeError, AttributeError: A value is not what it must be; Compose checks most, not all.
     """
     fields = _process_fields(service)
     fields.update(_identity_fields(service))
@@ -116,11 +120,20 @@ def _port_fields(service: Mapping[str, Any]) -> RawFields:
         fields[f"expose.{key}"] = "exposed"
     fields.update({f"ports.{key}": bindings_of(pairs) for key, pairs in bindings.items()})
     for entry in service.get("expose") or ():
-        number, _, protocol = str(entry).partition("/")
-        first, _, last = number.partition("-")
-        for one in range(int(first), int(last or first) + 1):
+        numbers, _, protocol = str(entry).partition("/")
+        for one in _ports_of(numbers):
             fields[f"expose.{one}/{protocol or 'tcp'}"] = "exposed"
     return fields
+
+
+def _ports_of(numbers: str) -> range:
+    """Return "80" or "8000-8010" as ports; Compose passes on whatever stands there."""
+    first, _, last = numbers.partition("-")
+    ports = range(int(first[:6]), int((last or first)[:6]) + 1)
+    if ports and not 0 <= ports[0] <= ports[-1] <= _MAX_PORT:
+        msg = "no port range"
+        raise ValueError(msg)
+    return ports
 
 
 def _resource_fields(service: Mapping[str, Any]) -> RawFields:
