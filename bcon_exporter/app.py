@@ -1,6 +1,6 @@
 """The composition root: settings → host, history, Compose, catalogue → context."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         SettingsError: The engine's address or the signature catalogue is malformed.
     """
     environ = current_environment()
-    endpoint = find_endpoint(settings.docker.host, environ, home=Path.home())
+    endpoint = find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
     options = HostOptions(
         usage_window_seconds=settings.thresholds.usage_window_seconds,
         probe_interval_seconds=PROBE_SHARE * settings.scan.diagnose_interval.total_seconds(),
@@ -117,7 +117,8 @@ def check_settings(settings: Settings) -> None:
     """
     from bcon_exporter.outputs.http.web_access import WebAccess  # as above
 
-    find_endpoint(settings.docker.host, current_environment(), home=Path.home())
+    environ = current_environment()
+    find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
     load_catalogue(settings.catalogue.directory)
     WebAccess(settings.web.config.file)
 
@@ -128,11 +129,21 @@ def _sealer() -> Sealer:
     return Sealer.random()
 
 
+def _home(environ: Mapping[str, str]) -> Path | None:
+    """Return the user's home directory; None for a user id without one, as in a container."""
+    if environ.get("HOME"):
+        return Path(environ["HOME"])
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
 def _compose_options(settings: Settings, environ: dict[str, str], *, trusted: bool) -> ComposeOptions:
     """Return how Compose files are read; the daemon's Compose sees nothing of the daemon's environment."""
     wanted = settings.compose
     return ComposeOptions(
-        binary=find_binary(environ.get("PATH", "")),
+        binary=find_binary(environ.get("PATH", ""), _home(environ)),
         roots=wanted.roots,
         files=wanted.files,
         env_file=wanted.env_file,

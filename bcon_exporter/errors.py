@@ -21,7 +21,7 @@ from typing import ClassVar
 
 
 class ErrorCode(StrEnum):
-    """Stable names of errors (SPEC section 1). They are metric label values: never rename one."""
+    """Stable names of errors (docs/api.md). They are metric label values: never rename one."""
 
     DOCKER_CONNECTION_FAILED = "docker_connection_failed"
     CONTAINER_NOT_FOUND = "container_not_found"

@@ -1,4 +1,4 @@
-"""Exit codes: what a script may rely on (SPEC section 1)."""
+"""Exit codes: what a script may rely on (docs/configuration.md)."""
 
 from enum import IntEnum
 from typing import Any
@@ -31,13 +31,13 @@ class Exit(IntEnum):
 
 
 def exit_of_error(error: BconError) -> Exit:
-    """Return the exit code of an error; a forbidden file is no forbidden engine."""
+    """Return the exit code of an error; a forbidden file is no forbidden engine, a slow Compose no hung one."""
     match error.code:
         case ErrorCode.INVALID_INPUT:
             return Exit.USAGE
         case ErrorCode.DOCKER_CONNECTION_FAILED:
             return Exit.NO_ENGINE
-        case ErrorCode.PERMISSION_DENIED if "file" not in error.details:
+        case ErrorCode.PERMISSION_DENIED | ErrorCode.TIMEOUT if "endpoint" in error.details:
             return Exit.NO_ENGINE
         case _:
             return Exit.FAILED

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
-    """Run one command and return its exit code (SPEC section 1); never raises but for `--help`.
+    """Run one command and return its exit code (see `Exit`); never raises but for `--help`.
 
     Args:
         argv: The words after the program's name; the process's own when absent.

@@ -1,4 +1,4 @@
-"""Which Compose file may be read, and the errors for one that may not (RELIABILITY, security 6)."""
+"""Which Compose file may be read, and the errors for one that may not (docs/drift.md)."""
 
 import os
 import stat

@@ -87,7 +87,12 @@ class ComposeReader:
             ComposeParseError: Compose refuses it.
             DeadlineExceededError: Compose took too long.
         """
-        file = self._readable_file(path, known)
+        desired = self._resolve_asked(self._readable_file(path, known), project_name, now, known)
+        return desired.model_copy(update={"own_shell": self._options.trusted})
+
+    def _resolve_asked(
+        self, file: Path, project_name: str | None, now: datetime, known: tuple[RunningProject, ...]
+    ) -> DesiredProject:
         override = find_override(file)
         invocation = Invocation(
             tuple(one for one in (file, override) if one), project_name, None, self._env_files((), file.parent)

@@ -52,7 +52,7 @@ NOT_ENDED = Ending(EndKind.NONE)
 
 
 def ending_of(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> Ending:
-    """Classify the end of a container that does not run (SPEC section 3, "Requested")."""
+    """Classify the end of a container that does not run ("Requested" in docs/symptoms.md)."""
     if container.state not in _STOPPED:
         return NOT_ENDED
     code = container.exit_code

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.actions import has_stale_image_label
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
 from bcon_exporter.drift.projects import find_untracked
+from bcon_exporter.drift.rule import FIRM
 from bcon_exporter.drift.rules import DRIFT_RULES
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
@@ -22,12 +23,15 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport
     """
     pairing = pair_project(project, snapshot)
     known = project.services is not None
-    differences, failed = _run_rules(pairing) if known else ((), ())
+    found, failed = _run_rules(pairing) if known else ((), ())
+    differences = tuple(one for one in found if one.confidence >= FIRM)
+    doubts = tuple(one for one in found if one.confidence < FIRM and _hangs_on_a_variable(one, pairing))
+    remarks = tuple(one for one in found if one.confidence < FIRM and one not in doubts)
     unread = [one.name for pair in pairing.services for one in pair.replicas if one.config is None]
     status = DriftStatus.SYNCED
     if differences:
         status = DriftStatus.DRIFTED
-    elif not known or unread or failed:
+    elif not known or unread or failed or doubts:
         status = DriftStatus.UNKNOWN
     untracked = find_untracked(project, snapshot) if known else ()
     return DriftReport(
@@ -37,13 +41,14 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport
         compose_files=project.config_files,
         status=status,
         differences=differences,
+        doubts=doubts,
         untracked=tuple(one.name for one in untracked if one.is_running),
-        summary=_summary(status, differences, pairing, unread),
+        summary=_summary(status, differences, pairing, _reason(project, doubts, unread)),
         services=tuple(map(_replicas, pairing.services)),
         unknown_reason=project.problem,
         unknown_detail=_detail(project, pairing, unread),
         unresolved=project.unresolved,
-        remarks=tuple(_stale_labels(pairing)),
+        remarks=(*remarks, *_stale_labels(pairing)),
         rule_errors=failed,
     )
 
@@ -57,6 +62,13 @@ def _run_rules(pairing: ProjectPairing) -> tuple[tuple[ServiceDrift, ...], tuple
         except Exception:  # noqa: BLE001 — one rule's defect must not hide what the others find
             failed.append(rule.drift_type)
     return tuple(found), tuple(failed)
+
+
+def _hangs_on_a_variable(difference: ServiceDrift, pairing: ProjectPairing) -> bool:
+    return any(
+        pair.service.name == difference.service_name and difference.field in pair.service.doubtful
+        for pair in pairing.services
+    )
 
 
 def _stale_labels(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
@@ -109,21 +121,39 @@ def _detail(project: DesiredProject, pairing: ProjectPairing, unread: list[str])
     return " ".join(parts) or None
 
 
-def _summary(
-    status: DriftStatus, differences: tuple[ServiceDrift, ...], pairing: ProjectPairing, unread: list[str]
-) -> str:
+def _reason(project: DesiredProject, doubts: tuple[ServiceDrift, ...], unread: list[str]) -> str:
+    """Return why the status is unknown."""
+    if project.services is None:
+        return project.problem_detail or "its files could not be read"
+    if unread:
+        return f"the configuration of {_listed(unread)} could not be read"
+    if doubts:
+        fields = _listed([f"{one.service_name} {one.field}" for one in doubts])
+        names = _listed(list(project.unresolved)) or "the home directory of the user who ran `up`"
+        return f"no value is known here for {names}, on which hangs: {fields}"
+    return "a rule failed"
+
+
+def _summary(status: DriftStatus, differences: tuple[ServiceDrift, ...], pairing: ProjectPairing, reason: str) -> str:
     name, services = pairing.project.name, len(pairing.services)
     if status is DriftStatus.DRIFTED:
         counts = Counter(str(one.drift_type) for one in differences)
         listed = ", ".join(f"{count} {drift}" for drift, count in counts.items())
         affected = len({one.service_name for one in differences})
-        return f"{name}: {len(differences)} difference(s) in {affected} service(s): {listed}."
+        return f"{name}: {_count(len(differences), 'difference')} in {_count(affected, 'service')}: {listed}."
     if status is DriftStatus.UNKNOWN:
-        reason = pairing.project.problem_detail or (
-            f"the configuration of {_listed(unread)} could not be read" if unread else "a rule failed"
-        )
-        return f"{name}: unknown whether it runs as its files say: {reason}"
-    return f"{name}: all {services} service(s) run as the files say."
+        return f"{name}: unknown whether it runs as its files say: {reason.rstrip('.')}."
+    match services:
+        case 0:
+            return f"{name}: its files ask for no service."
+        case 1:
+            return f"{name}: its one service runs as the files say."
+        case _:
+            return f"{name}: all {services} services run as the files say."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _listed(names: list[str]) -> str:

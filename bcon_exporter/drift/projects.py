@@ -5,7 +5,10 @@ from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, HostSnaps
 
 
 def find_projects(snapshot: HostSnapshot) -> tuple[RunningProject, ...]:
-    """Return the projects that container labels claim, by name; the newest container's labels name the files."""
+    """Return the projects that container labels claim, by name.
+
+    The newest container that names files names them: a hand-made one may claim a project and name none.
+    """
     claims: dict[str, list[ContainerFacts]] = {}
     for container in snapshot.containers:
         if container.compose is not None and container.compose.config_hash is not None:
@@ -33,7 +36,7 @@ def _is_untracked(claim: ComposeIdentity | None, project: str, known: set[str]) 
 
 
 def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
-    newest = max(containers, key=lambda one: (one.created_at, one.id))
+    newest = max(containers, key=lambda one: (_names_files(one), one.created_at, one.id))
     claim = newest.compose
     directories = {one.compose.working_dir for one in containers if one.compose and one.compose.working_dir}
     return RunningProject(
@@ -43,3 +46,7 @@ def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
         environment_files=claim.environment_files if claim else (),
         contradicting=len(directories) > 1,
     )
+
+
+def _names_files(container: ContainerFacts) -> bool:
+    return bool(container.compose and container.compose.config_files)

@@ -26,7 +26,7 @@ class RunningProject(Frozen):
     """A Compose project as its containers' labels claim it.
 
     Attributes:
-        config_files, working_dir, environment_files: As the labels of the newest container say.
+        config_files, working_dir, environment_files: As the labels of the newest container that names files say.
         contradicting: True when containers of one project name other files or directories: several projects
             may claim one name.
     """
@@ -79,6 +79,8 @@ class DesiredProject(Frozen):
         services: None when `problem` made the project unreadable.
         unresolved: Names of variables that had no value.
         problem_detail: One sentence with file and line where known; never file content.
+        own_shell: Resolved with the environment of the user who asks: a variable that is unset there is unset for
+            their `docker compose up` too.
         compose_version: Of the binary that resolved it; hashes of another major version do not compare.
         network_hashes, volume_hashes: Engine name → the hash that Compose labels it with; without external ones.
     """
@@ -93,6 +95,7 @@ class DesiredProject(Frozen):
     unresolved: tuple[str, ...] = ()
     problem: ProjectProblem | None = None
     problem_detail: str | None = None
+    own_shell: bool = False
     compose_version: str | None = None
     network_hashes: dict[str, str] = {}
     volume_hashes: dict[str, str] = {}

@@ -21,7 +21,7 @@ class Severity(StrEnum):
 
 
 class SymptomType(StrEnum):
-    """Stable names of symptoms (SPEC section 3). They are metric label values: never rename one."""
+    """Stable names of symptoms (docs/symptoms.md). They are metric label values: never rename one."""
 
     HIGH_CPU = "high_cpu"
     HIGH_MEMORY = "high_memory"
@@ -109,7 +109,7 @@ class NotEvaluated(Frozen):
 
 
 class DriftType(StrEnum):
-    """Stable names of drift types (SPEC section 4). They are metric label values: never rename one."""
+    """Stable names of drift types (docs/drift.md). They are metric label values: never rename one."""
 
     NOT_RUNNING = "not_running"
     EXTRA_CONTAINER = "extra_container"

@@ -1,4 +1,4 @@
-"""What the tools accept. Everything not named here is refused; see RELIABILITY, security 5."""
+"""What the tools accept. Everything not named here is refused; docs/api.md lists it."""
 
 from typing import Annotated, Literal
 

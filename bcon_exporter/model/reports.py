@@ -1,4 +1,4 @@
-"""What leaves the program: the JSON contract of the API, the command line and MCP (SPEC section 2)."""
+"""What leaves the program: the JSON contract of the API, the command line and MCP (docs/api.md)."""
 
 from enum import StrEnum
 from typing import Literal
@@ -203,10 +203,13 @@ class DriftReport(Frozen):
         project_name: Compose project.
         compose_file: The first file; `compose_files` has all.
         untracked: Names of running containers that the file does not define, of this project or none.
+        differences: What differs; each makes the status drifted.
+        doubts: What differs only if a variable that is unknown here has the value that it seems to have. No drift
+            until that is known: not counted; alone they make the status unknown.
         unknown_reason, unknown_detail: Why status is unknown, or what is doubtful.
         ignored: Number of differences left out by an ignore rule.
-        remarks: What Compose would do although nothing differs (labels that Watchtower left stale). No drift: not
-            counted, and not part of `status`.
+        remarks: What Compose would do although nothing differs (labels that Watchtower left stale, a hash of another
+            version of Compose). No drift: not counted, and not part of `status`.
         rule_errors: Rules that raised; a defect of ours, counted.
     """
 
@@ -216,6 +219,7 @@ class DriftReport(Frozen):
     compose_files: tuple[str, ...] = ()
     status: DriftStatus
     differences: tuple[ServiceDrift, ...] = ()
+    doubts: tuple[ServiceDrift, ...] = ()
     untracked: tuple[str, ...] = ()
     summary: str
     services: tuple[ServiceReplicas, ...] = ()

@@ -1,4 +1,4 @@
-"""The numbers that rules compare against. Settings fill them; rules only read them. Defaults: SPEC section 3."""
+"""The numbers that rules compare against. Settings fill them; rules only read them. docs/symptoms.md uses them."""
 
 from pydantic import Field
 

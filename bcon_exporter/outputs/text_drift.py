@@ -19,7 +19,7 @@ _STATUS_STYLES = {
     DriftStatus.UNKNOWN: "bold magenta",
 }
 _ORDER = {DriftStatus.DRIFTED: 0, DriftStatus.UNKNOWN: 1, DriftStatus.SYNCED: 2}
-_WOULD = {
+WOULD = {
     "recreate": "docker compose up would recreate it",
     "start": "docker compose up would start it",
     "create": "docker compose up would create it",
@@ -41,19 +41,38 @@ def show_findings(findings: DriftFindings) -> RenderableType:
 def show_report(report: DriftReport, *, untracked_too: bool = True) -> RenderableType:
     """Return one project."""
     parts: list[RenderableType] = [_title(report)]
-    if report.unknown_reason is not None:
-        doubt = plain(report.unknown_detail or report.unknown_reason.value.replace("_", " "), "magenta")
-        parts.append(Padding(doubt, (0, 0, 0, 2)))
-    if report.unresolved:
-        names = plain(f"variables without a value: {', '.join(report.unresolved)}", "magenta")
-        parts.append(Padding(names, (0, 0, 0, 2)))
-    for service, found in groupby(report.differences, key=lambda one: one.service_name):
-        parts.append(Padding(_service(service, tuple(found)), (0, 0, 0, 2)))
+    parts += [_indented(plain(sentence, "magenta")) for sentence in tell_doubts(report)]
+    parts += _services(report.differences)
+    if report.doubts:
+        parts.append(_indented(Text("Drift or not, the unknown variables decide:", style="magenta")))
+        parts += _services(report.doubts)
     if not report.differences and report.status is DriftStatus.SYNCED:
-        parts.append(Padding(plain(report.summary, DIM), (0, 0, 0, 2)))
+        parts.append(_indented(plain(report.summary, DIM)))
+    parts += [_indented(Text.assemble(("○ ", DIM), plain(one.message, DIM))) for one in report.remarks]
     if report.ignored:
-        parts.append(Padding(Text(f"{report.ignored} differences ignored by a rule", style=DIM), (0, 0, 0, 2)))
+        parts.append(_indented(Text(f"{report.ignored} differences ignored by a rule", style=DIM)))
     return stack([*parts, *(_untracked(report.untracked) if untracked_too else ())])
+
+
+def tell_doubts(report: DriftReport) -> tuple[str, ...]:
+    """Return the sentences about what is unknown or failed."""
+    told = [report.unknown_detail] if report.unknown_detail else []
+    if report.unknown_reason is not None and not told:
+        told.append(f"The wanted state is unknown: {report.unknown_reason.value.replace('_', ' ')}.")
+    if report.unresolved and not any(all(name in text for name in report.unresolved) for text in told):
+        told.append(f"Variables without a value: {', '.join(report.unresolved)}.")
+    if report.rule_errors:
+        told.append(f"Rules that failed: {', '.join(report.rule_errors)}; please report this.")
+    return tuple(told)
+
+
+def _services(differences: Iterable[ServiceDrift]) -> list[RenderableType]:
+    by_service = groupby(differences, key=lambda one: one.service_name)
+    return [_indented(_service(service, tuple(found))) for service, found in by_service]
+
+
+def _indented(part: RenderableType) -> RenderableType:
+    return Padding(part, (0, 0, 0, 2))
 
 
 def _headline(reports: Iterable[DriftReport]) -> Text:
@@ -80,7 +99,7 @@ def _service(name: str, differences: tuple[ServiceDrift, ...]) -> RenderableType
     for difference in differences:
         label = Text.assemble(("● ", SEVERITY_STYLES[difference.severity]), difference.drift_type.value)
         grid.add_row(label, _difference(difference, tell_container=len(containers) > 1))
-    would = {_WOULD[one.compose_would] for one in differences if one.compose_would is not None}
+    would = {WOULD[one.compose_would] for one in differences if one.compose_would is not None}
     notes = [Padding(Text(note, style=DIM), (0, 0, 0, 2)) for note in sorted(would)]
     return stack([_heading(name, containers), Padding(grid, (0, 0, 0, 2)), *notes])
 
@@ -90,13 +109,15 @@ def _heading(service: str, containers: set[str]) -> Text:
     return join([name_text(service, "bold"), name_text(only, DIM)])
 
 
+def tell_notes(difference: ServiceDrift) -> list[str]:
+    """Return how it came about and how sure it is, where that is not plain."""
+    notes = ["changed behind Compose's back"] if difference.outside_compose else []
+    return notes if difference.confidence == 1 else [*notes, f"{difference.confidence:.0%} sure"]
+
+
 def _difference(difference: ServiceDrift, *, tell_container: bool) -> RenderableType:
     """Return the sentence, or for a field the two values under one another, aligned."""
-    notes = []
-    if difference.outside_compose:
-        notes.append("changed behind Compose's back")
-    if difference.confidence < 1:
-        notes.append(f"{difference.confidence:.0%} sure")
+    notes = tell_notes(difference)
     if difference.field is None:
         return join([plain(difference.message), plain(", ".join(notes), DIM)])
     if tell_container and difference.container_name:

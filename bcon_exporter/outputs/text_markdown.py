@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from bcon_exporter.model.cleaning import strip_controls
-from bcon_exporter.model.findings import Suggestion, Urgency
+from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
 from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
@@ -18,6 +18,7 @@ from bcon_exporter.model.reports import (
     ErrorExplanation,
     HealthCheck,
 )
+from bcon_exporter.outputs.text_drift import WOULD, tell_doubts, tell_notes
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 
@@ -157,20 +158,41 @@ def _findings(findings: DriftFindings) -> list[str]:
 
 def _drift(report: DriftReport, level: str) -> list[str]:
     lines = [f"{level} {escape(report.project_name)}: {report.status.value}", "", escape(report.summary)]
-    if report.unknown_detail:
-        lines += ["", escape(report.unknown_detail)]
+    for sentence in tell_doubts(report):
+        lines += ["", escape(sentence)]
     for service, found in groupby(report.differences, key=lambda one: one.service_name):
-        rows = (
-            (
-                one.drift_type.value.replace("_", "\\_"),
-                escape(one.field or ""),
-                escape(one.expected),
-                escape(one.actual),
-            )
-            for one in found
-        )
-        lines += ["", f"{level}# {escape(service)}", "", *_rows(("drift", "field", "file", "runs"), rows)]
+        lines += ["", f"{level}# {escape(service)}", "", *_differences(found)]
+    for service, found in groupby(report.doubts, key=lambda one: one.service_name):
+        lines += [
+            "",
+            f"{level}# {escape(service)}: drift or not, the unknown variables decide",
+            "",
+            *_differences(found),
+        ]
+    if report.remarks:
+        lines += ["", *(f"- {escape(one.message)}" for one in report.remarks)]
+    if report.untracked and level == "#":
+        lines += ["", f"In no Compose file: {', '.join(escape(name) for name in report.untracked)}"]
     return lines
+
+
+def _differences(found: Iterable[ServiceDrift]) -> list[str]:
+    rows = (
+        (
+            one.drift_type.value.replace("_", "\\_"),
+            escape(one.field or ""),
+            escape(one.expected),
+            escape(one.actual),
+            escape(_notes(one)),
+        )
+        for one in found
+    )
+    return _rows(("drift", "field", "file", "runs", "note"), rows)
+
+
+def _notes(difference: ServiceDrift) -> str:
+    would = WOULD[difference.compose_would] if difference.compose_would else ""
+    return ", ".join(note for note in (*tell_notes(difference), would) if note)
 
 
 def _list(containers: tuple[ContainerInfo, ...]) -> list[str]:

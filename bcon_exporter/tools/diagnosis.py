@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain
+from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain, summary_of
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
 from bcon_exporter.model.reports import (
@@ -63,18 +63,9 @@ def _summaries(report: DiagnoseAllReport, *, include_healthy: bool) -> tuple[Con
     """Return one line a container in the order of the reports (worst first)."""
     known = {summary.container_id: summary for summary in report.summaries}
     return tuple(
-        known.get(one.container_id) or _summary(one)
+        known.get(one.container_id) or summary_of(one)
         for one in report.reports
         if include_healthy or one.status != "healthy"
-    )
-
-
-def _summary(one: DiagnosisReport) -> ContainerHealthSummary:
-    return ContainerHealthSummary(
-        container_id=one.container_id,
-        container_name=one.container_name,
-        status=one.status,
-        top_issue=one.symptoms[0].description if one.symptoms else None,
     )
 
 

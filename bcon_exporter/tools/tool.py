@@ -18,7 +18,7 @@ class Tool(Generic[I]):
     """One tool, declared once: HTTP routes, commands and schemas are derived from it.
 
     Attributes:
-        name: As the SPEC names it; part of the URL.
+        name: As docs/api.md names it; part of the URL. Stable.
         summary: One line for people and agents.
         input_model: What it accepts; everything else is refused.
         output_type: Type of the result, a model or a tuple of models.

@@ -55,4 +55,4 @@ def test_every_cause_that_the_code_can_name_is_documented() -> None:
 def test_needed_facts_exist(rule: SymptomRule) -> None:
     assert set(rule.needs) <= set(ContainerFacts.model_fields)
     assert rule.states
-    assert rule.source.startswith("SPEC section 3")
+    assert rule.source.startswith(f"docs/symptoms.md#{rule.type}")

@@ -8,7 +8,9 @@ import pytest
 
 from bcon_exporter.cli import main
 from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.parsing import Command
+from bcon_exporter.errors import DeadlineExceededError, PermissionDeniedError
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot
 from bcon_exporter.tools.replay import read_snapshot, write_snapshot
@@ -209,6 +211,18 @@ def test_an_unreachable_engine_exits_with_3(run: Run, tmp_path: Path) -> None:
     code, _, err = run("list", "--docker.host", f"unix://{tmp_path}/none.sock", "--state.path", "none")
     assert code == 3
     assert err.count("\n") == 1
+
+
+def test_a_hung_engine_exits_with_3_and_a_slow_compose_with_4() -> None:
+    hung = DeadlineExceededError("listing: did not answer in time", {"endpoint": "unix:///run/docker.sock"})
+    slow = DeadlineExceededError("Compose did not resolve it in time", {"file": "/srv/compose.yaml"})
+    assert (exit_of_error(hung), exit_of_error(slow)) == (Exit.NO_ENGINE, Exit.FAILED)
+
+
+def test_a_forbidden_socket_exits_with_3_and_a_forbidden_file_with_4() -> None:
+    socket = PermissionDeniedError("not allowed", {"endpoint": "unix:///run/docker.sock"})
+    file = PermissionDeniedError("not allowed", {"file": "/srv/compose.yaml"})
+    assert (exit_of_error(socket), exit_of_error(file)) == (Exit.NO_ENGINE, Exit.FAILED)
 
 
 def test_an_unknown_variable_stops_every_command(run: Run, healthy: str) -> None:

@@ -39,7 +39,7 @@ def test_two_directories_that_claim_one_name_are_said() -> None:
 
 def test_the_summary_counts_differences_by_type() -> None:
     report = drift(project(service(fields={"user": "5", "tty": "true"}), service("db")), replica())
-    assert report.summary == "shop: 3 difference(s) in 2 service(s): 1 missing_service, 2 config_mismatch."
+    assert report.summary == "shop: 3 differences in 2 services: 1 missing_service, 2 config_mismatch."
 
 
 def test_untracked_are_those_of_no_project_and_of_services_the_file_does_not_know() -> None:
@@ -60,6 +60,43 @@ def test_projects_are_found_by_label_and_the_newest_container_names_the_files() 
     claimed = replica("x", claim={"project": "claimed", "config_hash": None}, name="c")
     (found,) = find_projects(host(old, new, claimed))
     assert (found.name, found.config_files, found.contradicting) == ("shop", ("/a.yaml", "/b.yaml"), False)
+
+
+def test_a_hand_made_container_that_claims_a_project_and_names_no_file_does_not_hide_the_files() -> None:
+    made = replica(created_at=ago(days=2))
+    claimed = replica("db", claim={"config_files": (), "working_dir": None}, created_at=ago(days=1))
+    (found,) = find_projects(host(made, claimed))
+    assert found.config_files == ("/srv/shop/compose.yaml",)
+
+
+def test_a_value_on_an_unknown_variable_is_a_doubt_that_makes_the_status_unknown() -> None:
+    desired = project(service(fields={"user": ""}, config_hash=None, doubtful=("user",)), unresolved=("WHO",))
+    report = drift(desired, replica(fields={"user": "5"}))
+    assert (report.status, report.differences) == (DriftStatus.UNKNOWN, ())
+    assert [(one.field, one.confidence) for one in report.doubts] == [("user", 0.3)]
+    assert report.summary == (
+        "shop: unknown whether it runs as its files say: no value is known here for WHO, on which hangs: web user."
+    )
+
+
+def test_a_doubt_hides_no_drift() -> None:
+    desired = project(service(fields={"user": "", "tty": "true"}, config_hash=None, doubtful=("user",)))
+    report = drift(desired, replica(fields={"user": "5"}))
+    assert report.status is DriftStatus.DRIFTED
+    assert [one.field for one in report.differences] == ["tty"]
+    assert [one.field for one in report.doubts] == ["user"]
+
+
+def test_in_the_shell_of_the_user_who_asks_an_unset_variable_is_unset_for_up_too() -> None:
+    desired = project(service(fields={"user": ""}, config_hash=None, doubtful=("user",)), own_shell=True)
+    report = drift(desired, replica(fields={"user": "5"}))
+    assert (report.status, report.doubts) == (DriftStatus.DRIFTED, ())
+    assert [(one.field, one.confidence) for one in report.differences] == [("user", 0.6)]
+
+
+def test_a_value_on_an_unknown_variable_that_fits_is_synced() -> None:
+    desired = project(service(fields={"user": "5"}, config_hash=None, doubtful=("user",)), unresolved=("WHO",))
+    assert drift(desired, replica(fields={"user": "5"})).status is DriftStatus.SYNCED
 
 
 def test_containers_from_several_directories_contradict_each_other() -> None:

@@ -159,7 +159,7 @@ def test_the_old_container_name_left_as_an_alias_is_part_of_the_rename() -> None
 
 def test_a_value_that_hangs_on_an_unset_variable_is_low_confidence() -> None:
     desired = project(service(fields={"user": ""}, config_hash=None, doubtful=("user",)), unresolved=("WHO",))
-    found = only(drift(desired, replica(fields={"user": "5"})))
+    (found,) = drift(desired, replica(fields={"user": "5"})).doubts
     assert (found.severity, found.confidence < 0.5) == (Severity.INFO, True)
 
 

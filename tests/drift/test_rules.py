@@ -32,7 +32,7 @@ def test_a_project_that_runs_as_its_file_says_is_synced() -> None:
     assert (report.status, report.differences, report.summary) == (
         DriftStatus.SYNCED,
         (),
-        "shop: all 1 service(s) run as the files say.",
+        "shop: its one service runs as the files say.",
     )
 
 
@@ -161,10 +161,16 @@ def test_stale_labels_on_the_tags_own_image_are_a_remark_and_no_drift() -> None:
     assert [(one.severity, one.compose_would) for one in report.remarks] == [(Severity.INFO, "recreate")]
 
 
-def test_an_unequal_hash_alone_is_one_low_confidence_mismatch() -> None:
+def test_an_unequal_hash_alone_is_one_likely_mismatch() -> None:
     found = only(drift(project(service()), replica(claim={"config_hash": "h2"})))
     assert (found.drift_type, found.field, found.severity) == (DriftType.CONFIG_MISMATCH, None, Severity.INFO)
-    assert found.confidence < 0.5
+    assert found.confidence == 0.6
+
+
+def test_an_unequal_hash_of_another_minor_version_alone_is_a_remark() -> None:
+    report = drift(project(service()), replica(claim={"config_hash": "h2", "version": "5.5.0"}))
+    assert (report.status, report.differences, report.doubts) == (DriftStatus.SYNCED, (), ())
+    assert [(one.compose_would, one.confidence) for one in report.remarks] == [("recreate", 0.3)]
 
 
 def test_an_unequal_hash_that_a_field_explains_is_not_reported_beside_it() -> None:
@@ -193,7 +199,7 @@ def test_a_network_made_from_another_definition_is_a_config_mismatch() -> None:
 
 
 def test_a_doubtful_image_is_low_confidence() -> None:
-    found = only(drift(project(service(image="app:", doubtful=("image",))), replica()))
+    (found,) = drift(project(service(image="app:", doubtful=("image",))), replica()).doubts
     assert (found.severity, found.confidence < 0.5) == (Severity.INFO, True)
 
 

@@ -189,6 +189,29 @@ def test_an_unknown_drift_tells_its_reason() -> None:
     assert "UNKNOWN" in text_of(unknown)
 
 
+def test_doubts_remarks_and_changes_behind_composes_back_are_told_in_both_forms() -> None:
+    value = drift(
+        difference(outside_compose=True, compose_would="nothing"),
+        doubts=(difference(field="user", confidence=0.3, compose_would="recreate"),),
+        remarks=(difference(message="Compose would recreate web-1.", field=None, confidence=0.3),),
+        unresolved=("WHO", "WHERE"),
+        untracked=("stray",),
+        rule_errors=(DriftType.NOT_RUNNING,),
+    )
+    for shown in (text_of(value), render_markdown(value).replace("\\", "")):
+        for said in (
+            "changed behind Compose's back",
+            "docker compose up would leave it as it is",
+            "the unknown variables decide",
+            "30% sure",
+            "Compose would recreate web-1.",
+            "Variables without a value: WHO, WHERE.",
+            "Rules that failed: not_running",
+            "stray",
+        ):
+            assert said in shown
+
+
 def test_colour_comes_by_severity_and_only_where_asked() -> None:
     assert "\x1b[1;31m" in text_of(report(), colour=True)
     assert "\x1b" not in text_of(report())
@@ -213,6 +236,8 @@ HOSTILE_VALUES = [
                 difference(service_name=HOSTILE, expected=HOSTILE, actual=HOSTILE, field=HOSTILE),
                 difference(field=None, message=HOSTILE, container_name=HOSTILE),
                 unresolved=(HOSTILE,),
+                doubts=(difference(service_name=HOSTILE, field=HOSTILE),),
+                remarks=(difference(message=HOSTILE),),
                 unknown_reason="parse_error",
                 unknown_detail=HOSTILE,
                 project_name=HOSTILE,

@@ -43,5 +43,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Throttled in more than thresholds.throttled_ratio of the CPU periods of the window.",
-    source="SPEC section 3 (beyond the list); FACTS: CPU % looks low while most periods are throttled",
+    source="docs/symptoms.md#cpu_throttled; CPU percent looks low while most periods are throttled",
 )

@@ -57,5 +57,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="A signature of category disk in a log event that counts, or a file system of its mounts fuller than "
     "thresholds.disk_ratio.",
-    source='SPEC section 3: "no space left", quota, read-only remount, a volume or the Docker root nearly full',
+    source="docs/symptoms.md#disk_pressure",
 )

@@ -120,5 +120,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="The exit code is not 0 and nobody asked for the end: no stop, removal or recreation, no shutdown of "
     "engine or host. History after thresholds.exit_age_seconds where the restart policy is no.",
-    source='SPEC section 3: exit code != 0, "Requested"; docker/compose one-shots that ended with 0 are done',
+    source="docs/symptoms.md#exit_error; one-shots that ended with 0 are done (docker/compose)",
 )

@@ -48,5 +48,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="thresholds.flap_count changes between healthy and unhealthy or more within an hour.",
-    source="SPEC section 3 (beyond the list)",
+    source="docs/symptoms.md#health_flapping",
 )

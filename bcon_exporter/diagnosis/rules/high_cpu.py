@@ -41,5 +41,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Mean CPU use over the window is above thresholds.cpu_ratio of the CPUs that it may use.",
-    source="SPEC section 3: CPU > 80 % of what the container may use, sustained",
+    source="docs/symptoms.md#high_cpu",
 )

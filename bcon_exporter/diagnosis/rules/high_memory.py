@@ -47,5 +47,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Mean working set is above thresholds.memory_ratio of the limit, or of the host's memory without one.",
-    source="SPEC section 3: memory > 85 % of the container's limit (of the host's memory where it has none)",
+    source="docs/symptoms.md#high_memory",
 )

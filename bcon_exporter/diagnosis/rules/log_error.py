@@ -33,5 +33,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "
     "carry no level, within thresholds.log_window_seconds; a stack trace is one event.",
-    source="SPEC section 3: lines of level error or worse, exceptions, tracebacks, panics",
+    source="docs/symptoms.md#log_error",
 )

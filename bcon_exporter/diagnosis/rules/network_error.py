@@ -16,5 +16,5 @@ RULE = SymptomRule(
     judge=_judge,
     description="A signature of category network in a log event that counts: refused, DNS, connection time-out, "
     "reset, unreachable, TLS.",
-    source="SPEC section 3: network errors in the log",
+    source="docs/symptoms.md#network_error",
 )

@@ -45,5 +45,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="State created for longer than thresholds.created_seconds, without an error.",
-    source="SPEC section 3 (beyond the list)",
+    source="docs/symptoms.md#never_started",
 )

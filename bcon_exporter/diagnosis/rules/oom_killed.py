@@ -157,5 +157,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="The state flag, an oom event, an out-of-memory message in the log, or exit 137 with a memory limit "
     "and no kill request (then with a confidence below 1).",
-    source="SPEC section 3: the kernel's OOM kill, or an OOM message in the log; FACTS: State.OOMKilled is racy",
+    source="docs/symptoms.md#oom_killed; State.OOMKilled is set in some of identical kills only (engine 20.10)",
 )

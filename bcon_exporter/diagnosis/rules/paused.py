@@ -41,5 +41,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="State paused for at least thresholds.paused_seconds.",
-    source="SPEC section 3 (beyond the list)",
+    source="docs/symptoms.md#paused",
 )

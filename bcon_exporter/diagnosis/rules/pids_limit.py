@@ -53,5 +53,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="More processes than thresholds.pids_ratio of the pids limit, or a log event that says none may start.",
-    source="SPEC section 3 (beyond the list)",
+    source="docs/symptoms.md#pids_limit",
 )

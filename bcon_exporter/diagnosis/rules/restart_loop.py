@@ -122,5 +122,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="thresholds.restart_count restarts or more within thresholds.restart_window_seconds that nobody asked "
     "for; history once none happened for thresholds.restart_quiet_seconds.",
-    source="SPEC section 3: 3 or more restarts that nobody asked for within the last hour",
+    source="docs/symptoms.md#restart_loop; RestartCount begins anew with each manual start (engine 20.10)",
 )

@@ -67,5 +67,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="Most of the newest health probes take longer than thresholds.slow_probe_ratio of their time-out, or a "
     "signature of category slow stands in a log event that counts.",
-    source="SPEC section 3: health probes near their time-out; slow-query, slow-request, upstream-timed-out messages",
+    source="docs/symptoms.md#slow_response",
 )

@@ -47,5 +47,5 @@ RULE = SymptomRule(
     advise=_advise,
     description="State.Error is set, or exit 126-128 without a start, or the log says that the program cannot be "
     "executed.",
-    source="SPEC section 3 (beyond the list); FACTS: start failures stand only in State.Error",
+    source="docs/symptoms.md#start_failed; the reason of a refused start stands only in State.Error (engine 20.10)",
 )

@@ -48,5 +48,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Health is starting for longer than thresholds.starting_seconds beyond the start period.",
-    source="SPEC section 3 (beyond the list)",
+    source="docs/symptoms.md#starting",
 )

@@ -49,5 +49,5 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="It runs and its health check fails; a stopped container's health is frozen and means nothing.",
-    source="SPEC section 3: the health check fails",
+    source="docs/symptoms.md#unhealthy; a stopped container keeps its health, frozen (engine 20.10)",
 )

@@ -1,7 +1,7 @@
 """config_mismatch: a field of a container is not what the files and its image ask for.
 
-The config hash is the backstop: it is explained by a field where one differs, and reported alone, with low confidence,
-only where none does (docker/compose#14001, #10907: hashes have had bugs).
+The config hash is the backstop: it is explained by a field where one differs, and reported alone, not quite sure, only
+where none does (docker/compose#14001, #10907: hashes have had bugs). Two versions of Compose may hash differently.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from bcon_exporter.drift.fields import FieldDifference, compare_fields
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.resources import find_changed_resources
-from bcon_exporter.drift.rule import LOW_CONFIDENCE, DriftRule
+from bcon_exporter.drift.rule import LIKELY, LOW_CONFIDENCE, DriftRule, confidence_of_doubt
 from bcon_exporter.drift.wording import say_difference, say_value
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
@@ -23,6 +23,7 @@ class _Seen:
     difference: FieldDifference
     outside_compose: bool
     action: ComposeAction
+    confidence: float
 
 
 def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
@@ -34,7 +35,7 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
 def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[ServiceDrift]:
     """Compare every replica; the same difference on several replicas is one item."""
     seen: dict[_Seen, list[str]] = {}
-    unexplained: list[str] = []
+    unexplained: dict[float, list[str]] = {}
     for container in pair.replicas:
         if container.config is None:
             continue
@@ -45,13 +46,27 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         shown = strong if explained or same_hash is not False else list(found)
         action = find_action(pair.service, container, shown, pairing)
         for difference in shown:
-            seen.setdefault(_Seen(difference, same_hash is True, action), []).append(container.name)
+            confidence = _confidence(difference, pair, container, pairing)
+            seen.setdefault(_Seen(difference, same_hash is True, action, confidence), []).append(container.name)
         if same_hash is False and not explained and not shown:
-            unexplained.append(container.name)
+            unexplained.setdefault(_confidence_of_hash(container, pairing), []).append(container.name)
     for one, names in seen.items():
         yield _field_drift(pair, one, names)
-    if unexplained:
-        yield _hash_drift(pair, unexplained)
+    for confidence, names in unexplained.items():
+        yield _hash_drift(pair, names, confidence)
+
+
+def _confidence(
+    difference: FieldDifference, pair: ServicePairing, container: ContainerFacts, pairing: ProjectPairing
+) -> float:
+    if difference.path in pair.service.doubtful:
+        return confidence_of_doubt(pairing.project)
+    return _confidence_of_hash(container, pairing) if difference.weak else 1.0
+
+
+def _confidence_of_hash(container: ContainerFacts, pairing: ProjectPairing) -> float:
+    version = container.compose.version if container.compose else None
+    return LIKELY if version == pairing.project.compose_version else LOW_CONFIDENCE
 
 
 def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
@@ -60,37 +75,37 @@ def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
 
 def _field_drift(pair: ServicePairing, seen: _Seen, names: list[str]) -> ServiceDrift:
     difference = seen.difference
-    unsure = difference.weak or difference.path in pair.service.doubtful
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.CONFIG_MISMATCH,
         expected=say_value(difference.path, difference.expected, difference.actual),
         actual=say_value(difference.path, difference.actual, difference.expected),
         message=say_difference(difference, names, outside_compose=seen.outside_compose),
-        severity=Severity.INFO if unsure else Severity.WARNING,
+        severity=Severity.INFO if seen.confidence < 1 else Severity.WARNING,
         field=difference.path,
         container_name=names[0],
         outside_compose=seen.outside_compose,
         compose_would=seen.action,
-        confidence=LOW_CONFIDENCE if unsure else 1.0,
+        confidence=seen.confidence,
     )
 
 
-def _hash_drift(pair: ServicePairing, names: list[str]) -> ServiceDrift:
+def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> ServiceDrift:
+    where = names[0] if len(names) == 1 else f"{len(names)} containers"
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.CONFIG_MISMATCH,
         expected="the config hash of the file",
         actual="another config hash",
         message=(
-            f"Compose would recreate {names[0]}: its config hash is not the file's, though every compared field is the "
+            f"Compose would recreate {where}: the config hash is not the file's, though every compared field is the "
             "same. The file may say the same in another way."
         ),
         severity=Severity.INFO,
         container_name=names[0],
         compose_would="recreate",
-        confidence=LOW_CONFIDENCE,
+        confidence=confidence,
     )
 
 
-CONFIG_MISMATCH = DriftRule(DriftType.CONFIG_MISMATCH, "SPEC section 4; docs/drift.md", _find)
+CONFIG_MISMATCH = DriftRule(DriftType.CONFIG_MISMATCH, "docs/drift.md, Decisions", _find)

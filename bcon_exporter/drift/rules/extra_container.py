@@ -34,4 +34,4 @@ def _file(pairing: ProjectPairing) -> str:
     return pairing.project.config_files[0] if pairing.project.config_files else "the Compose file"
 
 
-EXTRA_CONTAINER = DriftRule(DriftType.EXTRA_CONTAINER, "SPEC section 4; orphans as Compose finds them", _find)
+EXTRA_CONTAINER = DriftRule(DriftType.EXTRA_CONTAINER, "docs/drift.md, Decisions; orphans as Compose finds them", _find)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.references import normalize_reference
-from bcon_exporter.drift.rule import LOW_CONFIDENCE, DriftRule
+from bcon_exporter.drift.rule import DriftRule, confidence_of_doubt
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 
@@ -17,8 +17,9 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
         for container in pair.replicas:
             if difference := _difference(pair, container):
                 found.setdefault(difference, []).append(container)
-        for (expected, actual, message), containers in found.items():
-            yield _drift(pair, expected, actual, message, containers)
+        confidence = confidence_of_doubt(pairing.project) if "image" in pair.service.doubtful else 1.0
+        for said, containers in found.items():
+            yield _drift(pair, said, containers, confidence)
 
 
 def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, str, str] | None:
@@ -33,20 +34,20 @@ def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, s
 
 
 def _drift(
-    pair: ServicePairing, expected: str, actual: str, message: str, containers: list[ContainerFacts]
+    pair: ServicePairing, said: tuple[str, str, str], containers: list[ContainerFacts], confidence: float
 ) -> ServiceDrift:
-    doubtful = "image" in pair.service.doubtful
+    expected, actual, message = said
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.IMAGE_MISMATCH,
         expected=expected,
         actual=actual,
         message=message,
-        severity=Severity.INFO if doubtful else Severity.WARNING,
+        severity=Severity.INFO if confidence < 1 else Severity.WARNING,
         field="image",
         container_name=containers[0].name,
         compose_would="recreate",
-        confidence=LOW_CONFIDENCE if doubtful else 1.0,
+        confidence=confidence,
     )
 
 
@@ -54,4 +55,4 @@ def _short(image_id: str) -> str:
     return image_id.removeprefix("sha256:")[:_ID_DIGITS]
 
 
-IMAGE_MISMATCH = DriftRule(DriftType.IMAGE_MISMATCH, "SPEC section 4; moby tags are movable", _find)
+IMAGE_MISMATCH = DriftRule(DriftType.IMAGE_MISMATCH, "docs/drift.md, Decisions; moby tags are movable", _find)

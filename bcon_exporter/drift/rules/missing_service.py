@@ -23,4 +23,4 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
         )
 
 
-MISSING_SERVICE = DriftRule(DriftType.MISSING_SERVICE, "SPEC section 4", _find)
+MISSING_SERVICE = DriftRule(DriftType.MISSING_SERVICE, "docs/drift.md, Decisions", _find)

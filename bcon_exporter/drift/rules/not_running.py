@@ -38,4 +38,4 @@ def _state(container: ContainerFacts) -> str:
     return str(container.state)
 
 
-NOT_RUNNING = DriftRule(DriftType.NOT_RUNNING, "SPEC section 4", _find)
+NOT_RUNNING = DriftRule(DriftType.NOT_RUNNING, "docs/drift.md, Decisions", _find)

@@ -27,4 +27,4 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
         )
 
 
-REPLICA_MISMATCH = DriftRule(DriftType.REPLICA_MISMATCH, "SPEC section 4", _find)
+REPLICA_MISMATCH = DriftRule(DriftType.REPLICA_MISMATCH, "docs/drift.md, Decisions", _find)
