@@ -8,11 +8,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from typing import NoReturn
 from urllib.parse import urlsplit
 
 from bcon_exporter import clock
 from bcon_exporter.daemon_log import set_up_logging
-from bcon_exporter.docker_host import DockerHost
+from bcon_exporter.docker_host import DockerHost, raise_open_files_limit
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
@@ -67,9 +68,10 @@ class Daemon:
         self._exposition = Exposition(context.store, self._own, label_names=settings.metrics.container_labels)
         self._listeners = self._make_listeners()
 
-    def run(self) -> int:
-        """Serve until SIGTERM or SIGINT; returns the exit code."""
+    def run(self) -> NoReturn:
+        """Serve until SIGTERM or SIGINT, then end the process."""
         sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
+        raise_open_files_limit()
         gc.collect()
         gc.freeze()  # modules live as long as the process: a collection need not walk them, and holds scrapes shorter
         if isinstance(self._context.host, DockerHost):
@@ -82,7 +84,7 @@ class Daemon:
             self._context.host.close()
             self._context.history.close()
         _log.info("stopped")
-        return 0
+        leave()
 
     async def _serve(self) -> None:
         stop = asyncio.Event()
@@ -177,6 +179,17 @@ class Daemon:
         addresses = (self._settings.web.listen_address, self._settings.api.listen_address)
         beyond = any(address is not None and not address.is_loopback for address in addresses)
         return beyond and self._settings.web.allow_insecure and not self._access.users
+
+
+def leave() -> NoReturn:
+    """End the process with all that is worth keeping closed.
+
+    The interpreter's own tear-down frees every object one by one, 0.2 s on an idle machine and 1.4 s on a busy one,
+    while `docker stop` waits; and nothing guards it, since no thread of ours runs any more.
+    """
+    logging.shutdown()
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def find_restart_only(before: Settings, after: Settings) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ class Scheduler:
             self._jobs[name].run(context)
         except BconError as error:
             self._record(context, name, started, error)
-        except Exception:  # noqa: BLE001 -- the job boundary: a defect fails this run only
+        except BaseException:  # noqa: BLE001 -- the job boundary, in a thread of its own: also SystemExit ends this run only
             _log.exception("the %s scan failed because of a defect", name)
             self._record(context, name, started, InternalError("the scan failed because of a defect; see the log"))
         self._finish(context, name)
