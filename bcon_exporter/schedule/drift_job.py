@@ -3,13 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bcon_exporter.docker_host import Wants
-from bcon_exporter.drift import detect_drift, find_projects
-from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.store import DriftScan
 from bcon_exporter.tools import Context, observe
+from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
 
 
 class DriftJob:
@@ -25,15 +22,14 @@ class DriftJob:
             DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
         """
         started = context.monotonic()
-        snapshot = observe(context, Wants(logs=False, usage=False, config=True))
-        projects = resolve_projects(context, snapshot)
-        reports = tuple(detect_drift(project, snapshot) for project in projects)
-        reports = self._date(context, reports, snapshot.taken_at)
+        snapshot = observe(context, DRIFT_WANTS)
+        findings = check_projects(context, snapshot)
+        reports = self._date(context, findings.reports, snapshot.taken_at)
         ended = context.monotonic()
         context.store.publish_drift(
             DriftScan(
                 reports=reports,
-                untracked=find_untracked_names(snapshot, reports),
+                untracked=findings.untracked,
                 finished_at=context.now(),
                 finished_monotonic=ended,
                 duration_seconds=ended - started,
@@ -46,21 +42,6 @@ class DriftJob:
         since = context.history.first_seen("drift", present, now)
         self._present = present
         return tuple(set_first_seen(report, since) for report in reports)
-
-
-def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[DesiredProject, ...]:
-    """Return every project once: the running ones by their labels, then those that only the settings name."""
-    now = snapshot.taken_at
-    running = tuple(context.compose.resolve_running(project, now) for project in find_projects(snapshot))
-    known = {project.name for project in running}
-    configured = (project for project in context.compose.configured_projects(now) if project.name not in known)
-    return (*running, *configured)
-
-
-def find_untracked_names(snapshot: HostSnapshot, reports: tuple[DriftReport, ...]) -> tuple[str, ...]:
-    """Return the names of running containers that no Compose file defines."""
-    outside = {each.name for each in snapshot.containers if each.is_running and each.compose is None}
-    return tuple(sorted(outside.union(*(report.untracked for report in reports))))
 
 
 def drift_key(project: str, service: str, drift_type: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.schedule import diagnose_job, drift_job
+from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotPast
@@ -131,16 +131,19 @@ def test_every_project_is_compared_once_running_or_configured() -> None:
 
     scan = context.store.drift
     assert scan is not None
-    assert [each.project_name for each in scan.reports] == ["shop", "other"]
+    assert [each.project_name for each in scan.reports] == ["other", "shop"]
     assert context.store.status("drift").success is True
 
 
 def test_running_containers_outside_every_file_are_untracked() -> None:
     host = snapshot(container(name="lone"), exited(name="old"), container(name="mine", compose=compose()))
+    context = replace(make_context(host), compose=Configured(project()), history=Memory())
 
-    names = drift_job.find_untracked_names(host, (drift_report("shop", untracked=("extra",)),))
+    DriftJob().run(context)
 
-    assert names == ("extra", "lone")
+    scan = context.store.drift
+    assert scan is not None
+    assert scan.untracked == ("lone",)
 
 
 def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None:
