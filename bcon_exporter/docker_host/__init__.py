@@ -3,6 +3,7 @@
 from bcon_exporter.docker_host.breaker import ENDPOINT_NAMES
 from bcon_exporter.docker_host.host import DockerHost
 from bcon_exporter.docker_host.locate import Endpoint, TlsFiles, find_endpoint
+from bcon_exporter.docker_host.open_files import raise_open_files_limit
 from bcon_exporter.docker_host.options import HostOptions, Wants
 from bcon_exporter.docker_host.requests_count import DURATION_BUCKETS_SECONDS, EndpointCounts, RequestCounts
 
@@ -17,4 +18,5 @@ __all__ = [
     "TlsFiles",
     "Wants",
     "find_endpoint",
+    "raise_open_files_limit",
 ]

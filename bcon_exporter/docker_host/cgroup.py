@@ -158,7 +158,7 @@ class CgroupReader:
     Args:
         root: Where the cgroup hierarchies are mounted, usually /sys/fs/cgroup.
         proc: Where processes are, usually /proc; only for network counters and as the last way to a path.
-        kept_open: How many files may stay open; None for a third of what the process may open.
+        kept_open: How many files may stay open; None for most of what the process may open.
     """
 
     def __init__(self, root: Path, proc: Path, *, kept_open: int | None = None) -> None:
@@ -168,7 +168,6 @@ class CgroupReader:
         self._paths: CgroupPaths | None = None
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
-        self._round: set[str] = set()
 
     def read(
         self, container_id: str, cgroup_parent: str, pid: int | None, *, own_network: bool = True
@@ -184,7 +183,6 @@ class CgroupReader:
         Returns:
             None when its cgroup is not to be seen here.
         """
-        self._begin_round_at(container_id)
         files = self._files.get(container_id)
         sample = files.read() if files else None
         if sample is None:
@@ -199,7 +197,7 @@ class CgroupReader:
         return self._with_network(sample, container_id, pid)
 
     def retain(self, container_ids: Collection[str]) -> None:
-        """Forget the paths of all other containers."""
+        """Forget the paths of all other containers, and close their files: open ones keep a removed cgroup alive."""
         for gone in self._files.keys() - set(container_ids):
             self._forget(gone)
 
@@ -207,13 +205,6 @@ class CgroupReader:
         files = self._files.pop(container_id, None)
         if files is not None:
             files.close()
-
-    def _begin_round_at(self, container_id: str) -> None:
-        """Note who is read; whoever comes a second time begins a new round, and who was not in the last one is gone."""
-        if container_id in self._round:
-            self.retain(self._round)
-            self._round = set()
-        self._round.add(container_id)
 
     def _find(self, container_id: str, cgroup_parent: str, pid: int | None) -> _Files | None:
         if not self._detect() or self._paths is None:

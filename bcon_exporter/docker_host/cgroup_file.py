@@ -1,10 +1,12 @@
 """Small kernel files, read again and again: kept open within a budget, since opening costs six times the reading."""
 
 import os
-import resource
 from contextlib import suppress
 
+from bcon_exporter.docker_host.open_files import open_files_limit
+
 _READ_BYTES = 16384
+_SPARE_FILES = 2048
 
 
 def read_once(path: str) -> bytes | None:
@@ -25,12 +27,19 @@ class OpenBudget:
     """How many files may stay open.
 
     Args:
-        limit: None for a third of what the process may open.
+        limit: None for what the process may open, less what connections need; at least a third.
     """
 
     def __init__(self, limit: int | None = None) -> None:
-        self.limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 3 if limit is None else limit
+        self._limit = limit
         self.used = 0
+
+    def has_room(self) -> bool:
+        """Return whether one more file may stay open."""
+        if self._limit is None:
+            most = open_files_limit()  # when first needed: a daemon raises it at its start
+            self._limit = max(most // 3, most - _SPARE_FILES)
+        return self.used < self._limit
 
 
 class KernelFile:
@@ -49,7 +58,7 @@ class KernelFile:
             with suppress(OSError):
                 return os.pread(self._fd, _READ_BYTES, 0)
             self.close()
-        if self._budget.used >= self._budget.limit:
+        if not self._budget.has_room():
             return read_once(self._path)
         try:
             self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)

@@ -21,12 +21,9 @@ from requests.structures import CaseInsensitiveDict
 import docker
 from bcon_exporter.docker_host.address import Dialer
 from bcon_exporter.docker_host.allowlist import check_request
+from bcon_exporter.docker_host.api_version import OLDEST_API, format_version
 from bcon_exporter.docker_host.decode import decode_json
 from bcon_exporter.docker_host.pipeline import Batch, fetch_one
-
-OLDEST_API = (1, 24)
-NEWEST_API = (1, 54)
-"""The newest API version whose answers were looked at; a newer engine is asked in this one, unless it needs more."""
 
 
 class _DeadlineTransport(BaseAdapter):
@@ -121,35 +118,3 @@ class ReadOnlyClient(docker.APIClient):
         if json:
             return decode_json(response.content)
         return response.content if binary else response.text
-
-
-def format_version(version: tuple[int, int]) -> str:
-    """Write an API version as the engine does, "1.41"."""
-    return f"{version[0]}.{version[1]}"
-
-
-def parse_version(text: object) -> tuple[int, int] | None:
-    """Read an API version; None when it is none."""
-    if not isinstance(text, str):
-        return None
-    major, _, minor = text.partition(".")
-    if not (major.isdecimal() and minor.isdecimal() and len(text) <= len("1.999")):
-        return None
-    return int(major), int(minor)
-
-
-def choose_version(engine: object, engine_minimum: object) -> tuple[int, int] | None:
-    """Choose the API version to speak with an engine that says which it knows.
-
-    Args:
-        engine: Its newest version, as in /version's ApiVersion.
-        engine_minimum: The oldest it accepts, MinAPIVersion; old engines and Podman may not say.
-
-    Returns:
-        The newest that both know, or the engine's oldest where that is newer than all we know; None when the engine's
-        newest is older than OLDEST_API or unreadable.
-    """
-    newest = parse_version(engine)
-    if newest is None or newest < OLDEST_API:
-        return None
-    return max(min(newest, NEWEST_API), parse_version(engine_minimum) or OLDEST_API)

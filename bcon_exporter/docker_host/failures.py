@@ -7,10 +7,9 @@ import errno
 import json
 import socket
 import ssl
+import sys
 from collections.abc import Iterator
-
-import docker.errors
-import requests.exceptions
+from typing import TYPE_CHECKING
 
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.errors import (
@@ -24,11 +23,18 @@ from bcon_exporter.errors import (
 from bcon_exporter.model.cleaning import clean_text
 from bcon_exporter.model.masking import mask_text
 
+if TYPE_CHECKING:
+    from bcon_exporter.docker_host.foreign import Kind
+
 _CHAIN_LIMIT = 50
 
 
 class VersionRefusedError(DockerConnectionError):
     """The engine no longer speaks the API version in use: it was replaced by another; negotiate again."""
+
+
+class OverdueError(DeadlineExceededError):
+    """This one request was not answered in the time that it alone may take."""
 
 
 def translate(error: BaseException, endpoint: Endpoint, doing: str) -> BconError:
@@ -62,6 +68,22 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
     yield from reversed(list(seen.values()))
 
 
+def foreign_errors() -> tuple[type[Exception], ...]:
+    """Return what a call of docker-py may raise; for an `except`, which evaluates it only when something was raised."""
+    from bcon_exporter.docker_host.foreign import FOREIGN_ERRORS
+
+    return FOREIGN_ERRORS
+
+
+def _find_kind(error: BaseException) -> "Kind | None":
+    """Tell the exceptions of docker-py and requests apart; libraries that are not loaded have raised none."""
+    if "requests" not in sys.modules:
+        return None
+    from bcon_exporter.docker_host.foreign import find_kind
+
+    return find_kind(error)
+
+
 def _translate_socket(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
     where = f"{endpoint.url} ({endpoint.source})"
     match error:
@@ -75,7 +97,7 @@ def _translate_socket(error: BaseException, endpoint: Endpoint, doing: str) -> B
         case ConnectionRefusedError():
             text = f"{where} refuses connections: nothing listens there. Start the engine, or check the address"
             return DockerConnectionError(text, _facts(endpoint, "refused"))
-        case TimeoutError() | BlockingIOError() | requests.exceptions.Timeout():
+        case _ if isinstance(error, TimeoutError | BlockingIOError) or _find_kind(error) == "timeout":
             return timeout_error(endpoint, doing)
         case ConnectionError() | EOFError():
             return closed_error(endpoint, doing)
@@ -120,21 +142,20 @@ def _forbidden_text(where: str) -> str:
 def _translate_status(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
     if isinstance(error, BconError):
         return error
-    if isinstance(error, docker.errors.APIError) and error.response is not None:
-        return status_error(error.response.status_code, error.response.content, endpoint, doing)
-    return None
+    if _find_kind(error) != "status":
+        return None
+    from bcon_exporter.docker_host.foreign import read_status
+
+    return status_error(*read_status(error), endpoint, doing)
 
 
 def _translate_rest(error: BaseException, endpoint: Endpoint, doing: str) -> BconError | None:
-    match error:
-        case requests.exceptions.TooManyRedirects():
-            return garbage_error(endpoint, doing, "a redirect")
-        case ValueError() | RecursionError():
-            return garbage_error(endpoint, doing, "text that is no JSON")
-        case docker.errors.DockerException() | requests.exceptions.RequestException():
-            return garbage_error(endpoint, doing, "something else")
-        case _:
-            return None
+    kind = _find_kind(error)
+    if kind == "redirect":
+        return garbage_error(endpoint, doing, "a redirect")
+    if isinstance(error, ValueError | RecursionError):
+        return garbage_error(endpoint, doing, "text that is no JSON")
+    return garbage_error(endpoint, doing, "something else") if kind else None
 
 
 def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> BconError:
@@ -177,6 +198,17 @@ def timeout_error(endpoint: Endpoint, doing: str) -> DeadlineExceededError:
         "(`journalctl -u docker`) and whether containerd runs"
     )
     return DeadlineExceededError(text, _facts(endpoint, "hung"))
+
+
+def overdue_error(endpoint: Endpoint, doing: str) -> OverdueError:
+    """Return the error of one request that was not answered in its own time."""
+    late = timeout_error(endpoint, doing)
+    return OverdueError(late.message, late.details)
+
+
+def stuck_reason(doing: str) -> str:
+    """Say why one container is not asked about for a while."""
+    return f"{doing}: the engine did not answer in time for this container alone, so it is asked once a minute only"
 
 
 def closed_error(endpoint: Endpoint, doing: str) -> DockerConnectionError:

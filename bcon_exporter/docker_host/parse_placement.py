@@ -65,7 +65,7 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
     found = []
     for name, settings in sorted(raw.items())[:MAX_ITEMS]:
         attached = settings if type(settings) is dict else {}
-        aliases = [clean_name(alias) for alias in get_list(attached, "Aliases") if type(alias) is str]
+        aliases = [safe_text(clean_name(alias)) for alias in get_list(attached, "Aliases") if type(alias) is str]
         address = get_text(attached, "IPAddress") or get_text(attached, "GlobalIPv6Address")
         found.append(
             NetworkAttachment(

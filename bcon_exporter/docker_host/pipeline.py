@@ -6,7 +6,6 @@ outcome of its own; the others go on.
 """
 
 import contextlib
-import resource
 import selectors
 import socket
 import ssl
@@ -17,7 +16,8 @@ from dataclasses import dataclass, field
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.address import Dialer
 from bcon_exporter.docker_host.allowlist import check_request
-from bcon_exporter.docker_host.failures import closed_error, garbage_error, timeout_error, translate
+from bcon_exporter.docker_host.failures import closed_error, garbage_error, overdue_error, timeout_error, translate
+from bcon_exporter.docker_host.open_files import open_files_limit
 from bcon_exporter.docker_host.wire import Answer, AnswerReader, MalformedAnswerError
 from bcon_exporter.errors import BconError, DockerConnectionError
 
@@ -226,7 +226,7 @@ class _Loop:
         limit = self._batch.request_seconds
         for connection in list(self._connections):
             if connection.waiting and now - connection.head_since >= limit:
-                self._drop(connection, timeout_error(self._dialer.endpoint, self._batch.doing))
+                self._drop(connection, overdue_error(self._dialer.endpoint, self._batch.doing))
 
     def _close(self, connection: _Connection) -> None:
         if connection in self._connections:
@@ -288,5 +288,4 @@ def fetch_one(dialer: Dialer, target: str, batch: Batch) -> Answer:
 
 def _descriptor_room() -> int:
     """Return how many connections a batch may hold: half of what the process may open."""
-    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return 1024 if soft == resource.RLIM_INFINITY else max(1, soft // 2)
+    return max(1, open_files_limit() // 2)

@@ -42,8 +42,9 @@ def read_logs_of_all(
             return
         found[container_id] = _take(known, cursors, scan, outcome.body)
 
-    for container_id in session.gate("logs", wanted, lambda ids: _ask(session, cursors, scan, ids, take)):
-        scan.miss(container_id, "logs", session.breakers.reason("logs") or "not asked")
+    not_asked = session.gate("logs", wanted, lambda ids: _ask(session, cursors, scan, ids, take))
+    for container_id, reason in not_asked.items():
+        scan.miss(container_id, "logs", reason)
     return found
 
 
@@ -70,10 +71,11 @@ def _ask(
     session: EngineSession, cursors: LogCursors, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]
 ) -> None:
     prefix = session.negotiate(scan.deadline)
-    targets = [
-        f"{prefix}/containers/{container_id}/logs?{cursors.query(container_id, tail=scan.wants.log_tail, now=scan.now)}"
-        for container_id in ids
-    ]
+
+    def path(container_id: str) -> str:
+        query = cursors.query(container_id, tail=scan.wants.log_tail, now=scan.now)
+        return f"{prefix}/containers/{container_id}/logs?{query}"
+
     batch = session.batch(
         "reading logs",
         scan.deadline,
@@ -81,7 +83,7 @@ def _ask(
         depth=session.options.depth,
         body_cap_bytes=LOG_ANSWER_CAP_BYTES,
     )
-    session.bulk("logs", targets, batch, lambda index, outcome: take(ids[index], outcome))
+    session.ask_containers("logs", ids, path, batch, take)
 
 
 def _take(known: Known, cursors: LogCursors, scan: Scan, body: bytes) -> LogFacts:

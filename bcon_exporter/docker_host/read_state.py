@@ -69,8 +69,8 @@ def inspect_containers(
         inventory.take_uninspected(container_id, reason)
         scan.miss(container_id, "inspect", reason)
 
-    for container_id in session.gate("inspect", stale, lambda ids: _inspect(session, scan, ids, take)):
-        reason = session.breakers.reason("inspect") or "not asked"
+    not_asked = session.gate("inspect", stale, lambda ids: _inspect(session, scan, ids, take))
+    for container_id, reason in not_asked.items():
         inventory.take_uninspected(container_id, reason)
         scan.miss(container_id, "inspect", reason)
     return raw
@@ -85,8 +85,7 @@ def _inspect(session: EngineSession, scan: Scan, ids: list[str], take: Callable[
         depth=session.options.depth,
         body_cap_bytes=_INSPECT_CAP_BYTES,
     )
-    targets = [f"{prefix}/containers/{container_id}/json" for container_id in ids]
-    session.bulk("inspect", targets, batch, lambda index, outcome: take(ids[index], outcome))
+    session.ask_containers("inspect", ids, lambda container_id: f"{prefix}/containers/{container_id}/json", batch, take)
 
 
 def _decode(answer: Answer) -> dict[str, Any] | None:

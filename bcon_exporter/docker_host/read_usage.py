@@ -10,7 +10,7 @@ from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.stats import parse_stats
-from bcon_exporter.docker_host.usage import UsageWindows
+from bcon_exporter.docker_host.usage import UsageSample, UsageWindows
 from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import EngineFacts, UsageFacts
@@ -27,6 +27,8 @@ class UsageReader:
         self._cgroups = CgroupReader(options.cgroup_root, options.proc_root)
         self._windows = UsageWindows(options.usage_window_seconds)
         self._failures: dict[str, str] = {}
+        self._lacking: set[str] = set()
+        self._networks: dict[str, UsageSample] = {}
         self._thread: threading.Thread | None = None
 
     def begin(self, inventory: Inventory, scan: Scan) -> None:
@@ -34,8 +36,13 @@ class UsageReader:
 
         The engine answers stats on a one-second tick, so asking in the background costs the scan nothing more.
         """
-        self._failures = {}
-        left = self._sample_cgroups(inventory, scan, self._running(inventory, scan))
+        self._failures, self._lacking, self._networks = {}, set(), {}
+        running = self._running(inventory, scan)
+        left = self._sample_cgroups(inventory, scan, running)
+        if scan.wants.only is None:
+            self._cgroups.retain(running)
+            self._lacking = set()  # not worth a request for every container at every scan
+        left += self._lacking
         if left:
             self._thread = threading.Thread(target=self._ask_stats, args=(scan, left), name="bcon-stats", daemon=True)
             self._thread.start()
@@ -54,7 +61,9 @@ class UsageReader:
             if (usage := self._facts(container_id, inventory, scan, engine)) is not None and usage.samples < 2  # noqa: PLR2004
         ]
         if single and not self._session.closed.wait(scan.deadline.left(at_most=1.0)):
+            asked = self._lacking.copy()
             left = self._sample_cgroups(inventory, scan, single)
+            self._lacking = asked
             if left:
                 self._ask_stats(scan, left)
 
@@ -64,6 +73,9 @@ class UsageReader:
         for container_id in self._running(inventory, scan):
             reason = self._failures.get(container_id)
             usage = self._facts(container_id, inventory, scan, engine)
+            if usage is not None and container_id in self._lacking:
+                found[container_id] = self._with_network(usage, container_id, scan, reason)
+                continue
             if usage is not None:
                 found[container_id] = usage.model_copy(update={"stale": True}) if reason else usage
             if reason is not None:
@@ -73,7 +85,19 @@ class UsageReader:
     def retain(self, ids: Collection[str]) -> None:
         """Forget all other containers."""
         self._windows.retain(ids)
-        self._cgroups.retain(ids)
+
+    def close(self) -> None:
+        """Give back the files that are kept open."""
+        self._cgroups.retain(())
+
+    def _with_network(self, usage: UsageFacts, container_id: str, scan: Scan, reason: str | None) -> UsageFacts:
+        """Add what only the engine could tell of a container whose other counters came from files."""
+        sample = self._networks.get(container_id)
+        if sample is None:
+            scan.unread.setdefault(container_id, {})["network"] = reason or "the engine gave no sample"
+            return usage
+        counters = {"network_rx_bytes": sample.network_rx_bytes, "network_tx_bytes": sample.network_tx_bytes}
+        return usage.model_copy(update=counters)
 
     def _facts(
         self, container_id: str, inventory: Inventory, scan: Scan, engine: EngineFacts | None
@@ -90,28 +114,28 @@ class UsageReader:
         return [container_id for container_id in scan.present() if inventory.known[container_id].facts.is_running]
 
     def _sample_cgroups(self, inventory: Inventory, scan: Scan, ids: list[str]) -> list[str]:
-        """Sample from files; return those that have none we can read."""
+        """Sample from files; return those that have none we can read, and note those that lack network counters."""
         left = []
         for container_id in ids:
             placement = inventory.known[container_id].placement
             sample = None
             if placement is not None and scan.deadline.left() > 0:
-                names = {network.name for network in inventory.known[container_id].facts.networks}
                 sample = self._cgroups.read(
                     container_id,
                     placement.cgroup_parent,
                     placement.pid,
-                    own_network=bool(names) and "host" not in names,  # none: it shares another container's
+                    own_network=placement.own_network,
                 )
             if sample is None:
                 left.append(container_id)
-            else:
-                self._windows.add(container_id, sample)
+                continue
+            self._windows.add(container_id, sample)
+            if sample.network_rx_bytes is None and placement is not None and placement.own_network:
+                self._lacking.add(container_id)
         return left
 
     def _ask_stats(self, scan: Scan, ids: list[str]) -> None:
-        for container_id in self._session.gate("stats", ids, lambda some: self._ask(scan, some)):
-            self._failures[container_id] = self._session.breakers.reason("stats") or "not asked"
+        self._failures.update(self._session.gate("stats", ids, lambda some: self._ask(scan, some)))
 
     def _ask(self, scan: Scan, ids: list[str]) -> None:
         session = self._session
@@ -120,14 +144,17 @@ class UsageReader:
         except BconError as error:
             self._failures.update(dict.fromkeys(ids, error.message))
             return
-        targets = [f"{prefix}/containers/{container_id}/stats?stream=false&one-shot=true" for container_id in ids]
         batch = session.batch(
             "reading stats",
             Deadline(scan.deadline.at),
             connections=session.options.stats_connections,
             body_cap_bytes=_STATS_CAP_BYTES,
         )
-        session.bulk("stats", targets, batch, lambda index, outcome: self._take(scan, ids[index], outcome))
+
+        def path(container_id: str) -> str:
+            return f"{prefix}/containers/{container_id}/stats?stream=false&one-shot=true"
+
+        session.ask_containers("stats", ids, path, batch, lambda *outcome: self._take(scan, *outcome))
 
     def _take(self, scan: Scan, container_id: str, outcome: Outcome) -> None:
         if scan.is_gone(container_id, outcome):
@@ -144,4 +171,7 @@ class UsageReader:
             return
         if sample is not None:  # None: it has exited meanwhile, and its stats are zeros
             self._failures.pop(container_id, None)
-            self._windows.add(container_id, sample)
+            if container_id in self._lacking:
+                self._networks[container_id] = sample
+            else:
+                self._windows.add(container_id, sample)

@@ -3,22 +3,31 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
-
-import docker.errors
-import requests.exceptions
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.address import Dialer
+from bcon_exporter.docker_host.api_version import choose_version, format_version, parse_version
 from bcon_exporter.docker_host.breaker import Breakers, EndpointName
-from bcon_exporter.docker_host.client import ReadOnlyClient, choose_version, format_version, parse_version
-from bcon_exporter.docker_host.failures import VersionRefusedError, status_error, timeout_error, translate
+from bcon_exporter.docker_host.failures import (
+    OverdueError,
+    VersionRefusedError,
+    foreign_errors,
+    status_error,
+    stuck_reason,
+    timeout_error,
+    translate,
+)
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.pipeline import Batch, Outcome, fetch
 from bcon_exporter.docker_host.requests_count import RequestTally
+from bcon_exporter.docker_host.stuck import StuckContainers
 from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
+
+if TYPE_CHECKING:
+    from bcon_exporter.docker_host.client import ReadOnlyClient
 
 T = TypeVar("T")
 _OK = 200
@@ -54,6 +63,7 @@ class EngineSession:
         self._version: tuple[int, int] | None = None
         self._offered: str | None = None
         self._lock = threading.Lock()
+        self.stuck = StuckContainers()
         self.last_contact_ok: bool | None = None
         self._asked_at: dict[EndpointName, float] = {}
 
@@ -63,10 +73,13 @@ class EngineSession:
         limit = min(seconds, self.options.read_timeout_seconds)
         return Batch(doing, seconds, limit, is_cancelled=self.closed.is_set, **changes)
 
-    def client(self) -> ReadOnlyClient:
+    def client(self) -> "ReadOnlyClient":
         """Return docker-py's client for this engine, made at the first call."""
         with self._lock:
             if self._client is None:
+                # docker-py and requests take a third of a second to load; `--help` must not pay for them
+                from bcon_exporter.docker_host.client import ReadOnlyClient
+
                 self._client = ReadOnlyClient(self.dialer, self.batch("asking the engine", Deadline.after(60.0)))
             return self._client
 
@@ -94,6 +107,7 @@ class EngineSession:
     def note_return(self) -> None:
         """Note that the engine answers again after it did not: it counts as up, and may be another version."""
         self.forget_version()
+        self.stuck.forget()
         self.breakers.report("list", monotonic(), None)
         self.last_contact_ok = True
 
@@ -105,7 +119,7 @@ class EngineSession:
             self.forget_version()
         self._offered = api_version
 
-    def call(self, name: str, doing: str, deadline: Deadline, function: Callable[[ReadOnlyClient], T]) -> T:
+    def call(self, name: str, doing: str, deadline: Deadline, function: Callable[["ReadOnlyClient"], T]) -> T:
         """Run one call of docker-py within the deadline, counted, its errors translated.
 
         Raises:
@@ -119,7 +133,7 @@ class EngineSession:
         except BconError as ours:
             error = ours
             raise
-        except (OSError, ValueError, docker.errors.DockerException, requests.exceptions.RequestException) as foreign:
+        except foreign_errors() as foreign:
             error = translate(foreign, self.endpoint, doing)
             raise error from None
         finally:
@@ -142,63 +156,104 @@ class EngineSession:
         return outcome
 
     def bulk(
-        self, name: EndpointName, targets: Sequence[str], batch: Batch, on_outcome: Callable[[int, Outcome], None]
-    ) -> None:
+        self,
+        name: EndpointName,
+        targets: Sequence[str],
+        batch: Batch,
+        on_outcome: Callable[[int, Outcome], None],
+        *,
+        suspects: bool = False,
+    ) -> list[int]:
         """Send raw GETs; each outcome is a 200 answer or an error.
 
         The endpoint counts as hanging when nothing was answered and something timed out: one stuck container does not
-        close it for the others.
+        close it for the others, and neither do `suspects`, which were all stuck before.
+
+        Returns:
+            Those that seem stuck: not answered in their own time, although others were or no other was asked.
         """
         answered, hung = 0, 0
+        overdue: list[int] = []
 
         def note(index: int, outcome: Outcome, seconds: float) -> None:
             nonlocal answered, hung
-            failed = isinstance(outcome, BconError)
-            answered += isinstance(outcome, Answer)
-            hung += isinstance(outcome, DeadlineExceededError)
-            if isinstance(outcome, Answer) and outcome.status != _OK:
-                outcome, failed = self._refused(outcome, batch.doing), True
+            failed = False
+            if isinstance(outcome, Answer):
+                answered += 1
+                if outcome.status != _OK:
+                    outcome, failed = self._refused(outcome, batch.doing), True
+            else:
+                failed = True
+                hung += isinstance(outcome, DeadlineExceededError)
+                if isinstance(outcome, OverdueError):
+                    overdue.append(index)
             self.tally.add(name, seconds, failed=failed)
             on_outcome(index, outcome)
 
         if not targets:
-            return
+            return []
         self._asked_at[name] = monotonic()
         fetch(self.dialer, targets, batch, note)
         self.last_contact_ok = answered > 0
         if self.closed.is_set():
-            return
+            return []
         if answered:
             self.breakers.report(name, monotonic(), None)
-        elif hung:
+        elif hung and not suspects:
             self.breakers.report(name, monotonic(), timeout_error(self.endpoint, batch.doing).message)
+        return overdue if answered or suspects or len(targets) == 1 else []
+
+    def ask_containers(
+        self,
+        name: EndpointName,
+        ids: Sequence[str],
+        path: Callable[[str], str],
+        batch: Batch,
+        take: Callable[[str, Outcome], None],
+    ) -> None:
+        """Send one raw GET for each container, and remember who is stuck.
+
+        Args:
+            name: The endpoint.
+            ids: Full ids.
+            path: Returns a container's target.
+            batch: How to send.
+            take: Called with each id and its outcome.
+        """
+        targets = [path(container_id) for container_id in ids]
+
+        def note(index: int, outcome: Outcome) -> None:
+            self.stuck.note_answer(name, ids[index])
+            take(ids[index], outcome)
+
+        suspects = self.stuck.knows_all(name, ids)
+        for index in self.bulk(name, targets, batch, note, suspects=suspects):
+            self.stuck.note(name, ids[index], stuck_reason(batch.doing), monotonic())
 
     def last_asked(self, name: EndpointName) -> float:
         """Return when an endpoint was last asked, on the monotonic clock."""
         return self._asked_at.get(name, float("-inf"))
 
-    def gate(self, name: EndpointName, items: Sequence[T], send: Callable[[list[T]], None]) -> list[T]:
-        """Send what the endpoint's breaker lets through; return what was not sent.
+    def gate(self, name: EndpointName, ids: Sequence[str], send: Callable[[list[str]], None]) -> dict[str, str]:
+        """Ask for those containers that the endpoint's breaker lets through; return why the others were not asked for.
 
         Args:
             name: The endpoint.
-            items: What to ask for.
-            send: Asks for some of them, through `bulk` or `get`. While the breaker is open it is called with the
+            ids: Whom to ask for; those that were stuck a moment ago are left alone.
+            send: Asks for some of them, through `ask_containers`. While the breaker is open it is called with the
                 first alone, as a probe, and with the rest only when that was answered.
         """
-        if not items:
-            return []
+        rest, left_alone = self.stuck.split(name, ids, monotonic())
+        if not rest:
+            return left_alone
         permission = self.breakers.ask(name, monotonic())
-        if permission == "none":
-            return list(items)
-        rest = list(items)
         if permission == "probe":
             send([rest.pop(0)])
-            if self.breakers.reason(name) is not None:
-                return rest
+        if (reason := self.breakers.reason(name)) is not None:
+            return left_alone | dict.fromkeys(rest, reason)
         if rest:
             send(rest)
-        return []
+        return left_alone
 
     def _refused(self, answer: Answer, doing: str) -> BconError:
         error = status_error(answer.status, answer.body, self.endpoint, doing)
@@ -207,5 +262,5 @@ class EngineSession:
         return error
 
 
-def _ask_version(client: ReadOnlyClient) -> Any:
+def _ask_version(client: "ReadOnlyClient") -> Any:
     return client.version(api_version=False)

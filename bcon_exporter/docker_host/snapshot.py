@@ -97,7 +97,7 @@ class SnapshotTaker:
         """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""
         if self._turn.acquire(timeout=wait_seconds):
             try:
-                self._usage.retain(())
+                self._usage.close()
             finally:
                 self._turn.release()
 
@@ -202,6 +202,7 @@ class SnapshotTaker:
             self._inventory.retain(present)
             self._cursors.retain(present)
             self._usage.retain(present)
+            self._session.stuck.retain(present)
 
     def _note_endpoints(self, scan: Scan) -> None:
         for name in ("inspect", "stats", "logs", "events"):

@@ -9,7 +9,7 @@ import pytest
 
 from bcon_exporter.docker_host import HostOptions, Wants
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
-from bcon_exporter.model.facts import ContainerState, HostSnapshot
+from bcon_exporter.model.facts import ContainerState, HealthStatus, HostSnapshot
 from tests.docker.hosts import BY_API_ONLY, by_name, open_host, scan
 from tests.waiting import wait_until
 
@@ -78,6 +78,49 @@ def test_usage_comes_from_cgroup_files_where_they_can_be_read(engine: TestEngine
     assert usage.cpu_ratio is not None
     assert usage.cpu_ratio > 0.3
     assert "stats" not in host.requests().endpoints
+
+
+def test_network_counters_that_no_file_shows_are_asked_for_on_demand_only(engine: TestEngine) -> None:
+    """The engine's processes live in a pid namespace of their own, as they do for an exporter in a container."""
+    for name, network in (("bridged", "bridge"), ("hosted", "host")):
+        engine.docker("run", "-d", "--name", name, "--network", network, engine.image, "sleep", "600")
+    with open_host(engine.host, HostOptions()) as host:
+        scheduled = by_name(scan(host))
+        assert [container.usage and container.usage.network_rx_bytes for container in scheduled.values()] == [None] * 2
+        assert "stats" not in host.requests().endpoints
+        wanted = Wants(logs=False, wait_for_usage=True, only=tuple(each.id for each in scheduled.values()))
+        asked = by_name(scan(host, wanted))
+    bridged, hosted = asked["bridged"].usage, asked["hosted"].usage
+    assert bridged is not None
+    assert hosted is not None
+    assert (bridged.source, bridged.samples) == ("cgroup", 2)
+    assert isinstance(bridged.network_rx_bytes, int)
+    assert isinstance(bridged.network_tx_bytes, int)
+    assert hosted.network_rx_bytes is None
+    assert host.requests().endpoints["stats"].requests == 1
+    assert (asked["bridged"].unread, asked["hosted"].unread) == ({}, {})
+
+
+def test_a_steady_scan_is_one_list_and_one_log_request_a_container(engine: TestEngine) -> None:
+    health = ("--health-cmd", "true", "--health-interval", "1s")
+    for number in range(4):
+        engine.docker("run", "-d", "--name", f"n{number}", *health[: 4 * (number % 2)], engine.image, "sleep", "600")
+    with open_host(engine.host, HostOptions(heartbeat_seconds=600.0), started=True) as host:
+
+        def is_healthy() -> bool:
+            host.drain_events()
+            seen = by_name(scan(host))["n1"].health
+            return seen is not None and seen.status is HealthStatus.HEALTHY
+
+        wait_until(is_healthy, "a healthy container")
+        host.drain_events()
+        scan(host)
+        before = {name: counts.requests for name, counts in host.requests().endpoints.items()}
+        for _ in range(3):
+            scan(host)
+        after = {name: counts.requests for name, counts in host.requests().endpoints.items()}
+    spent = {name: count - before.get(name, 0) for name, count in after.items() if count != before.get(name, 0)}
+    assert spent == {"list": 3, "logs": 12}
 
 
 def test_waiting_for_usage_takes_two_samples_by_stats(engine: TestEngine) -> None:

@@ -163,19 +163,6 @@ def test_files_stay_open_within_the_budget_and_are_closed_when_forgotten(tmp_pat
     assert open_files() == before
 
 
-def test_whoever_is_no_longer_asked_about_keeps_no_file_open(tmp_path: Path) -> None:
-    make_v2(tmp_path / "cgroup", f"docker/{ID}")
-    make_v2(tmp_path / "cgroup", f"docker/{OTHER}")
-    one = reader(tmp_path)
-    before = open_files()
-    for container_id in (ID, OTHER, ID, OTHER):
-        assert one.read(container_id, "", None) is not None
-    assert open_files() - before == 10
-    for _ in range(3):
-        assert one.read(ID, "", None) is not None
-    assert open_files() - before == 5
-
-
 def test_a_vanished_container_has_no_sample(tmp_path: Path) -> None:
     make_v2(tmp_path / "cgroup", f"docker/{ID}")
     # An open file of a removed cgroup fails to read; one of an ordinary directory would not.

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bcon_exporter.docker_host.allowlist import RequestRefusedError
-from bcon_exporter.docker_host.client import NEWEST_API, ReadOnlyClient, choose_version
+from bcon_exporter.docker_host.api_version import NEWEST_API, choose_version
+from bcon_exporter.docker_host.client import ReadOnlyClient
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.session import Deadline, EngineSession
