@@ -37,6 +37,8 @@ def parse_event(raw: Any) -> LifecycleEvent | None:
         return None
     action, _, detail = action.partition(":")
     action = _PODMAN.get(action, action)
+    if action == "restart" and "containerExitCode" in attributes:
+        return None  # Podman tells so, before the start, what its restart policy does; Docker only what people do
     container_id = clean_name(get_text(actor, "ID") or get_text(raw, "id") or "")
     if not container_id or (action not in _ACTIONS and action != "health_status"):
         return None

@@ -73,6 +73,13 @@ def test_podmans_names_of_actions_and_codes_are_known() -> None:
     assert parse_event(make_event("cleanup")) is None
 
 
+def test_a_restart_by_podmans_policy_is_not_one_that_somebody_asked_for() -> None:
+    assert parse_event(make_event("restart", containerExitCode="0")) is None
+    asked_for = parse_event(make_event("restart"))
+    assert asked_for is not None
+    assert asked_for.action == "restart"
+
+
 @pytest.mark.parametrize(("text", "number"), [("15", 15), ("SIGTERM", 15), ("kill", 9), ("", None), ("NOPE", None)])
 def test_a_kill_has_its_signal_by_number_or_name(text: str, number: int | None) -> None:
     event = parse_event(make_event("kill", signal=text))
