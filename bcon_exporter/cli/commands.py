@@ -7,9 +7,11 @@ from bcon_exporter import clock
 from bcon_exporter.cli.exits import NEVER
 from bcon_exporter.cli.own_commands import (
     add_call_arguments,
+    add_format,
     add_snapshot_arguments,
     check_config,
     check_daemon,
+    no_arguments,
     run_call,
     run_snapshot,
     serve,
@@ -24,15 +26,12 @@ DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "T
 _FAIL_ON = ("warning", "error", "critical", NEVER)
 
 
-def _add_common(parser: ArgumentParser, *, watch: bool = False) -> None:
-    parser.add_argument(
-        "--format", choices=("table", "json", "markdown"), default="table", help="how to print (default: table)"
-    )
+def _add_common(parser: ArgumentParser) -> None:
+    add_format(parser)
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
-    if watch:
-        parser.add_argument(
-            "--watch", nargs="?", const="2s", metavar="DURATION", help="again and again, until Ctrl-C (default: 2s)"
-        )
+    parser.add_argument(
+        "--watch", nargs="?", const="2s", metavar="DURATION", help="again and again, until Ctrl-C (default: 2s)"
+    )
 
 
 def _add_fail_on(parser: ArgumentParser) -> None:
@@ -59,7 +58,7 @@ def _diagnose_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--no-logs", action="store_true", help="judge without reading logs (one container)")
     parser.add_argument("--log-tail", metavar="LINES", help="newest log lines to analyse (one container)")
     _add_fail_on(parser)
-    _add_common(parser, watch=True)
+    _add_common(parser)
 
 
 def _diagnose(call: Invocation) -> int:
@@ -73,7 +72,7 @@ def _diagnose(call: Invocation) -> int:
 def _drift_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("compose_file", nargs="?", metavar="COMPOSE_FILE", help="all projects found when left out")
     _add_project(parser)
-    _add_common(parser, watch=True)
+    _add_common(parser)
 
 
 def _drift(call: Invocation) -> int:
@@ -90,7 +89,7 @@ def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--filter", "-f", action="append", metavar="KEY=VALUE", default=[], help="as docker ps --filter takes it"
     )
-    _add_common(parser, watch=True)
+    _add_common(parser)
 
 
 def _list(call: Invocation) -> int:
@@ -110,7 +109,7 @@ def _info(call: Invocation) -> int:
 
 def _stats_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("container", nargs="?", metavar="CONTAINER", help="all running ones when left out")
-    _add_common(parser, watch=True)
+    _add_common(parser)
 
 
 def _stats(call: Invocation) -> int:
@@ -185,10 +184,6 @@ def _cost(call: Invocation) -> int:
     return run_command_tool(call, "get_cost_report", {"period": call.arguments.period})
 
 
-def _nothing(parser: ArgumentParser) -> None:
-    """Add no arguments."""
-
-
 COMMANDS: tuple[Command, ...] = (
     Command("diagnose", CONTAINERS, "What is wrong, why, and what to do.", _diagnose_arguments, _diagnose),
     Command("list", CONTAINERS, "List containers.", _list_arguments, _list),
@@ -198,10 +193,10 @@ COMMANDS: tuple[Command, ...] = (
     Command("explain", CONTAINERS, "Find an error in a log and say what it means.", _explain_arguments, _explain),
     Command("drift", COMPOSE, "Where running containers left their Compose files.", _drift_arguments, _drift),
     Command("untracked", COMPOSE, "List containers that no Compose file defines.", _untracked_arguments, _untracked),
-    Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", _nothing, serve, all_settings=True),
-    Command("check-config", DAEMON, "Check all settings; say OK or what is wrong.", _nothing, check_config, True),  # noqa: FBT003
+    Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, serve, all_settings=True),
+    Command("check-config", DAEMON, "Check all settings; say OK or what is wrong.", add_format, check_config, True),  # noqa: FBT003
     Command(
-        "healthcheck", DAEMON, "Ask the running daemon whether it is healthy (exit 0 or 1).", _nothing, check_daemon
+        "healthcheck", DAEMON, "Ask the running daemon whether it is healthy (exit 0 or 1).", add_format, check_daemon
     ),
     Command("health", TOOLS, "Say whether the engine is reached.", _add_common, _health),
     Command("cost", TOOLS, "Say what tool calls cost.", _cost_arguments, _cost),
@@ -209,5 +204,5 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "snapshot", TOOLS, "Write the host as a JSON file for --from-snapshot.", add_snapshot_arguments, run_snapshot
     ),
-    Command("version", TOOLS, "Show the version.", _nothing, show_version),
+    Command("version", TOOLS, "Show the version.", add_format, show_version),
 )

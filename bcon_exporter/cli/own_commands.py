@@ -28,6 +28,17 @@ _ASK_SECONDS = 3.0
 _HTTP_OK = 200
 
 
+def no_arguments(parser: ArgumentParser) -> None:
+    """Add none."""
+
+
+def add_format(parser: ArgumentParser, default: str = "table") -> None:
+    """Add --format."""
+    parser.add_argument(
+        "--format", choices=("table", "json", "markdown"), default=default, help=f"how to print (default: {default})"
+    )
+
+
 def serve(call: Invocation) -> int:
     """Run the daemon until it is told to stop."""
     return run_daemon(call.settings, call.reload)
@@ -36,13 +47,19 @@ def serve(call: Invocation) -> int:
 def check_config(call: Invocation) -> int:
     """Check what only use would find: the engine's address, the catalogue, the web configuration."""
     check_settings(call.settings)
-    sys.stdout.write("OK\n")
+    _tell(call, "OK", {"ok": True})
     return Exit.FINE
 
 
-def show_version(call: Invocation) -> int:  # noqa: ARG001 -- commands share a shape
+def _tell(call: Invocation, line: str, result: dict[str, object]) -> None:
+    """Print one line, or in JSON a result in the envelope."""
+    as_json = getattr(call.arguments, "format", "table") == "json"
+    sys.stdout.write(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
+
+
+def show_version(call: Invocation) -> int:
     """Print the version."""
-    sys.stdout.write(version_line() + "\n")
+    _tell(call, version_line(), {"version": __version__, "python_version": platform.python_version()})
     return Exit.FINE
 
 
@@ -56,6 +73,8 @@ def check_daemon(call: Invocation) -> int:
     problem = _ask(call.settings)
     if problem is not None:
         sys.stderr.write(f"{PROGRAM}: {call.settings.web.listen_address}: {problem}\n")
+    if call.arguments.format == "json":
+        _tell(call, "", {"healthy": problem is None, "message": problem})
     return Exit.FINE if problem is None else Exit.FINDINGS
 
 
@@ -80,7 +99,8 @@ def _ask(settings: Settings) -> str | None:
 
 
 def add_call_arguments(parser: ArgumentParser) -> None:
-    """Add TOOL, JSON and --from-snapshot."""
+    """Add TOOL, JSON, --format and --from-snapshot."""
+    add_format(parser, "json")
     parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all")
     parser.add_argument(
         "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
@@ -101,8 +121,7 @@ def run_call(call: Invocation) -> int:
         envelope = call_tool(context, call.arguments.tool, payload)
     finally:
         close_context(context)
-    screen = Screen("json")
-    screen.show(envelope)
+    Screen(call.arguments.format).show(envelope)
     return Exit.FINE if envelope.error is None else exit_of_error(envelope.error)
 
 

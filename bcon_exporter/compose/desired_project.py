@@ -10,7 +10,8 @@ from bcon_exporter.compose.attachments import real_name
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.service_fields import image_of, replicas_of, service_fields
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
-from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields
+from bcon_exporter.model.masking import safe_text
+from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, shown_path
 
 if TYPE_CHECKING:
     from bcon_exporter.model.masking import Sealer
@@ -45,7 +46,9 @@ def make_project(resolved: ResolvedModel, sealer: "Sealer", now: datetime, *, sh
         volumes=_real_names(model, "volumes"),
         unresolved=tuple(unresolved),
         problem=ProjectProblem.UNRESOLVED_VARIABLE if any(one.doubtful for one in services) else None,
-        problem_detail=_unresolved_detail(tuple(unresolved)) if any(one.doubtful for one in services) else None,
+        problem_detail=_unresolved_detail(tuple(unresolved), shell_known)
+        if any(one.doubtful for one in services)
+        else None,
         network_hashes=_resource_hashes(model, "networks"),
         volume_hashes=_resource_hashes(model, "volumes"),
     )
@@ -78,13 +81,13 @@ def _service(
     provided = bool(service.get("provider"))
     return DesiredService(
         name=name,
-        image=image_of(service, name, str(resolved.model.get("name"))),
+        image=safe_text(image_of(service, name, str(resolved.model.get("name")))),
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
         config_hash=None if doubtful or _names_live_containers(service) else resolved.hashes.get(name),
         fields=seal_fields(raw, sealer),
-        doubtful=tuple(sorted(doubtful)),
+        doubtful=tuple(sorted(map(shown_path, doubtful))),
     )
 
 
@@ -119,13 +122,15 @@ def _doubtful(raw: RawFields, name: str, resolved: ResolvedModel) -> set[str]:
     return doubtful | {path for path in now.keys() | probed.keys() if now.get(path) != probed.get(path)}
 
 
-def _unresolved_detail(names: tuple[str, ...]) -> str:
+def _unresolved_detail(names: tuple[str, ...], shell_known: bool) -> str:  # noqa: FBT001 -- private
     listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")  # noqa: PLR2004 — as many as fit a line
     if not listed:
         return "The home directory of the user who ran `up` is not known here."
+    it, their = ("it", "its value") if len(names) == 1 else ("them", "their values")
+    how = f"Set {it} in this shell, or name" if shell_known else "Name"
     return (
-        f"No value is known for {listed}: what hangs on them is compared with low confidence. "
-        "Name a file with their values in compose.env-file."
+        f"No value is known for {listed}: what hangs on {it} is compared with low confidence. "
+        f"{how} a file with {their} in compose.env-file."
     )
 
 

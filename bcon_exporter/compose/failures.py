@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from bcon_exporter.errors import ComposeParseError
+from bcon_exporter.model.masking import safe_text
 
 _KEY = r"([A-Za-z0-9_.\[\]-]{1,128})"
 _NAME = r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})"
@@ -94,7 +95,7 @@ def unset_variables(errors: str) -> tuple[str, ...]:
 def _kind(complaint: str) -> str:
     for pattern, text in _KINDS:
         if match := pattern.search(complaint):
-            return text.format(*match.groups())
+            return safe_text(text.format(*match.groups()))
     return "It breaks a rule of the Compose format."
 
 

@@ -5,16 +5,18 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis.logs import Hit, find_events
 from bcon_exporter.diagnosis.numbers import numbers_of, render
-from bcon_exporter.diagnosis.peers import Neighbours, causes_of_dependencies, causes_of_peer, host_of
+from bcon_exporter.diagnosis.peers import Neighbours, causes_of_dependencies, causes_of_peer, host_of, is_local
 from bcon_exporter.diagnosis.rule import Case, SymptomRule
 from bcon_exporter.model.facts import LogLine
-from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import Category, SuggestionText
 
 MAX_CAUSES = 6
 MAX_SUGGESTIONS = 6
 MAX_EVIDENCE = 3
 MAX_HITS = 200
+COMMAND_CODES = (126, 127)
+"""The command cannot be executed, or is not there: the engine's "no such file" then means no mounted file."""
 
 
 class Conclusion(NamedTuple):
@@ -28,11 +30,14 @@ def conclude(
     case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule], neighbours: Neighbours
 ) -> Conclusion:
     """Rank what explains `symptoms` and collect what to do about it."""
-    hits = _hits(case, symptoms)
+    hits, at_home = _apart(_hits(case, symptoms), _probe_hits(case, symptoms))
     present = {symptom.type for symptom in symptoms}
     numbers = numbers_of(case.container, case.host, case.thresholds)
-    causes = [*_causes_of_peers(case, hits, neighbours), *causes_of_hits(hits)]
+    causes = [*_causes_at_home(at_home), *_causes_of_peers(case, hits, neighbours), *causes_of_hits(hits)]
     texts = [suggestion for hit in hits for suggestion in hit.signature.suggestions]
+    texts += [_LISTEN] if at_home else []
+    if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
+        texts = [_at_once(text) for text in texts]
     for rule in rules:
         if rule.type in present:
             advice = rule.advise(case)
@@ -45,20 +50,70 @@ def conclude(
 
 
 def _hits(case: Case, symptoms: Sequence[Symptom]) -> list[Hit]:
-    """Signatures in the log, in the engine's own error, in probes' outputs and in the last words before an exit."""
+    """Signatures in the log, in the engine's own error and in the last words before an exit."""
     hits = [hit for event in case.events for hit in event.hits]
     present = {symptom.type for symptom in symptoms}
     said: list[str] = []
-    if case.container.error and not case.container.is_running:
+    if case.container.error and not case.container.is_running and case.container.exit_code not in COMMAND_CODES:
         said.append(case.container.error)
-    if SymptomType.UNHEALTHY in present and case.container.health is not None:
-        said += [line for probe in case.container.health.probes[-3:] for line in probe.output.splitlines()]
     end = case.ending.exit
     if not hits and end is not None and SymptomType.EXIT_ERROR in present:
         said += end.last_lines
+    return [*hits, *_hits_in(said, case)][-MAX_HITS:]
+
+
+def _probe_hits(case: Case, symptoms: Sequence[Symptom]) -> list[Hit]:
+    """Signatures in what the health check printed."""
+    health = case.container.health
+    if health is None or all(symptom.type is not SymptomType.UNHEALTHY for symptom in symptoms):
+        return []
+    return _hits_in((line for probe in health.probes[-3:] for line in probe.output.splitlines()), case)
+
+
+def _hits_in(said: Iterable[str], case: Case) -> list[Hit]:
     lines = [LogLine(at=None, stream="stderr", text=text) for text in said if text]
-    hits += [hit for event in find_events(lines, case.catalogue) for hit in event.hits]
-    return hits[-MAX_HITS:]
+    return [hit for event in find_events(lines, case.catalogue) for hit in event.hits]
+
+
+def _apart(hits: list[Hit], of_probes: list[Hit]) -> tuple[list[Hit], list[Hit]]:
+    """Return all hits, and apart from them those of a health check that asks the container itself.
+
+    A check runs inside the container: localhost is right there, and there is no other side.
+    """
+    at_home = [
+        hit
+        for hit in of_probes
+        if hit.signature.category is Category.NETWORK and (hit.peer is None or is_local(host_of(hit.peer)))
+    ]
+    return [*hits, *(hit for hit in of_probes if hit not in at_home)], at_home
+
+
+def _causes_at_home(hits: Sequence[Hit]) -> list[LikelyCause]:
+    return [
+        LikelyCause(
+            id="nothing_listens",
+            description="Nothing in the container answers at the address that its health check asks.",
+            confidence=0.75,
+            evidence=(hit.line[:240],),
+            related_symptoms=(SymptomType.UNHEALTHY,),
+        )
+        for hit in hits
+    ]
+
+
+_LISTEN = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Check that the program has started and listens on the address and port that the health check asks.",
+    rationale="The check runs inside the container, so that no other container has a part in it.",
+    check="docker logs --tail 100 {name}",
+)
+
+
+def _at_once(text: SuggestionText) -> SuggestionText:
+    """Return what repairs a container that is down as something to do now, not today."""
+    if text.urgency is not Urgency.SHORT_TERM:
+        return text
+    return text.model_copy(update={"urgency": Urgency.IMMEDIATE})
 
 
 def causes_of_hits(hits: Iterable[Hit]) -> list[LikelyCause]:

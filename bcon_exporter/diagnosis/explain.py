@@ -68,7 +68,8 @@ def _finder(pattern: str) -> Callable[[str], bool]:
         compiled = compile_pattern(expression)
     except (re2.error, UnicodeEncodeError) as error:
         reason = error.args[0] if isinstance(error, re2.error) and error.args else "not valid text"
-        raise _bad(reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)) from None
+        said = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
+        raise _bad(said.partition(":")[0]) from None  # after the colon it quotes the expression as we compile it
     if compiled.programsize > MAX_PROGRAM:
         raise _bad(_TOO_LARGE)
     return lambda text: compiled.search(text.encode("utf-8", "replace")) is not None

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.logs import LogEvent, summarise
+from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import Case, Verdict, unknown
 from bcon_exporter.diagnosis.windows import softened
 from bcon_exporter.model.facts import ContainerState
@@ -69,4 +70,5 @@ def evidence_of(events: tuple[LogEvent, ...]) -> tuple[str, ...]:
 def _age(at: datetime | None, now: datetime) -> str:
     if at is None:
         return "at an unknown time"
-    return f"{max(0, round((now - at).total_seconds()))} s ago"
+    seconds = round((now - at).total_seconds())
+    return f"{in_seconds(seconds)} ago" if seconds > 0 else "just now"

@@ -65,6 +65,11 @@ def host_of(peer: str) -> str:
     return bare.split(":")[0].split("]")[0]
 
 
+def is_local(host: str) -> bool:
+    """Whether a host is the container itself."""
+    return host.startswith(_LOCAL)
+
+
 def causes_of_peer(peer: str, signature: str, asking: ContainerFacts, neighbours: Neighbours) -> list[LikelyCause]:
     """What the state of the named peer tells about a failed connection.
 
@@ -75,7 +80,7 @@ def causes_of_peer(peer: str, signature: str, asking: ContainerFacts, neighbours
         neighbours: Of the same host.
     """
     host = host_of(peer)
-    if host.startswith(_LOCAL):
+    if is_local(host):
         text = "It connects to localhost, which inside a container is the container itself."
         return [LikelyCause(id="localhost_in_container", description=text, confidence=0.75, related_symptoms=RELATED)]
     found = neighbours.find(host, asking)

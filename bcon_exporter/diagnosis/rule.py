@@ -62,6 +62,11 @@ class Case:
         found = find_events(logs.lines, self.catalogue)
         return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
 
+    @cached_property
+    def has_advice_from_log(self) -> bool:
+        """Whether what the log shows comes with advice of its own: to read the log is then no news."""
+        return any(hit.signature.suggestions for event in self.events for hit in event.hits)
+
     def symptom(self, rule_type: SymptomType, severity: Severity, description: str, *evidence: str) -> Symptom:
         """Make a symptom of certain evidence, seen now."""
         return Symptom(

@@ -42,12 +42,16 @@ def find_action(
     container: ContainerFacts,
     differences: Iterable[FieldDifference],
     pairing: ProjectPairing,
-) -> ComposeAction:
-    """Return "recreate" when Compose would notice a difference, else "nothing"."""
+) -> ComposeAction | None:
+    """Return "recreate" when Compose would notice a difference, else "nothing"; None where only the hash could tell.
+
+    What hangs on a variable without a value proves nothing.
+    """
     same_hash = compare_hash(service, container, pairing)
     if same_hash is False or has_stale_image_label(container):
         return "recreate"
-    for difference in differences:
+    firm = [one for one in differences if one.path not in service.doubtful]
+    for difference in firm:
         root, _, rest = difference.path.partition(".")
         if difference.expected is None:
             lost = False
@@ -56,7 +60,8 @@ def find_action(
             lost = lost or (root == "volumes" and difference.expected.shown.startswith("volume "))
         if lost or (same_hash is None and root not in (*_UPDATABLE, "networks")):
             return "recreate"
-    return "nothing"
+    unclear = same_hash is None and any(one.path.partition(".")[0] in _UPDATABLE for one in firm)
+    return None if unclear or (same_hash is None and not firm) else "nothing"
 
 
 def has_stale_image_label(container: ContainerFacts) -> bool:

@@ -42,7 +42,7 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport
         status=status,
         differences=differences,
         doubts=doubts,
-        untracked=tuple(one.name for one in untracked if one.is_running),
+        untracked=tuple(sorted(one.name for one in untracked if one.is_running)),
         summary=_summary(status, differences, pairing, _reason(project, doubts, unread)),
         services=tuple(map(_replicas, pairing.services)),
         unknown_reason=project.problem,

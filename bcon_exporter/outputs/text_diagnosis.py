@@ -1,6 +1,7 @@
 """A diagnosis as a person wants to read it: what is wrong, why, what to do; the worst first."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -25,7 +26,9 @@ from bcon_exporter.outputs.text_style import (
 _WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "week"}
 _ORDER: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
 _LABEL_WIDTH = 5
+_ABOUT = re.compile(r"^(?:\d+ times: |the engine says: |probe exit -?\d+: )")
 _SHOWN_SAMPLES = 3
+_SHOWN_NAMES = 5
 _BRIEF_EVIDENCE, _BRIEF_CAUSES, _BRIEF_SUGGESTIONS = 2, 1, 2
 
 
@@ -46,8 +49,9 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
     """Return one container; brief shows the top cause and the newest evidence only."""
     parts: list[RenderableType] = [_title(report)]
     rows: list[tuple[str, RenderableType]] = []
-    for index, symptom in enumerate(report.symptoms):
-        rows += _symptom_rows(symptom, report, label="" if index else "what", brief=brief)
+    told: set[str] = set()
+    for index, symptom in enumerate(sorted(report.symptoms, key=lambda one: -one.severity.rank)):
+        rows += _symptom_rows(symptom, report, told, label="" if index else "what", brief=brief)
     causes = report.likely_causes[: _BRIEF_CAUSES if brief else None]
     rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(causes)]
     suggestions = report.suggestions[: _BRIEF_SUGGESTIONS if brief else None]
@@ -82,8 +86,9 @@ def _title(report: DiagnosisReport) -> Text:
 
 
 def _symptom_rows(
-    symptom: Symptom, report: DiagnosisReport, *, label: str, brief: bool
+    symptom: Symptom, report: DiagnosisReport, told: set[str], *, label: str, brief: bool
 ) -> Iterator[tuple[str, RenderableType]]:
+    """Yield what is seen and by which sign; a line that another symptom of the container quoted stands once."""
     sentence = plain(symptom.description)
     tag = symptom.type.value
     if symptom.confidence < 1:
@@ -92,9 +97,16 @@ def _symptom_rows(
         tag += f", since {show_age(symptom.first_seen, report.timestamp)}"
     sentence.append(f"  {tag}", style=DIM)
     yield label, Text.assemble(("● ", SEVERITY_STYLES[symptom.severity]), sentence)
-    evidence = tuple(dict.fromkeys(symptom.evidence))
+    evidence = [line for line in dict.fromkeys(symptom.evidence) if _core(line) not in told]
     for line in evidence[-_BRIEF_EVIDENCE if brief else 0 :]:
-        yield "", _quote(line)
+        told.add(_core(line))
+        if not (brief and _core(line) in symptom.description):
+            yield "", _quote(line)
+
+
+def _core(line: str) -> str:
+    """Return what a line of evidence quotes, without what we say about it."""
+    return _ABOUT.sub("", line)
 
 
 def _cause(cause: LikelyCause) -> Text:
@@ -141,8 +153,24 @@ def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
     """Return what of the host could not be read: silence is never health."""
     lines = [plain(f"not read: {what}: {reason}", "yellow") for what, reason in sorted(report.unread.items())]
     if report.incomplete:
-        lines.append(plain(f"incomplete facts of: {', '.join(report.incomplete)}", "yellow"))
+        lines.append(plain(f"incomplete facts of: {_some(report.incomplete)}", "yellow"))
+    lines += [plain(f"not judged: {told}", DIM) for told in _unjudged(report)]
     return [Text(), *lines] if lines else []
+
+
+def _unjudged(report: DiagnoseAllReport) -> Iterator[str]:
+    """Yield which rules could not be judged on which healthy containers, and why; the others tell it themselves."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in report.reports:
+        for rule in one.not_evaluated if one.status == "healthy" else ():
+            found.setdefault((rule.symptom.value, rule.reason), []).append(one.container_name)
+    for (symptom, reason), names in found.items():
+        yield f"{symptom} of {_some(names)}: {reason}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def show_explanation(report: ErrorExplanation) -> RenderableType:

@@ -8,7 +8,7 @@ from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.model.reports import ContainerInfo, ContainerLogs, ContainerStats, LogEntry
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.listing import matches_filters, show_container
+from bcon_exporter.tools.listing import list_order, matches_filters, show_container
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -22,7 +22,7 @@ def list_containers(context: Context, request: ListContainersInput) -> tuple[Con
     # As docker does: asking for stopped ones by a filter means to see them.
     stopped_too = request.all or any(key in ("status", "exited") for key, _ in filters)
     chosen = [facts for facts in snapshot.containers if (stopped_too or _is_up(facts))]
-    return tuple(show_container(facts) for facts in sorted(chosen, key=_order) if matches_filters(facts, filters))
+    return tuple(show_container(facts) for facts in sorted(chosen, key=list_order) if matches_filters(facts, filters))
 
 
 def get_container_info(context: Context, request: ContainerInput) -> ContainerInfo:
@@ -117,11 +117,6 @@ def _no_usage(facts: ContainerFacts) -> InvalidInputError:
 
 def _is_up(facts: ContainerFacts) -> bool:
     return facts.is_running or facts.state.value == "restarting"
-
-
-def _order(facts: ContainerFacts) -> tuple[str, str, str]:
-    compose = facts.compose
-    return (compose.project if compose else "￿", compose.service if compose else "", facts.name)
 
 
 def _percent(ratio: float | None) -> float | None:

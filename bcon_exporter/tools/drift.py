@@ -10,7 +10,7 @@ from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
 from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.listing import show_container
+from bcon_exporter.tools.listing import list_order, show_container
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -42,7 +42,8 @@ def get_untracked_containers(context: Context, request: GetUntrackedContainersIn
     project = None
     if request.compose_file is not None:
         project = _resolve(context, request.compose_file, request.project_name, snapshot)
-    return tuple(show_container(facts) for facts in find_untracked(project, snapshot))
+    found = sorted(find_untracked(project, snapshot), key=list_order)
+    return tuple(show_container(facts) for facts in found)
 
 
 def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:

@@ -32,6 +32,12 @@ def show_container(facts: ContainerFacts) -> ContainerInfo:
     )
 
 
+def list_order(facts: ContainerFacts) -> tuple[str, str, str]:
+    """Return the place in a list: by project, those without one last, then by service and name."""
+    compose = facts.compose
+    return (compose.project if compose else "\uffff", compose.service if compose else "", facts.name)
+
+
 def matches_filters(facts: ContainerFacts, filters: Iterable[tuple[str, str]]) -> bool:
     """Tell whether the container passes every filter; a fact that is unknown passes none."""
     return all(_FILTERS[key](facts, wanted) for key, wanted in filters)

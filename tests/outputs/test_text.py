@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -287,6 +287,7 @@ def test_untrusted_text_is_no_markup_in_markdown(value: Any) -> None:
         assert re.search(rf"(?<!\\){re.escape(markup)}", prose) is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_a_face(raw: str) -> None:
     value = report(raw, symptoms=(symptom(description=raw, evidence=(raw,)),))

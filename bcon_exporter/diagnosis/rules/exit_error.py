@@ -6,9 +6,10 @@ from bcon_exporter.diagnosis.endings import EndKind, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
-from bcon_exporter.model.signatures import SuggestionText
+from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 EXIT = SymptomType.EXIT_ERROR
 LAST_LINES = 3
@@ -34,7 +35,11 @@ def _judge(case: Case) -> Verdict:
 def _failed(case: Case) -> Symptom:
     ending = case.ending
     severity = Severity.INFO if ending.aged else Severity.ERROR
-    description = f"It exited with code {explain_exit(ending.exit_code or 0)}{_when(case)}; nobody asked it to."
+    code = explain_exit(ending.exit_code or 0)
+    if case.container.state is ContainerState.CREATED:
+        return case.symptom(EXIT, severity, f"Its start failed with code {code}{_when(case)}; it never ran.")
+    by = "somebody killed it without asking it to stop" if _was_killed(case) else "nobody asked it to"
+    description = f"It exited with code {code}{_when(case)}; {by}."
     symptom = case.symptom(EXIT, severity, description, *_evidence(case, ending.exit))
     return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
 
@@ -42,7 +47,7 @@ def _failed(case: Case) -> Symptom:
 def _asked(case: Case) -> Symptom | None:
     end = case.ending.exit
     if end is not None and end.forced:
-        description = f"It was stopped as asked{_when(case)}, but only SIGKILL ended it."
+        description = f"It was stopped as asked{_when(case)}; only SIGKILL ended it."
         return case.symptom(EXIT, Severity.INFO, description, f"exit code {explain_exit(case.ending.exit_code or 0)}")
     if case.ending.certain or not case.ending.exit_code:
         return None
@@ -71,13 +76,17 @@ def _came_back(case: Case) -> Symptom | None:
         return None
     severity = Severity.WARNING if case.well else Severity.ERROR
     ago = in_seconds((case.now - crash.at).total_seconds())
-    description = f"It exited with code {explain_exit(crash.exit_code)} {ago} ago and was started again."
+    description = f"It exited with code {explain_exit(crash.exit_code)}, {ago} ago, and was started again."
     return case.symptom(EXIT, severity, description, *_evidence(case, crash))
 
 
 def _when(case: Case) -> str:
     at = case.ending.at
-    return "" if at is None else f" {in_seconds((case.now - at).total_seconds())} ago"
+    return "" if at is None else f", {in_seconds((case.now - at).total_seconds())} ago"
+
+
+def _was_killed(case: Case) -> bool:
+    return case.ending.exit is not None and case.ending.exit.killed
 
 
 def _evidence(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
@@ -100,17 +109,32 @@ def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
 def _advise(case: Case) -> Advice:
     crash = last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
+    if _was_killed(case):
+        return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
+    told_elsewhere = case.looping or case.container.state is ContainerState.CREATED
     return Advice(
         causes=(cause_of_exit(code),) if code else (),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Read the last lines of its log and what the engine says about the exit.",
-                rationale="Exit code {exit_code}, restart policy {restart_policy}.",
-                check="docker logs --tail 100 {name}",
-            ),
-        ),
+        suggestions=() if told_elsewhere or case.has_advice_from_log else (_READ_THE_LOG,),
     )
+
+
+_KILLED = CauseText(
+    id="killed_from_outside",
+    text="Somebody killed it through the engine (docker kill), without a stop signal before.",
+    confidence=0.95,
+)
+_FIND_THE_KILLER = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Find out who or what killed it, and start it again if it is needed.",
+    rationale="A kill loses what the program had not written yet; `docker stop` asks first.",
+    check="docker events --since 24h --until 0s --filter container={name} --filter event=kill",
+)
+_READ_THE_LOG = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Read the last lines of its log and what the engine says about the exit.",
+    rationale="Exit code {exit_code}, restart policy {restart_policy}.",
+    check="docker logs --tail 100 {name}",
+)
 
 
 RULE = SymptomRule(

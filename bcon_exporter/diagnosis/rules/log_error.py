@@ -12,7 +12,9 @@ def _judge(case: Case) -> Verdict:
     )
 
 
-def _advise(_case: Case) -> Advice:
+def _advise(case: Case) -> Advice:
+    if case.has_advice_from_log:
+        return Advice()
     return Advice(
         suggestions=(
             SuggestionText(

@@ -29,7 +29,7 @@ def _advise(_case: Case) -> Advice:
                 urgency=Urgency.SHORT_TERM,
                 action="Find out who paused it and whether it was forgotten.",
                 rationale="Its connections stay open and time out.",
-                check="docker inspect -f '{{.State.Status}}' {name}",
+                check="docker events --since 24h --until 0s --filter container={name} --filter event=pause",
             ),
         ),
     )

@@ -104,15 +104,16 @@ def _advise(case: Case) -> Advice:
         cause = CauseText(id="crash_loop", text="The program fails soon after each start.", confidence=0.5)
     return Advice(
         causes=(cause,),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Read the last lines before an exit; the restarts hide them quickly.",
-                rationale="{restarts} restarts within the window; the engine waits up to a minute between two.",
-                check="docker logs --tail 100 {name}",
-            ),
-        ),
+        suggestions=() if case.has_advice_from_log else (_READ_THE_LOG,),
     )
+
+
+_READ_THE_LOG = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Read the last lines before an exit; the restarts hide them quickly.",
+    rationale="{restarts} restarts within the window; the engine waits up to a minute between two.",
+    check="docker logs --tail 100 {name}",
+)
 
 
 RULE = SymptomRule(

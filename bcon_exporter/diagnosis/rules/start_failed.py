@@ -28,15 +28,22 @@ def _advise(case: Case) -> Advice:
     code = case.container.exit_code
     return Advice(
         causes=(cause_of_exit(code),) if code in START_CODES else (),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Read the engine's own message; the container never wrote a log.",
-                rationale="Nothing restarts a container whose start failed.",
-                check="docker inspect -f '{{.State.Error}}' {name}",
-            ),
-        ),
+        suggestions=(_CORRECT_THE_COMMAND, _READ_THE_ERROR) if code in (126, 127) else (_READ_THE_ERROR,),
     )
+
+
+_CORRECT_THE_COMMAND = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Correct the command or entrypoint, or install the program in the image.",
+    rationale="Exit code {exit_code}: the first word of the command must be an executable file of the image.",
+    check="docker inspect -f '{{.Path}} {{.Args}}' {name}",
+)
+_READ_THE_ERROR = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Read the engine's own message; the container never wrote a log.",
+    rationale="Nothing restarts a container whose start failed.",
+    check="docker inspect -f '{{.State.Error}}' {name}",
+)
 
 
 RULE = SymptomRule(

@@ -22,7 +22,7 @@ from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift,
 class _Seen:
     difference: FieldDifference
     outside_compose: bool
-    action: ComposeAction
+    action: ComposeAction | None
     confidence: float
 
 
