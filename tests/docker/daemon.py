@@ -36,12 +36,30 @@ class Answer:
 
 
 class Daemon:
-    """A daemon of its own state file and port; killed at the end whatever happens."""
+    """A daemon of its own state file and port; killed at the end whatever happens.
 
-    def __init__(self, folder: Path, host: str, *flags: str, environ: dict[str, str] | None = None) -> None:
+    Args:
+        folder: Holds its state and its log.
+        flags: Added to the usual ones; a later one wins.
+        environ: Added to the environment.
+        below: The command that runs it, as another user or in other namespaces.
+
+    Attributes:
+        start_seconds: From the start of the process until it served, on a machine with nothing else to do.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        host: str,
+        *flags: str,
+        environ: dict[str, str] | None = None,
+        below: tuple[str, ...] = (),
+    ) -> None:
         self.folder = folder
         self.log_file = folder / "daemon.log"
         self.port = 0
+        self.start_seconds = 0.0
         defaults = [
             "--docker.host",
             host,
@@ -50,11 +68,12 @@ class Daemon:
             "--state.path",
             str(folder / "state.db"),
         ]
-        self._command = [sys.executable, "-m", "bcon_exporter", "serve", *defaults, *flags]
+        self._command = [*below, sys.executable, "-m", "bcon_exporter", "serve", *defaults, *flags]
         self._environ = {**os.environ, **(environ or {})}
         self.process: subprocess.Popen[bytes]
 
     def __enter__(self) -> Daemon:
+        began = time.monotonic()
         with self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
                 self._command, stdout=log, stderr=log, env=self._environ, cwd=Path(__file__).parents[2]
@@ -64,12 +83,17 @@ class Daemon:
         except AssertionError:
             self._kill()
             raise AssertionError(self.log) from None
+        self.start_seconds = time.monotonic() - began - self._seconds_without_cpu()
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self._kill()
+
+    def _seconds_without_cpu(self) -> float:
+        """How long the main thread has waited for a processor so far: the machine's load, not the daemon's doing."""
+        return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
 
     def _kill(self) -> None:
         if self.process.poll() is None:
@@ -86,6 +110,11 @@ class Daemon:
     def log(self) -> str:
         """What the daemon has written so far."""
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+
+    def threads(self) -> list[str]:
+        """The names of the process's threads, as the kernel shows them to everybody."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return [(task / "comm").read_text().strip() for task in tasks]
 
     def ask(self, path: str, method: str = "GET", body: Any = None) -> Answer:
         """Send one request on a connection of its own."""

@@ -136,7 +136,9 @@ def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) 
     socket = Path(engine.host.removeprefix("unix://"))
     socket.chmod(0o600)
 
-    with ForbiddenDaemon(tmp_path, engine.host, *QUICK) as daemon:
+    nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+
+    with Daemon(tmp_path, engine.host, *QUICK, below=nobody) as daemon:
         wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
         ready, healthy = daemon.ask("/-/ready"), daemon.ask("/-/healthy")
         tool = daemon.ask("/api/v1/tools/list_containers", "POST", {})
@@ -144,14 +146,6 @@ def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) 
     assert (ready.status, healthy.status) == (503, 200)
     assert "may not use" in ready.text
     assert (tool.status, tool.json()["error"]["code"]) == (403, "permission_denied")
-
-
-class ForbiddenDaemon(Daemon):
-    """A daemon that runs as a user who may nothing."""
-
-    def __init__(self, folder: Path, host: str, *flags: str) -> None:
-        super().__init__(folder, host, *flags)
-        self._command = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", *self._command]
 
 
 def test_a_reload_with_a_broken_file_keeps_the_old_settings(engine: TestEngine, tmp_path: Path) -> None:

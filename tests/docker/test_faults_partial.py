@@ -1,0 +1,98 @@
+"""An engine of which only one part hangs: the rest stays fresh, what hangs is marked, and it is not pestered.
+
+With containerd frozen, ping, list, inspect and logs answer in milliseconds while stats hang.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.docker.daemon import Daemon
+from tests.docker.scraping import scrape, wait_for_whole_scan
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.docker.conftest import TestEngine
+
+pytestmark = pytest.mark.docker
+
+INTERVAL = 3.0
+QUICK = ("--scan.diagnose-interval=3s", "--scan.drift-interval=3s")
+WITHOUT_CGROUP_FILES = (
+    *("unshare", "--mount", "--propagation", "private", "sh", "-c"),
+    'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$0" "$@"',
+)
+STATS_UP = 'bcon_docker_endpoint_up{endpoint="stats"}'
+STATS_REQUESTS = 'bcon_docker_requests_total{endpoint="stats"}'
+MEMORY = 'bcon_container_memory_usage_bytes{container="%s",project="",service=""}'
+RUNNING = 'bcon_container_running{container="%s",project="",service=""}'
+NAMES = ("aa", "bb", "cc")
+
+
+def start_three(engine: TestEngine) -> None:
+    for name in NAMES:
+        engine.docker("run", "-d", "--name", name, engine.image, "serve")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to hide the cgroup files from the daemon")
+def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(engine: TestEngine, tmp_path: Path) -> None:
+    start_three(engine)
+    with Daemon(tmp_path, engine.host, *QUICK, below=WITHOUT_CGROUP_FILES) as daemon:
+        for name in NAMES:
+            wait_until(lambda name=name: daemon.sample(MEMORY % name), f"usage of {name}")  # type: ignore[misc]  # a bound default
+        engine.pause("containerd")
+        daemon.wait_for_sample(STATS_UP, 0)
+        daemon.wait_for_sample(MEMORY % "aa", None)
+        asked, frozen_at = daemon.sample(STATS_REQUESTS) or 0, time.monotonic()
+        scans = daemon.sample('bcon_scans_total{scan="diagnose"}') or 0
+        wait_until(lambda: (daemon.sample('bcon_scans_total{scan="diagnose"}') or 0) >= scans + 3, "three more scans")
+        metrics, intervals = scrape(daemon), (time.monotonic() - frozen_at) / INTERVAL
+        probes = (daemon.sample(STATS_REQUESTS) or 0) - asked
+        stats = daemon.ask("/api/v1/containers/aa/stats").json()
+        engine.resume("containerd")
+        recovery = daemon.wait_for_sample(STATS_UP, 1, timeout_seconds=20)
+        wait_until(lambda: daemon.sample(MEMORY % "cc"), "fresh usage", timeout_seconds=20)
+
+    assert (metrics.value("bcon_up"), metrics.scan("success")) == (1, 1)
+    assert {name: metrics.value("bcon_container_running", container=name) for name in NAMES} == dict.fromkeys(NAMES, 1)
+    assert metrics.scan("incomplete_containers") == 3
+    assert (metrics.scan("last_duration_seconds") or 99) < INTERVAL
+    assert metrics.value("bcon_scan_failures_total", scan="diagnose") == 0
+    assert metrics.value("bcon_container_symptom", container="aa", symptom="high_memory") is None, "was not judged"
+    assert metrics.value("bcon_container_symptom", container="aa", symptom="restart_loop") == 0
+    assert 1 <= probes <= intervals + 1
+    assert stats["result"]["last_known"] is True
+    assert recovery <= 2 * INTERVAL + 2
+    assert "Traceback" not in daemon.log
+
+
+def test_list_and_inspect_stay_fresh_while_stats_hang(engine: TestEngine, tmp_path: Path) -> None:
+    """A container that comes and one that goes are both seen; usage comes from cgroup files, where there are any."""
+    start_three(engine)
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        wait_for_whole_scan(daemon)
+        engine.pause("containerd")
+        daemon.wait_for_sample(STATS_UP, 0)
+        engine.docker("create", "--name", "new", "--restart", "on-failure:7", engine.image, "serve")
+        daemon.wait_for_sample(RUNNING % "new", 0, timeout_seconds=3 * INTERVAL)
+        info = daemon.ask("/api/v1/containers/new").json()["result"]
+        engine.docker("rm", "new")
+        daemon.wait_for_sample(RUNNING % "new", None, timeout_seconds=3 * INTERVAL)
+        metrics = scrape(daemon)
+        health = daemon.ask("/api/v1/health").json()["result"]
+        ready = daemon.ask("/-/ready").status
+        engine.resume("containerd")
+        daemon.wait_for_sample(STATS_UP, 1, timeout_seconds=20)
+
+    assert info["restart_policy"] == "on-failure:7"
+    assert (metrics.value("bcon_up"), metrics.scan("success"), ready) == (1, 1, 200)
+    for endpoint in ("list", "inspect", "logs", "events"):
+        assert metrics.value("bcon_docker_endpoint_up", endpoint=endpoint) == 1, endpoint
+    assert (health["status"], health["docker_connected"]) == ("degraded", True)
+    assert "stats" in health["message"]
