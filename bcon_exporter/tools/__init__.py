@@ -4,7 +4,7 @@ from bcon_exporter.tools.context import Context, Host, Past, Wanted
 from bcon_exporter.tools.envelope import Envelope
 from bcon_exporter.tools.flight import Flights
 from bcon_exporter.tools.observe import observe
-from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool, run_tool
+from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool, record_shared, run_tool
 from bcon_exporter.tools.tally import ErrorTally
 from bcon_exporter.tools.tool import Tool
 
@@ -21,5 +21,6 @@ __all__ = [
     "call_tool",
     "find_tool",
     "observe",
+    "record_shared",
     "run_tool",
 ]

@@ -4,6 +4,7 @@ import json
 import logging
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -61,18 +62,31 @@ def run_tool(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     envelope = _answer(context, tool, payload)
     if envelope.code is not None:
         context.errors.add(envelope.code)
-    context.history.record_cost(
-        CostEntry(
-            timestamp=context.now(),
-            operation=tool.name,
-            usage=measure_usage(len(_canonical(payload)), len(envelope.body)),
-            cached=envelope.shared,
-            docker_calls=0 if envelope.shared else max(0, _engine_calls(context) - calls_before),
-            seconds=round(context.monotonic() - started, 6),
-            failed=envelope.error is not None,
-        )
-    )
+    docker_calls = 0 if envelope.shared else max(0, _engine_calls(context) - calls_before)
+    seconds = context.monotonic() - started
+    context.history.record_cost(_ledger_entry(context, tool.name, payload, envelope, seconds, docker_calls))
     return envelope
+
+
+def record_shared(context: Context, name: str, payload: object, envelope: Envelope, seconds: float, calls: int) -> None:
+    """Keep the ledger of calls that a face has answered with the envelope of an identical one."""
+    entry = _ledger_entry(context, name, payload, replace(envelope, shared=True), seconds, docker_calls=0)
+    for _ in range(calls):
+        context.history.record_cost(entry)
+
+
+def _ledger_entry(
+    context: Context, name: str, payload: object, envelope: Envelope, seconds: float, docker_calls: int
+) -> CostEntry:
+    return CostEntry(
+        timestamp=context.now(),
+        operation=name,
+        usage=measure_usage(len(_canonical(payload)), len(envelope.body)),
+        cached=envelope.shared,
+        docker_calls=docker_calls,
+        seconds=round(seconds, 6),
+        failed=envelope.error is not None,
+    )
 
 
 def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:

@@ -14,7 +14,7 @@ from bcon_exporter.outputs.http.gate import HEADERS_MAX_BYTES, App
 
 _KEEP_ALIVE_SECONDS = 20
 _GRACE_SECONDS = 2
-_BACKLOG = 256
+_BACKLOG = 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
 from bcon_exporter.outputs.http.threads import RequestThreads
-from bcon_exporter.tools import TOOLS, Context, Envelope, Tool, call_tool, find_tool
+from bcon_exporter.outputs.http.tool_calls import ToolCalls
+from bcon_exporter.tools import TOOLS, Context, Tool, find_tool
 
 _FLAGS = ("all",)
 _GET_ROUTES: tuple[tuple[str, str], ...] = (
@@ -45,16 +46,14 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
 
 
 class ToolCaller:
-    """Calls tools in threads and turns their envelopes into responses."""
+    """Calls tools and turns their envelopes into responses."""
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
-        self._context = context
-        self._threads = threads
+        self._calls = ToolCalls(context, threads)
 
     async def call(self, name: str, payload: object) -> Response:
         """Return a tool's answer with the status of its error code."""
-        context = self._context()
-        envelope: Envelope = await self._threads.run(lambda: call_tool(context, name, payload))
+        envelope = await self._calls.call(name, payload)
         status = 200 if envelope.error is None else STATUS_BY_CODE[envelope.error.code]
         return _json(envelope.body, status)
 

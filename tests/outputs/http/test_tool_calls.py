@@ -1,0 +1,75 @@
+"""Identical requests of one moment are one call in one thread; each stands in the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+from bcon_exporter.errors import RateLimitedError
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.tool_calls import ToolCalls
+from tests.factories import container, snapshot
+from tests.tools.hosts import Ledger, ScriptedHost, context_of
+
+
+def test_a_thousand_identical_requests_are_one_call_in_one_thread() -> None:
+    host, ledger = ScriptedHost(snapshot(container())), Ledger()
+    context = context_of(host=host, history=ledger)
+
+    async def storm() -> list[bytes]:
+        calls = ToolCalls(lambda: context, RequestThreads(limit=1))
+        envelopes = await asyncio.gather(*(calls.call("diagnose_all", {}) for _ in range(1000)))
+        while len(ledger.entries) < 1000:
+            await asyncio.sleep(0)
+        return [envelope.body for envelope in envelopes]
+
+    bodies = asyncio.run(asyncio.wait_for(storm(), 30))
+
+    assert len(bodies) == 1000
+    assert len(set(bodies)) == 1
+    assert len(host.wants) == 1
+    assert sum(entry.cached for entry in ledger.entries) == 999
+
+
+def test_other_input_is_another_call() -> None:
+    host = ScriptedHost(snapshot(container()))
+    context = context_of(host=host)
+
+    async def both() -> None:
+        calls = ToolCalls(lambda: context, RequestThreads())
+        await asyncio.gather(*(calls.call("diagnose_all", {"include_healthy": value}) for value in (True, False)))
+
+    asyncio.run(both())
+
+    assert len(host.wants) == 2
+
+
+def wait_for(release: threading.Event) -> None:
+    assert release.wait(10)
+
+
+def test_a_client_that_goes_away_takes_nobody_elses_answer_with_it() -> None:
+    release = threading.Event()
+    context = context_of(host=ScriptedHost(snapshot(container()), lambda: wait_for(release)))
+
+    async def leave() -> bool:
+        calls = ToolCalls(lambda: context, RequestThreads())
+        first, second = (asyncio.create_task(calls.call("diagnose_all", {})) for _ in range(2))
+        await asyncio.sleep(0)
+        first.cancel()
+        release.set()
+        return (await second).error is None
+
+    assert asyncio.run(leave())
+
+
+def test_without_a_free_thread_it_is_refused() -> None:
+    context = context_of()
+
+    async def call() -> None:
+        await ToolCalls(lambda: context, RequestThreads(limit=0)).call("diagnose_all", {})
+
+    with pytest.raises(RateLimitedError):
+        asyncio.run(call())
