@@ -16,9 +16,10 @@ import re2
 from bcon_exporter.model.cleaning import clip_text, strip_controls
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.secret_keys import is_secret_key, key_strength
+from bcon_exporter.model.secret_pairs import HEAD, mask_pairs
 from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
 from bcon_exporter.model.secret_phrases import PHRASES
-from bcon_exporter.model.secret_shapes import MASK, SHAPES, looks_random, make_trigger
+from bcon_exporter.model.secret_shapes import MASK, MOST_MATCHES, SHAPES, Replace, looks_random, make_trigger
 
 __all__ = ["MASK", "Sealer", "is_secret_key", "mask_lines", "mask_pair", "mask_text", "safe_text"]
 
@@ -30,9 +31,11 @@ def _searcher(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-_TRIGGER = _searcher(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}")
+_TRIGGER = _searcher(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}|{HEAD}")
 _RULES = tuple((rule.hints, re2.compile(rule.pattern), rule.replace) for rule in SHAPES + PHRASES)
 _FINGERPRINT_DIGITS = 16
+_NAMED_BY_USERS = frozenset(("labels", "logging", "annotations", "sysctls", "storage_opt"))
+"""Fields under which a name announces what its value is; elsewhere it is a network, a path or a port."""
 _MAX_ROUNDS = 6
 
 
@@ -65,10 +68,24 @@ def _mask_line(line: str) -> str:
     for _ in range(_MAX_ROUNDS):
         before = line
         for _hints, pattern, replace in rules:
-            line = pattern.sub(replace, line)
+            line = _replace(pattern, replace, line)
+        line = mask_pairs(line)
         if line == before:
             return line
     return line
+
+
+def _replace(pattern: Any, replace: Replace, line: str) -> str:
+    """Replace every match; after very many, mask the rest of the line."""
+    done: list[str] = []
+    position = 0
+    for match in pattern.finditer(line):
+        done.append(line[position : match.start()])
+        if len(done) > 2 * MOST_MATCHES:
+            return "".join(done) + MASK
+        done.append(replace(match))
+        position = match.end()
+    return "".join(done) + line[position:] if done else line
 
 
 def _has_any(text: str, hints: tuple[str, ...]) -> bool:
@@ -128,8 +145,10 @@ class Sealer:
 
 
 def _shown(path: str, raw: str) -> str:
-    if path.startswith("environment.") or path == "environment":
+    root, _, key = path.partition(".")
+    if root == "environment":
         return ""
     clean = strip_controls(raw)
-    _, _, key = path.partition(".")
-    return clip_text(mask_pair(key, clean) if key else mask_text(clean), 4096)
+    if root == "logging":
+        key = key.removeprefix("options.")
+    return clip_text(mask_pair(key, clean) if root in _NAMED_BY_USERS else mask_text(clean), 4096)

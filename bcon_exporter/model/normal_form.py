@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.masking import safe_text
 
 if TYPE_CHECKING:
     from bcon_exporter.model.masking import Sealer
@@ -41,11 +42,16 @@ _ANONYMOUS_NAME = re.compile(r"^[0-9a-f]{64}$")
 
 
 def seal_fields(raw: RawFields, sealer: "Sealer") -> dict[str, FieldValue]:
-    """Return the map that may leave the process: values masked or fingerprinted."""
+    """Return the map that may leave the process: values masked or fingerprinted, paths masked by shape."""
     return {
-        path: EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
+        shown_path(path): EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
         for path, text in sorted(raw.items())
     }
+
+
+def shown_path(path: str) -> str:
+    """Return a path as it may leave the process: an alias or a mount's target can hold a token."""
+    return safe_text(path)
 
 
 def put(fields: RawFields, path: str, text: str | None) -> None:

@@ -51,6 +51,7 @@ _ABOUT = words(
     "rate budget window per java kt py js ts go rb php rs cs filter handler listener"
 )
 _COUNTED = words("max min num input output total prompt completion used cached reasoning n")
+_LONGEST_KEY = 128
 
 
 def _split(key: str) -> list[str]:
@@ -73,10 +74,14 @@ def _is_strong(word: str) -> bool:
     return word.endswith("pass") and word[:-4] in _GLUED_PASS
 
 
-@lru_cache(maxsize=4096)
 def key_strength(key: str) -> Strength:
-    """Judge a name by its words (see the module)."""
-    parts = [word for word in _split(key[:256]) if not word.isdigit()]
+    """Judge a name by its words (see the module); of a long one by its end, so that the cache stays small."""
+    return _strength(key if len(key) <= _LONGEST_KEY else key[-_LONGEST_KEY:])
+
+
+@lru_cache(maxsize=4096)
+def _strength(key: str) -> Strength:
+    parts = [word for word in _split(key) if not word.isdigit()]
     if not parts or parts[-1] in _ABOUT:
         return "no"
     if parts[-1] == "tokens":

@@ -1,8 +1,10 @@
 """Private keys that span lines or stand in one with escaped line ends; certificates and public keys stay."""
 
+from itertools import islice
+
 import re2
 
-from bcon_exporter.model.secret_shapes import MASK
+from bcon_exporter.model.secret_shapes import MASK, MOST_MATCHES
 
 KEY_BLOCK_TRIGGER = r"-----BEGIN |-----END |\b[A-Za-z0-9+/]{64}(?:\n|$)"
 
@@ -26,8 +28,11 @@ def mask_key_blocks(text: str) -> str:
 
 
 def _mask_blocks(text: str) -> str:
-    begins = [(match.start(), match.end()) for match in _BEGIN.finditer(text)]
-    ends = [match.end() for match in _END.finditer(text)]
+    begins = [(match.start(), match.end()) for match in islice(_BEGIN.finditer(text), MOST_MATCHES)]
+    ends = [match.end() for match in islice(_END.finditer(text), MOST_MATCHES)]
+    if MOST_MATCHES in (len(begins), len(ends)):
+        first = text.find("-----")
+        return text[:first] + _masked_lines(text[first:])
     done: list[str] = []
     position = 0
     for i, (start, body) in enumerate(begins):
@@ -35,9 +40,13 @@ def _mask_blocks(text: str) -> str:
         while ends and ends[0] <= body:
             ends.pop(0)
         stop = ends[0] if ends and ends[0] <= next_start else body + _open_length(text[body:next_start])
-        done += [text[position:start], "\n".join([MASK] * (1 + text.count("\n", start, stop)))]
+        done += [text[position:start], _masked_lines(text[start:stop])]
         position = stop
     return "".join(done) + _mask_headless(text[position:])
+
+
+def _masked_lines(text: str) -> str:
+    return "\n".join([MASK] * (1 + text.count("\n")))
 
 
 def _open_length(body: str) -> int:
@@ -55,16 +64,18 @@ def _open_length(body: str) -> int:
 
 
 def _mask_headless(text: str) -> str:
-    """Mask a block whose BEGIN is cut off: the body lines right before its END."""
-    end = _END.search(text)
-    if not end:
-        return text
-    lines = text[: end.start()].split("\n")
-    last = len(lines) - 1
-    while last >= 0 and lines[last] != MASK and (last == len(lines) - 1 or _is_body(lines[last])):
-        lines[last] = MASK
-        last -= 1
-    return "\n".join(lines) + text[end.end() :]
+    """Mask blocks whose BEGIN is cut off: the body lines right before an END."""
+    done: list[str] = []
+    position = 0
+    for end in _END.finditer(text):
+        lines = text[position : end.start()].split("\n")
+        last = len(lines) - 1
+        while last >= 0 and lines[last] != MASK and (last == len(lines) - 1 or _is_body(lines[last])):
+            lines[last] = MASK
+            last -= 1
+        done.append("\n".join(lines))
+        position = end.end()
+    return "".join(done) + text[position:]
 
 
 def _is_body(line: str) -> bool:

@@ -183,3 +183,50 @@ def test_environment_values_are_never_shown_and_others_are_masked() -> None:
 
 def test_text_with_a_lone_surrogate_can_be_sealed() -> None:
     assert Sealer.random().seal("command", "a\ud800").shown == "a\\ud800"
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ('["app", "--password", "a \\"b c", "--port", "80"]', '["app", "--password", "***", "--port", "80"]'),
+        ("['app', '--token', 'a b', '-v']", "['app', '--token', '***', '-v']"),
+        ('"[\\"--token\\", \\"a b\\", \\"x\\"]"', '"[\\"--token\\", \\"***\\", \\"x\\"]"'),
+        ('["mysqladmin", "ping", "-pfoo"]', '["mysqladmin", "ping", "-p***"]'),
+        ('["redis-cli", "-a", "foo", "ping"]', '["redis-cli", "-a", "***", "ping"]'),
+        ('["curl", "-u", "bob:foo", "http://h"]', '["curl", "-u", "bob:***", "http://h"]'),
+        ('["app", "--password-file", "/run/p"]', '["app", "--password-file", "/run/p"]'),
+        ("mysql -h db -P 3306", "mysql -h db -P 3306"),
+    ],
+)
+def test_the_arguments_of_a_command_line_given_as_a_list_are_masked(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+    assert mask_text(masked) == masked
+
+
+def test_ten_thousand_pairs_in_one_line_are_masked_without_deep_recursion() -> None:
+    text = "GET /?" + "&".join(f"x{i}=1&token=canary{i}" for i in range(10_000))
+    assert "canary" not in mask_text(text)
+
+
+@pytest.mark.parametrize("pair", ["password=canary ", "--token canary ", "x://u:canary@h/ ", "Authorization: canary "])
+def test_after_very_many_secrets_the_rest_of_a_line_is_masked(pair: str) -> None:
+    assert "canary" not in mask_text(pair * 5_000)
+    assert mask_text(mask_text(pair * 5_000)) == mask_text(pair * 5_000)
+
+
+def test_every_key_block_without_its_begin_is_masked() -> None:
+    body = make(B64, 64)
+    block = f"{body}\n-----END " + "PRIVATE KEY-----\n"
+    assert body not in mask_text(block * 150)
+    assert mask_text(block * 150).count("\n") == (block * 150).count("\n")
+
+
+def test_a_long_name_is_judged_by_its_end() -> None:
+    assert mask_text("x." * 500 + "password=canary") == "x." * 500 + "password=***"
+
+
+def test_names_of_networks_and_paths_do_not_hide_what_they_are_attached_to() -> None:
+    sealer = Sealer.random()
+    assert sealer.seal("networks.my-secret", "attached").shown == "attached"
+    assert sealer.seal("volumes./run/secrets/s1", "bind /etc/s1").shown == "bind /etc/s1"
+    assert sealer.seal("logging.options.splunk-token", "abc").shown == MASK
