@@ -55,7 +55,8 @@ def log_symptom(
     final = softened(severity, events, case.container, well=case.well)
     past = " before its last start" if final is not severity else ""
     count = f"{len(events)} {noun}{'' if len(events) == 1 else 's'}"
-    description = f"The log shows {count}{past}, the newest {_age(events[-1].at, case.now)}."
+    newest = "" if len(events) == 1 else "the newest "
+    description = f"The log shows {count}{past}, {newest}{_age(events[-1].at, case.now)}."
     return case.symptom(rule_type, final, description, *evidence_of(events))
 
 

@@ -128,7 +128,8 @@ def missing_facts(container: ContainerFacts, needs: tuple[str, ...]) -> tuple[st
 
 
 def _is_unread(container: ContainerFacts, name: str) -> bool:
-    return name not in _NONE_IS_A_VALUE or name in container.unread or "inspect" in container.unread
+    never_ended = name == "exit_code" and container.state is ContainerState.CREATED
+    return not (never_ended or name in _NONE_IS_A_VALUE) or name in container.unread or "inspect" in container.unread
 
 
 def unknown(case: Case, rule_type: SymptomType, missing: tuple[str, ...], reason: str = "") -> NotEvaluated:

@@ -1,4 +1,4 @@
-"""Promise: bad input has its code, a message that says what to do, no traceback and no secret, by command line and HTTP.
+"""Promise: bad input has its code, a message that says what to do, no traceback and no secret, by both faces.
 
 One table of requests is sent through `bcon-exporter call` and through `POST /api/v1/tools/…` of a daemon on the same
 real engine; what only one of the two faces can meet (a socket, a port, a flag, a body) follows below.

@@ -174,6 +174,27 @@ def test_since_when_and_how_sure_is_said() -> None:
     assert "exit_error, 70% sure, since 3 h ago" in shown
 
 
+def test_a_line_that_two_symptoms_quote_stands_once() -> None:
+    quoted = symptom(SymptomType.NETWORK_ERROR, evidence=("3 times: dial db: refused",))
+    again = symptom(SymptomType.LOG_ERROR, evidence=("3 times: dial db: refused", "other"))
+    shown = text_of(report(symptoms=(quoted, again)))
+    assert (shown.count("dial db: refused"), shown.count("other")) == (1, 1)
+
+
+def test_the_worst_symptom_stands_first() -> None:
+    shown = text_of(report(symptoms=(symptom(), symptom(SymptomType.START_FAILED, severity=Severity.CRITICAL))))
+    assert shown.index("start_failed") < shown.index("exit_error")
+
+
+def test_what_could_not_be_judged_on_containers_that_look_healthy_is_told() -> None:
+    blind = NotEvaluated(symptom=SymptomType.EXIT_ERROR, missing=("lifecycle",), reason="history does not tell")
+    names = [f"one{number}" for number in range(7)]
+    shown = text_of(
+        host(*(HEALTHY.model_copy(update={"container_name": name, "not_evaluated": (blind,)}) for name in names))
+    )
+    assert "not judged: exit_error of one0, one1, one2, one3, one4 and 2 more: history does not tell" in shown
+
+
 def test_drift_shows_file_and_reality_aligned() -> None:
     shown = text_of(DriftFindings(reports=(drift(difference()), drift(project_name="ok")), untracked=("stray",)))
     lines = [line.rstrip() for line in shown.splitlines()]

@@ -109,6 +109,9 @@ def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
 def _advise(case: Case) -> Advice:
     crash = last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
+    if case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+        was_forced = case.ending.exit is not None and case.ending.exit.forced
+        return Advice(causes=(_DEAF,), suggestions=(_HEAR_THE_SIGNAL,)) if was_forced else Advice()
     if _was_killed(case):
         return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
     told_elsewhere = case.looping or case.container.state is ContainerState.CREATED
@@ -118,6 +121,17 @@ def _advise(case: Case) -> Advice:
     )
 
 
+_DEAF = CauseText(
+    id="stop_signal_ignored",
+    text="The main process does not act on the stop signal, or needs longer than it is given.",
+    confidence=0.85,
+)
+_HEAR_THE_SIGNAL = SuggestionText(
+    urgency=Urgency.LONG_TERM,
+    action="Let the main process handle the stop signal (exec form of the command, `init: true`), or give it longer.",
+    rationale="Every stop and every deployment waits for the time-out, and work in hand is lost.",
+    check="docker inspect -f '{{.Config.StopSignal}} {{.Path}} {{.Args}}' {name}",
+)
 _KILLED = CauseText(
     id="killed_from_outside",
     text="Somebody killed it through the engine (docker kill), without a stop signal before.",
