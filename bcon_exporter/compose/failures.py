@@ -88,8 +88,8 @@ def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
 
 
 def unset_variables(errors: str) -> tuple[str, ...]:
-    """Return the names of variables that Compose found no value for, in order."""
-    return tuple(dict.fromkeys(_UNSET.findall(errors)))
+    """Return the names of variables that Compose found no value for; it tells them in any order."""
+    return tuple(sorted(set(_UNSET.findall(errors))))
 
 
 def _kind(complaint: str) -> str:

@@ -35,16 +35,33 @@ def _mapped(path: str, pairs: Sequence[tuple[str, str]]) -> str:
     return path
 
 
+def is_file(path: Path) -> bool:
+    """Return whether there is a regular file; False also for a name that no path can have, where pathlib raises."""
+    return stat.S_ISREG(_mode_of(path))
+
+
+def is_directory(path: Path) -> bool:
+    """Return whether there is a directory; False also where pathlib raises."""
+    return stat.S_ISDIR(_mode_of(path))
+
+
+def _mode_of(path: Path) -> int:
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
 def find_default_file(directory: Path) -> Path | None:
     """Return the file that Compose takes when it is given none."""
-    return next((directory / name for name in _DEFAULT_NAMES if (directory / name).is_file()), None)
+    return next((directory / name for name in _DEFAULT_NAMES if is_file(directory / name)), None)
 
 
 def find_override(file: Path) -> Path | None:
     """Return the override file that Compose merges into a default file by itself."""
     if file.name not in _DEFAULT_NAMES:
         return None
-    return next((file.parent / name for name in _OVERRIDE_NAMES if (file.parent / name).is_file()), None)
+    return next((file.parent / name for name in _OVERRIDE_NAMES if is_file(file.parent / name)), None)
 
 
 def check_file(path: Path) -> BconError | None:

@@ -6,11 +6,13 @@ resolution, one too few would cost a wrong answer.
 """
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from bcon_exporter.compose.files import FILE_BYTES
+from bcon_exporter.compose.files import FILE_BYTES, is_file
 
 _MAX_FILES = 200
 _MAX_WORDS = 20_000
@@ -56,7 +58,7 @@ def _named_files(content: bytes, bases: list[Path]) -> list[Path] | None:
     found: list[Path] = []
     for word in dict.fromkeys(_WORD.findall(text)[:_MAX_WORDS]):
         for base in bases:
-            found += [path for path in _candidates(base, word) if _is_file(path)]
+            found += [path for path in _candidates(base, word) if is_file(path)]
     return found
 
 
@@ -82,16 +84,10 @@ def _candidates(base: Path, word: str) -> tuple[Path, ...]:
     return (path, path / ".env")
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):
-        return False
-
-
 def _read(file: Path) -> bytes | None:
+    """Read a regular file; a pipe or device in its place, which could hang the scan for good, counts as absent."""
     try:
-        with file.open("rb") as handle:
-            return handle.read(FILE_BYTES + 1)
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as handle:
+            return handle.read(FILE_BYTES + 1) if stat.S_ISREG(os.fstat(handle.fileno()).st_mode) else None
     except (OSError, ValueError):
         return None

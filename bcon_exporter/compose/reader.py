@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from bcon_exporter.compose.files import (
     check_file,
     find_default_file,
     find_override,
+    is_directory,
+    is_file,
     is_within,
     one_error_for_all,
     to_host,
@@ -113,7 +116,7 @@ class ComposeReader:
 
     def _configured(self, file: Path, now: datetime) -> DesiredProject:
         claimed = RunningProject(name=file.parent.name, config_files=(str(file),))
-        target = (find_default_file(file) or file) if file.is_dir() else file
+        target = (find_default_file(file) or file) if is_directory(file) else file
         if wrong := check_file(target):
             return _problem(claimed, now, ProjectProblem.NOT_FOUND, wrong.message)
         override = find_override(target)
@@ -132,7 +135,7 @@ class ComposeReader:
                 raise one_error_for_all()
             return file
         file = Path.cwd() / file
-        if file.is_dir():
+        if is_directory(file):
             file = find_default_file(file) or file
         if (wrong := check_file(file)) is not None:
             raise wrong
@@ -141,7 +144,7 @@ class ComposeReader:
     def _running_invocation(self, project: RunningProject, files: Sequence[Path]) -> Invocation:
         local = [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
         directory = Path(to_local(project.working_dir, self._options.path_map)) if project.working_dir else None
-        if directory is not None and not directory.is_dir():
+        if directory is not None and not is_directory(directory):
             directory = None
         return Invocation(tuple(files), project.name, directory, self._env_files(local, directory or files[0].parent))
 
@@ -150,7 +153,7 @@ class ComposeReader:
         extra = self._options.env_file
         if extra is None:
             return tuple(named)
-        default = [directory / ".env"] if (directory / ".env").is_file() else []
+        default = [directory / ".env"] if is_file(directory / ".env") else []
         return (*(named or default), extra)
 
     def _resolve(self, invocation: Invocation, running: RunningProject | None, now: datetime) -> DesiredProject:
@@ -246,9 +249,9 @@ class ComposeReader:
 def _running_from(
     file: Path, name: str, known: Sequence[RunningProject], options: ComposeOptions
 ) -> RunningProject | None:
-    real = file.resolve()
+    real = os.path.realpath(file)
     for project in known:
-        mapped = [Path(to_local(one, options.path_map)).resolve() for one in project.config_files]
+        mapped = [os.path.realpath(to_local(one, options.path_map)) for one in project.config_files]
         if project.name == name and real in mapped:
             return project
     return None

@@ -1,0 +1,300 @@
+"""A host full of secrets, each different and each in its own place; made at run time, so that no scanner trips.
+
+A password of no shape stands only where a name announces it; where none does (an innocent label, a log line), the
+secret has a shape of its own. Values of the environment never leave, whatever their name and shape.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import string
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.docker.conftest import TestEngine
+
+ALNUM = string.ascii_letters + string.digits
+
+
+def random_text(alphabet: str, length: int) -> str:
+    """Random text that has a digit and, where the alphabet has them, letters of both cases."""
+    while True:
+        text = "".join(secrets.choice(alphabet) for _ in range(length))
+        if all(
+            any(kind(c) for c in text) for kind in (str.isdigit, str.islower, str.isupper) if any(map(kind, alphabet))
+        ):
+            return text
+
+
+@dataclass
+class Canaries:
+    """Secrets by the place that each was put in."""
+
+    by_place: dict[str, str] = field(default_factory=dict)
+
+    def password(self, place: str) -> str:
+        """A password of no shape."""
+        return self._keep(place, "canary" + random_text(ALNUM, 14))
+
+    def token(self, place: str, kind: str = "github") -> str:
+        """A secret that is known by its shape."""
+        makers = {
+            "github": "gh" + "p_" + random_text(ALNUM, 36),
+            "gitlab": "gl" + "pat-" + random_text(ALNUM, 20),
+            "aws": "AK" + "IA" + random_text(string.ascii_uppercase + string.digits, 16),
+            "slack": "xo" + "xb-" + random_text(string.digits, 12) + "-" + random_text(ALNUM, 24),
+            "stripe": "sk" + "_live_" + random_text(ALNUM, 24),
+            "vault": "hv" + "s." + random_text(ALNUM, 24),
+            "jwt": f"{_jwt_part({'alg': 'HS256'})}.{_jwt_part({'sub': random_text(ALNUM, 8)})}.{random_text(ALNUM, 43)}",
+            "bcrypt": "$2" + "b$10$" + random_text(ALNUM, 53),
+            "apr1": "$ap" + "r1$" + random_text(ALNUM, 8) + "$" + random_text(ALNUM, 22),
+            "sha512crypt": "$6" + "$" + random_text(ALNUM, 12) + "$" + random_text(ALNUM, 86),
+        }
+        return self._keep(place, makers[kind])
+
+    def key_line(self, place: str) -> str:
+        """One line of a private key."""
+        return self._keep(place, random_text(ALNUM + "+/", 64))
+
+    def basic(self, place: str) -> str:
+        """Credentials as an Authorization header carries them."""
+        return self._keep(place, base64.b64encode(f"bob:{random_text(ALNUM, 15)}".encode()).decode())
+
+    def _keep(self, place: str, secret: str) -> str:
+        assert place not in self.by_place, place
+        self.by_place[place] = secret
+        return secret
+
+    def found_in(self, text: str) -> list[str]:
+        """The places whose secret, or a telling half of it, stands in the text."""
+        return [place for place, secret in self.by_place.items() if any(part in text for part in _parts(secret))]
+
+
+def _parts(secret: str) -> tuple[str, ...]:
+    """A secret and its middle: one that is cut in two or shown in part has leaked as well."""
+    third = len(secret) // 3
+    return (secret, secret[third : 2 * third + 2]) if third >= 8 else (secret, secret[-10:])
+
+
+def _jwt_part(content: dict[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
+
+
+def log_lines(canaries: Canaries) -> tuple[list[str], list[str]]:
+    """Lines for standard output and standard error."""
+    key = canaries.key_line
+    out = [
+        json.dumps({"level": "error", "msg": "login failed", "password": canaries.password("log: JSON")}),
+        f'level=error msg="no connection" dsn=u:{canaries.password("log: logfmt")}',
+        f"ERROR connect to postgres://app:{canaries.password('log: URL')}@db:5432/shop refused",
+        f"-> Authorization: Bearer {canaries.password('log: Bearer')}",
+        f"-> Authorization: Basic {canaries.basic('log: Basic')}",
+        f"> X-Api-Key: {canaries.password('log: header')}",
+        f"Server=db;User Id=sa;Password={canaries.password('log: connection string')};Encrypt=true",
+        "-----BEGIN " + "RSA PRIVATE KEY-----",
+        key("log: PEM 1"),
+        key("log: PEM 2"),
+        "-----END " + "RSA PRIVATE KEY-----",
+        f"panic: session {canaries.token('log: JWT', 'jwt')} expired",
+        f"pulled with {canaries.token('log: forge token', 'gitlab')}",
+        "x" * (16384 - 20) + f" password={canaries.password('log: across chunks')} error: line of several chunks",
+        f"password=\x1b[31m{canaries.password('log: coloured')}\x1b[0m",
+    ]
+    err = [
+        f"Error: {canaries.token('log: AWS id', 'aws')} aws_secret_access_key={canaries.password('log: AWS key')}",
+        f"FATAL could not read hash {canaries.token('log: bcrypt', 'bcrypt')}",
+        f"root:{canaries.token('log: shadow', 'sha512crypt')}:19000:0:99999:7:::",
+        f"Traceback: KeyError: '{canaries.token('log: stripe', 'stripe')}'",
+        f"GET /cb?code=1&access_token={canaries.password('log: query')}&x=2 500",
+    ]
+    return out, err
+
+
+def start_containers(engine: TestEngine, canaries: Canaries, folder: Path) -> None:
+    """Start containers that hold a secret wherever one can stand."""
+    out, err = log_lines(canaries)
+    logs = folder / "logs"
+    logs.mkdir()
+    (logs / "out").write_text("\n".join(out) + "\n")
+    (logs / "err").write_text("\n".join(err) + "\n" + f"unended password={canaries.password('log: unended line')}")
+    mounted = folder / canaries.token("mount source", "vault")
+    mounted.mkdir()
+    _import_labels(engine, canaries)
+    engine.docker("volume", "create", "--label", f"db.password={canaries.password('volume label')}", "vol1")
+    engine.docker("network", "create", "--label", f"note={canaries.token('network label')}", "net1")
+    engine.docker(
+        *("run", "-d", "--name", "everything", "--restart", "always"),
+        *("-e", f"DB_PASSWORD={canaries.password('env')}", "-e", f"GREETING={canaries.password('innocent env')}"),
+        *("-e", f"LINK=https://u:{canaries.password('env URL')}@h/"),
+        *("-l", f"com.example.api-key={canaries.password('label')}"),
+        *("-l", f"com.example.home=https://u:{canaries.password('label URL')}@h/"),
+        *("-l", f"com.example.note={canaries.token('innocent label', 'slack')}"),
+        *("-l", f"traefik.users=bob:{canaries.token('label hash', 'apr1')}"),
+        *("-l", f"bcon.threshold.high_cpu={canaries.token('threshold label')}"),
+        *("-l", f"bcon.ignore={canaries.token('ignore label')}"),
+        *("--hostname", canaries.token("hostname", "gitlab"), "--add-host", "db:10.0.0.1"),
+        *("--network", "net1", "--network-alias", canaries.token("alias", "gitlab")),
+        *("-v", f"{mounted}:/{canaries.token('mount target', 'gitlab')}", "-v", "vol1:/vol1", "-v", f"{logs}:/logs"),
+        *("--log-opt", f"tag=https://u:{canaries.password('log option')}@h/"),
+        *("--health-interval", "1s", "--health-retries", "1"),
+        *("--health-cmd", f"curl -u bob:{canaries.password('health command')} h; {_say(canaries)}; exit 1"),
+        *("--entrypoint", "/bin/sh", "labelled:1"),
+        *("-c", 'cat /logs/out; cat /logs/err >&2; sleep 3; exit 3 # "$@"', "app"),
+        *("--password", canaries.password("command flag"), f"--token={canaries.password('command option')}"),
+        f"redis://:{canaries.password('command URL')}@cache:6379",
+    )
+    engine.docker(
+        "run",
+        "-dt",
+        "--name",
+        "terminal",
+        engine.image,
+        "sh",
+        "-c",
+        f"echo API_TOKEN={canaries.password('log: TTY')}; exit 4",
+    )
+    refused = f"https://u:{canaries.password('state error')}@h/"
+    engine.docker("create", "--name", "refused", engine.image, refused)
+    engine.docker("start", "refused", check=False)
+    count = ("inspect", "-f", "{{len .State.Health.Log}}", "everything")
+    wait_until(lambda: engine.docker(*count) != "0", "a probe")
+
+
+def _say(canaries: Canaries) -> str:
+    return (
+        f"echo secret={canaries.password('health output')}; echo Bearer {canaries.token('health output token', 'jwt')}"
+    )
+
+
+def _import_labels(engine: TestEngine, canaries: Canaries) -> None:
+    engine.docker("create", "--name", "seed", engine.image, "sh")
+    engine.docker(
+        *("commit", "-c", f"LABEL maintainer.password={canaries.password('image label')}"),
+        *(
+            "-c",
+            f"LABEL vcs=https://x:{canaries.password('image label URL')}@git/",
+            "-c",
+            f"ENV BUILT={canaries.password('image env')}",
+        ),
+        *("-m", f"token={canaries.password('image comment')}", "seed", "labelled:1"),
+    )
+    engine.docker("rm", "seed")
+
+
+COMPOSE = """
+services:
+  web:
+    image: {image}
+    command: ["sh", "-c", "sleep 1000", "--password", "{command}", "${{FROM_DOTENV}}"]
+    build: {{context: ., args: {{TOKEN: "{argument}"}}}}
+    environment: {{DB_PASSWORD: "{environment}", PLAIN: "{plain}"}}
+    env_file: [web.env]
+    labels: {{app.secret: "{label}", app.home: "https://u:{label_url}@h/"}}
+    secrets: [s1]
+    configs: [c1]
+    hostname: "{hostname}"
+    networks: {{default: {{aliases: ["{alias}"]}}}}
+    volumes: ["./{volume}:/data"]
+    healthcheck: {{test: ["CMD", "sh", "-c", "wget --header 'Authorization: Bearer {health}' h"], interval: 100s}}
+    extra_hosts: ["{host}:10.0.0.9"]
+    logging: {{driver: json-file, options: {{tag: "https://u:{option}@h/"}}}}
+secrets:
+  s1: {{file: ./s1.txt}}
+configs:
+  c1: {{content: "password={config}"}}
+x-note: "{note}"
+"""
+
+
+def start_project(engine: TestEngine, canaries: Canaries, folder: Path, project: str) -> Path:
+    """Bring up a project full of secrets, then change every one of them in its file."""
+    for round_name in ("running", "wanted"):
+
+        def made(what: str, kind: str | None = None, round_name: str = round_name) -> str:
+            place = f"compose {what}, {round_name}"
+            return canaries.token(place, kind) if kind else canaries.password(place)
+
+        (folder / "web.env").write_text(f"FILE_PASSWORD={made('env_file')}\nOTHER={made('innocent env_file')}\n")
+        (folder / ".env").write_text(f"FROM_DOTENV=--api-key={made('.env')}\n")
+        (folder / "s1.txt").write_text(made("secret file") + "\n")
+        text = COMPOSE.format(
+            image=engine.image,
+            command=made("command"),
+            argument=made("build argument"),
+            environment=made("environment"),
+            plain=made("innocent environment"),
+            label=made("label"),
+            label_url=made("label URL"),
+            hostname=made("hostname", "gitlab"),
+            alias=made("alias", "gitlab"),
+            volume=made("volume", "gitlab"),
+            health=made("health command"),
+            host=made("extra host", "gitlab"),
+            option=made("log option"),
+            config=made("config"),
+            note=made("note"),
+        )
+        (folder / "compose.yaml").write_text(f"name: {project}\n{text}")
+        if round_name == "running":
+            engine.compose("up", "-d", cwd=folder)
+    return folder / "compose.yaml"
+
+
+BROKEN = {
+    "a duplicate key": "services: {{web: {{image: x, environment: {{A: 1}}}}}}\nservices: {secret}\n",
+    "a scalar for a map": "services: {secret}\n",
+    "a scalar for a service": "services: {{web: {secret}}}\n",
+    "an unknown key": "services: {{web: {{image: x, {token}: 1}}}}\n",
+    "a bad port": "services: {{web: {{image: x, ports: ['{secret}']}}}}\n",
+    "a bad exposed port": "services: {{web: {{image: x, expose: ['{secret}']}}}}\n",
+    "a bad duration": "services: {{web: {{image: x, stop_grace_period: '{secret}'}}}}\n",
+    "a bad size": "services: {{web: {{image: x, mem_limit: '{secret}'}}}}\n",
+    "a bad number": "services: {{web: {{image: x, scale: '{secret}'}}}}\n",
+    "a bad boolean": "services: {{web: {{image: x, privileged: '{secret}'}}}}\n",
+    "bad environment": "services: {{web: {{image: x, environment: ['{secret}', {{a: {secret}}}]}}}}\n",
+    "a bad volume": "services: {{web: {{image: x, volumes: ['{secret}:{secret}:{secret}:{secret}']}}}}\n",
+    "a bad reference": "services: {{web: {{image: x, environment: {{A: '${{SOME:?{secret} wanted}}'}}}}}}\n",
+    "bad interpolation": "services: {{web: {{image: x, environment: {{A: '${{{secret}-!'}}}}}}\n",
+    "bad YAML": "services:\n  web:\n    image: x\n   password: {secret}\n",
+    "a tab": "services:\n\tpassword: {secret}\n",
+    "an absent include": "include: ['/nowhere/{token}.yaml']\nservices: {{}}\n",
+    "an absent env file": "services: {{web: {{image: x, env_file: '/nowhere/{token}'}}}}\n",
+    "an undefined network": "services: {{web: {{image: x, networks: ['{token}']}}}}\n",
+    "an undefined secret": "services: {{web: {{image: x, secrets: ['{token}']}}}}\n",
+    "an unknown dependency": "services: {{web: {{image: x, depends_on: ['{token}']}}}}\n",
+    "an unknown extends": "services: {{web: {{image: x, extends: {{service: '{token}'}}}}}}\n",
+    "a bad ulimit": "services: {{web: {{image: x, ulimits: {{nofile: '{secret}'}}}}}}\n",
+    "a bad restart": "services: {{web: {{image: x, restart: '{secret}'}}}}\n",
+    "a bad image": "services: {{web: {{image: 'https://u:{secret}@h/x:y'}}}}\n",
+    "a bad cpu count": "services: {{web: {{image: x, cpus: '{secret}'}}}}\n",
+    "a bad label": "services: {{web: {{image: x, labels: ['{secret}', 3]}}}}\n",
+    "a bad extra host": "services: {{web: {{image: x, extra_hosts: ['{secret}']}}}}\n",
+    "a bad device": "services: {{web: {{image: x, devices: [{{source: '{secret}'}}]}}}}\n",
+    "a bad name": "name: '{token}'\nservices: {{web: {{image: x}}}}\n",
+}
+"""Compose files that Compose refuses, or that break a rule, with a secret where the complaint may quote it."""
+
+
+def write_broken(canaries: Canaries, folder: Path) -> list[Path]:
+    """Write one broken Compose file for each way to break one."""
+    files = []
+    for number, (what, text) in enumerate(BROKEN.items()):
+        directory = folder / f"broken{number}"
+        directory.mkdir()
+        file = directory / "compose.yaml"
+        named = "{token}" in text
+        place = f"Compose file with {what}"
+        file.write_text(
+            text.format(token=canaries.token(place, "gitlab"))
+            if named
+            else text.format(secret=canaries.password(place))
+        )
+        files.append(file)
+    return files
