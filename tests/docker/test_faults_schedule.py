@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docker.daemon import Daemon
+from tests.docker.daemon import Answer, Daemon
 from tests.docker.scraping import scrape, wait_for_whole_scan
 from tests.waiting import wait_until
 
@@ -77,8 +77,8 @@ def test_a_dead_scheduler_is_told_by_the_health_probe(engine: TestEngine, tmp_pa
         assert daemon.ask("/-/healthy").status == 200
         saboteur.make_raise("APScheduler", SystemExit)
         killed_at = time.monotonic()
-        unhealthy = wait_until(
-            lambda: (answer := daemon.ask("/-/healthy")).status == 503 and answer, "an unhealthy answer"
+        unhealthy: Answer = wait_until(
+            lambda: answer if (answer := daemon.ask("/-/healthy")).status == 503 else None, "an unhealthy answer"
         )
         seconds = time.monotonic() - killed_at
         scans = daemon.sample(SCANS)
