@@ -1,9 +1,11 @@
 """How text looks on a terminal: colours by severity, sizes, ages, and untrusted text made plain."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -26,6 +28,7 @@ SEVERITY_STYLES = {
 }
 DIM = "dim"
 _KIB = 1024
+_ANY_WIDTH = 10_000
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -87,6 +90,39 @@ def table(*columns: str, right: Iterable[str] = ()) -> Table:
         side = "right" if column in set(right) else "left"
         made.add_column(column, justify=side, overflow="fold", no_wrap=index == 0 or column in set(right))  # type: ignore[arg-type]
     return made
+
+
+@dataclass(frozen=True)
+class FittingTable:
+    """A table that leaves columns out rather than cutting numbers on a narrow terminal.
+
+    Attributes:
+        columns: Names of all columns; each row has a cell for each.
+        right: Those that hold numbers.
+        choices: Columns to show, the fullest first; the last is shown however narrow it gets.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[RenderableType, ...], ...]
+    right: tuple[str, ...]
+    choices: tuple[tuple[str, ...], ...]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the fullest table that fits."""
+        wide = options.update(width=_ANY_WIDTH)
+        made = self._table(self.choices[0])
+        for names in self.choices:
+            made = self._table(names)
+            if Measurement.get(console, wide, made).maximum <= options.max_width:
+                break
+        yield made
+
+    def _table(self, names: tuple[str, ...]) -> Table:
+        made = table(*names, right=self.right)
+        places = [self.columns.index(name) for name in names]
+        for row in self.rows:
+            made.add_row(*(row[place] for place in places))
+        return made
 
 
 def pairs(rows: Iterable[tuple[str, RenderableType]], indent: int = 0, width: int = 0) -> RenderableType:

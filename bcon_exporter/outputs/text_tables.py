@@ -13,6 +13,7 @@ from bcon_exporter.model.reports import (
 )
 from bcon_exporter.outputs.text_style import (
     DIM,
+    FittingTable,
     name_text,
     pairs,
     plain,
@@ -24,6 +25,11 @@ from bcon_exporter.outputs.text_style import (
     table,
 )
 
+_LIST = ("NAME", "STATE", "STATUS", "IMAGE", "PROJECT", "SERVICE", "PORTS", "ID")
+_STATS = (
+    *("NAME", "CPU", "OF", "THROTTLED", "MEMORY", "LIMIT", "MEM"),
+    *("NET IN", "NET OUT", "READ", "WRITTEN", "PIDS", ""),
+)
 _STATE_STYLES = {
     ContainerState.RUNNING: "green",
     ContainerState.PAUSED: "yellow",
@@ -39,9 +45,8 @@ def show_list(containers: tuple[ContainerInfo, ...]) -> RenderableType:
     """Return one line a container."""
     if not containers:
         return Text("No container matches.", style=DIM)
-    rows = table("NAME", "STATE", "STATUS", "IMAGE", "PROJECT", "SERVICE", "PORTS", "ID")
-    for one in containers:
-        rows.add_row(
+    rows = (
+        (
             name_text(one.name, "bold"),
             _state(one),
             name_text(one.status),
@@ -51,7 +56,9 @@ def show_list(containers: tuple[ContainerInfo, ...]) -> RenderableType:
             name_text(_ports(one)),
             Text(one.id, style=DIM),
         )
-    return rows
+        for one in containers
+    )
+    return FittingTable(_LIST, tuple(rows), (), (_LIST, _LIST[:6], ("NAME", "STATE", "STATUS", "PROJECT"), _LIST[:3]))
 
 
 def show_info(one: ContainerInfo) -> RenderableType:
@@ -85,10 +92,8 @@ def show_stats(stats: tuple[ContainerStats, ...]) -> RenderableType:
     """Return one line a container."""
     if not stats:
         return Text("No container runs.", style=DIM)
-    numbers = ("CPU", "OF", "THROTTLED", "MEMORY", "LIMIT", "MEM", "NET IN", "NET OUT", "READ", "WRITTEN", "PIDS")
-    rows = table("NAME", *numbers, "", right=numbers)
-    for one in stats:
-        rows.add_row(
+    rows = (
+        (
             name_text(one.container_name, "bold"),
             _load(one.cpu_percent),
             "-" if one.cpu_count is None else f"{one.cpu_count:g} CPU",
@@ -103,7 +108,12 @@ def show_stats(stats: tuple[ContainerStats, ...]) -> RenderableType:
             "-" if one.pids is None else str(one.pids),
             Text(f"last known, {show_time(one.timestamp)}" if one.last_known else "", style=DIM),
         )
-    return rows
+        for one in stats
+    )
+    no_traffic = tuple(name for name in _STATS if name not in ("NET IN", "NET OUT", "READ", "WRITTEN"))
+    return FittingTable(
+        _STATS, tuple(rows), _STATS[1:-1], (_STATS, no_traffic, ("NAME", "CPU", "OF", "MEMORY", "MEM", ""), _STATS[:2])
+    )
 
 
 def show_logs(logs: ContainerLogs) -> RenderableType:

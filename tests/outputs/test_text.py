@@ -23,6 +23,7 @@ from bcon_exporter.model.findings import (
 )
 from bcon_exporter.model.reports import (
     ContainerLogs,
+    ContainerStats,
     DiagnoseAllReport,
     DiagnosisReport,
     DriftReport,
@@ -193,6 +194,26 @@ def test_what_could_not_be_judged_on_containers_that_look_healthy_is_told() -> N
         host(*(HEALTHY.model_copy(update={"container_name": name, "not_evaluated": (blind,)}) for name in names))
     )
     assert "not judged: exit_error of one0, one1, one2, one3, one4 and 2 more: history does not tell" in shown
+
+
+@pytest.mark.parametrize(("width", "columns"), [(40, 2), (60, 5), (80, 8), (140, 12)])
+def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: int) -> None:
+    one = ContainerStats(
+        container_id="a",
+        container_name="shop-database-1",
+        timestamp=NOON,
+        cpu_percent=100.0,
+        cpu_count=0.2,
+        throttled_percent=99.9,
+        memory_usage_bytes=345_678_901,
+        memory_limit_bytes=1_234_567_890,
+        memory_percent=28.0,
+        pids=12345,
+    )
+    head, row = text_of((one,), width=width).splitlines()
+    assert len(head.replace("NET IN", "NET").replace("NET OUT", "NET").split()) == columns
+    assert "shop-database-1" in row
+    assert "100.0 %" in row
 
 
 def test_drift_shows_file_and_reality_aligned() -> None:
