@@ -5,7 +5,6 @@ not found is no error: its usage then comes from the engine's stats.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -168,6 +167,7 @@ class CgroupReader:
         self._paths: CgroupPaths | None = None
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
+        self._processes: dict[str, tuple[int, bool]] = {}
 
     def read(
         self, container_id: str, cgroup_parent: str, pid: int | None, *, own_network: bool = True
@@ -202,6 +202,7 @@ class CgroupReader:
             self._forget(gone)
 
     def _forget(self, container_id: str) -> None:
+        self._processes.pop(container_id, None)
         files = self._files.pop(container_id, None)
         if files is not None:
             files.close()
@@ -233,14 +234,19 @@ class CgroupReader:
         return True
 
     def _with_network(self, sample: UsageSample, container_id: str, pid: int) -> UsageSample:
-        """Add the counters of the process's network, when it is truly the container's process."""
-        content = read_once(f"{self._proc}/{pid}/net/dev")
+        """Add the counters of the process's network, when it is truly the container's process.
+
+        Looked at once for each process: a restart gives the container another one, and a new cgroup.
+        """
+        known = self._processes.get(container_id)
+        if known is None or known[0] != pid:
+            own = any(container_id in path for _, path in read_process_cgroups(self._proc, pid))
+            known = self._processes[container_id] = (pid, own)
+        content = read_once(f"{self._proc}/{pid}/net/dev") if known[1] else None
         if content is None:
             return sample
-        if not any(container_id in path for _, path in read_process_cgroups(self._proc, pid)):
-            return sample
         received, sent = parse_network_devices(content)
-        return replace(sample, network_rx_bytes=received, network_tx_bytes=sent)
+        return sample._replace(network_rx_bytes=received, network_tx_bytes=sent)
 
 
 def parse_network_devices(content: bytes) -> tuple[int, int]:

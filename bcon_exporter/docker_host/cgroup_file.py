@@ -55,9 +55,10 @@ class KernelFile:
     def read(self) -> bytes | None:
         """Return the content as it is now; None when the file cannot be read."""
         if self._fd >= 0:
-            with suppress(OSError):
+            try:  # hot: no suppress()
                 return os.pread(self._fd, _READ_BYTES, 0)
-            self.close()
+            except OSError:
+                self.close()
         if not self._budget.has_room():
             return read_once(self._path)
         try:

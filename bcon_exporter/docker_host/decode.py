@@ -6,6 +6,8 @@ from typing import Any
 
 _DECODER = json.JSONDecoder()
 _BLANKS = " \t\r\n"
+_KEY_CHARS = len('{"Id":"') + 64
+"""So many characters of a container's list entry hold its id, since the engine writes that first."""
 
 
 class NotJsonError(ValueError):
@@ -38,15 +40,49 @@ def decode_object(body: bytes) -> dict[str, Any]:
     return content
 
 
-def decode_array(body: bytes) -> Iterator[dict[str, Any]]:
+class ElementMemory:
+    """Elements of the last array, by their own text: of hundreds of containers few change from one list to the next."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._now: dict[str, tuple[str, dict[str, Any]]] = {}
+
+    def find(self, text: str, position: int) -> tuple[dict[str, Any], int] | None:
+        """Return the element that begins at a position, and where it ends, when its text is the same as before.
+
+        An object's text ends at the brace that closes it, so the same characters are the same object.
+        """
+        key = text[position : position + _KEY_CHARS]
+        known = self._before.get(key)
+        if known is None or not text.startswith(known[0], position):
+            return None
+        self._now[key] = known
+        return known[1], position + len(known[0])
+
+    def keep(self, text: str, position: int, end: int, element: dict[str, Any]) -> None:
+        """Remember an element and its text for the next array."""
+        self._now[text[position : position + _KEY_CHARS]] = (text[position:end], element)
+
+    def turn(self) -> None:
+        """Begin the next array: what the last one had is known, everything before is forgotten."""
+        self._before, self._now = self._now, {}
+
+
+def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON array one by one.
 
     One `json.loads` of 1,000 containers holds the interpreter for tens of milliseconds, and a scrape waits that long;
     element by element other threads get their turn. Elements that are no objects are left out.
 
+    Args:
+        body: The answer's body.
+        memory: Gives the same value again for an element that has not changed; nobody may change it.
+
     Raises:
         NotJsonError: It is no array, or ends early; what came before has been yielded.
     """
+    memory = memory or ElementMemory()
+    memory.turn()
     text = body.decode(errors="replace")
     position = _skip(text, 0)
     if not text.startswith("[", position):
@@ -56,11 +92,14 @@ def decode_array(body: bytes) -> Iterator[dict[str, Any]]:
     if text.startswith("]", position):
         return
     while True:
-        try:
-            element, position = _DECODER.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            msg = "JSON that ends early or is malformed"
-            raise NotJsonError(msg) from None
+        known = memory.find(text, position)
+        if known is None:
+            start = position
+            element, position = _decode_element(text, start)
+            if isinstance(element, dict):
+                memory.keep(text, start, position, element)
+        else:
+            element, position = known
         if isinstance(element, dict):
             yield element
         position = _skip(text, position)
@@ -70,6 +109,14 @@ def decode_array(body: bytes) -> Iterator[dict[str, Any]]:
             msg = "JSON that ends early or is malformed"
             raise NotJsonError(msg)
         position = _skip(text, position + 1)
+
+
+def _decode_element(text: str, position: int) -> tuple[Any, int]:
+    try:
+        return _DECODER.raw_decode(text, position)
+    except (ValueError, RecursionError):
+        msg = "JSON that ends early or is malformed"
+        raise NotJsonError(msg) from None
 
 
 def _skip(text: str, position: int) -> int:

@@ -62,6 +62,9 @@ class Inventory:
         for listed in entries:
             container_id = get_text(listed, "Id") or ""
             before = self.known.get(container_id)
+            if before is not None and before.listed is listed:
+                ids.append(container_id)
+                continue
             if before is not None and not has_changed(before.listed, listed):
                 before.facts = update_listed(before.facts, listed)
                 before.listed = listed

@@ -15,7 +15,7 @@ class HostOptions:
         log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
         usage_window_seconds: Usage is the mean over this time.
         parallel: Connections for inspect and logs. Stats use one for each container.
-        depth: Requests sent ahead on each of those.
+        depth: Requests sent ahead on each of those; each time some are sent, the engine and we wake up.
         probe_interval_seconds: A hanging endpoint is probed no more often; set it just below the scan interval.
         refresh_seconds: Age at which a container is inspected again although nothing seems to have changed.
         refresh_health_seconds: The same for one with a health check, whose probes change without an event.
@@ -32,7 +32,7 @@ class HostOptions:
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
     parallel: int = 4
-    depth: int = 8
+    depth: int = 32
     stats_connections: int = 512
     probe_interval_seconds: float = 4.0
     refresh_seconds: float = 600.0

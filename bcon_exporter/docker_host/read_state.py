@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host.decode import NotJsonError, decode_array, decode_object
+from bcon_exporter.docker_host.decode import ElementMemory, NotJsonError, decode_array, decode_object
 from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error
 from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.pipeline import Outcome
@@ -21,8 +21,16 @@ _FILTERED_AT_MOST = 20
 """More wanted containers than this are picked from the whole list."""
 
 
-def list_containers(session: EngineSession, deadline: Deadline, only: tuple[str, ...] | None) -> list[dict[str, Any]]:
+def list_containers(
+    session: EngineSession, deadline: Deadline, only: tuple[str, ...] | None, memory: ElementMemory | None = None
+) -> list[dict[str, Any]]:
     """Return the list entries of all containers, or of those wanted.
+
+    Args:
+        session: The engine.
+        deadline: When to give up.
+        only: Full ids of those wanted.
+        memory: Of the last list of all; its entries that have not changed are the same objects again.
 
     Raises:
         BconError: The list could not be read.
@@ -35,7 +43,7 @@ def list_containers(session: EngineSession, deadline: Deadline, only: tuple[str,
     except VersionRefusedError:  # the engine was replaced by another one: negotiate and ask once more
         answer = _get_list(session, query, deadline)
     try:
-        entries = list(decode_array(answer.body))
+        entries = list(decode_array(answer.body, memory))
     except NotJsonError as error:
         raise garbage_error(session.endpoint, "listing containers", str(error)) from None
     return entries if only is None else [entry for entry in entries if entry.get("Id") in only]

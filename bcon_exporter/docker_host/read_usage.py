@@ -27,6 +27,7 @@ class UsageReader:
         self._cgroups = CgroupReader(options.cgroup_root, options.proc_root)
         self._windows = UsageWindows(options.usage_window_seconds)
         self._failures: dict[str, str] = {}
+        self._running: list[str] = []
         self._lacking: set[str] = set()
         self._networks: dict[str, UsageSample] = {}
         self._thread: threading.Thread | None = None
@@ -37,7 +38,9 @@ class UsageReader:
         The engine answers stats on a one-second tick, so asking in the background costs the scan nothing more.
         """
         self._failures, self._lacking, self._networks = {}, set(), {}
-        running = self._running(inventory, scan)
+        running = self._running = [
+            container_id for container_id in scan.present() if inventory.known[container_id].facts.is_running
+        ]
         left = self._sample_cgroups(inventory, scan, running)
         if scan.wants.only is None:
             self._cgroups.retain(running)
@@ -57,7 +60,7 @@ class UsageReader:
         """Take a second sample, a second after the first, of those that have but one."""
         single = [
             container_id
-            for container_id in self._running(inventory, scan)
+            for container_id in self._present(scan)
             if (usage := self._facts(container_id, inventory, scan, engine)) is not None and usage.samples < 2  # noqa: PLR2004
         ]
         if single and not self._session.closed.wait(scan.deadline.left(at_most=1.0)):
@@ -70,7 +73,7 @@ class UsageReader:
     def facts(self, inventory: Inventory, scan: Scan, engine: EngineFacts | None) -> dict[str, UsageFacts]:
         """Return each running container's usage; where its newest could not be read, the last known, marked stale."""
         found = {}
-        for container_id in self._running(inventory, scan):
+        for container_id in self._present(scan):
             reason = self._failures.get(container_id)
             usage = self._facts(container_id, inventory, scan, engine)
             if usage is not None and container_id in self._lacking:
@@ -110,8 +113,8 @@ class UsageReader:
             now=scan.now,
         )
 
-    def _running(self, inventory: Inventory, scan: Scan) -> list[str]:
-        return [container_id for container_id in scan.present() if inventory.known[container_id].facts.is_running]
+    def _present(self, scan: Scan) -> list[str]:
+        return [container_id for container_id in self._running if container_id not in scan.gone]
 
     def _sample_cgroups(self, inventory: Inventory, scan: Scan, ids: list[str]) -> list[str]:
         """Sample from files; return those that have none we can read, and note those that lack network counters."""

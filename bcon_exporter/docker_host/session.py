@@ -167,10 +167,10 @@ class EngineSession:
         """Send raw GETs; each outcome is a 200 answer or an error.
 
         The endpoint counts as hanging when nothing was answered and something timed out: one stuck container does not
-        close it for the others, and neither do `suspects`, which were all stuck before.
+        close it for the others, and neither do `suspects`.
 
         Returns:
-            Those that seem stuck: not answered in their own time, although others were or no other was asked.
+            Those that seem stuck: suspects, and those beside answered ones, that were not answered in their own time.
         """
         answered, hung = 0, 0
         overdue: list[int] = []
@@ -201,7 +201,7 @@ class EngineSession:
             self.breakers.report(name, monotonic(), None)
         elif hung and not suspects:
             self.breakers.report(name, monotonic(), timeout_error(self.endpoint, batch.doing).message)
-        return overdue if answered or suspects or len(targets) == 1 else []
+        return overdue if answered or suspects else []
 
     def ask_containers(
         self,
@@ -226,7 +226,9 @@ class EngineSession:
             self.stuck.note_answer(name, ids[index])
             take(ids[index], outcome)
 
-        suspects = self.stuck.knows_all(name, ids)
+        # inspect is as a rule asked of the one container that has changed: its silence says nothing about the endpoint
+        lone = name == "inspect" and len(ids) == 1 and self.breakers.reason(name) is None
+        suspects = lone or self.stuck.knows_all(name, ids)
         for index in self.bulk(name, targets, batch, note, suspects=suspects):
             self.stuck.note(name, ids[index], stuck_reason(batch.doing), monotonic())
 

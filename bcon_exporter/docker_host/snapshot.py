@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.decode import ElementMemory
 from bcon_exporter.docker_host.disk import DiskReading, read_disks
 from bcon_exporter.docker_host.event_log import EventLog
 from bcon_exporter.docker_host.failures import timeout_error
@@ -43,6 +44,7 @@ class SnapshotTaker:
         self._session, self._events = session, events
         self._turn = threading.Lock()
         self._inventory = Inventory(options)
+        self._listed = ElementMemory()
         self._cursors = LogCursors(
             bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
         )
@@ -104,7 +106,7 @@ class SnapshotTaker:
     def _take(self, scan: Scan, started: float, *, events_are_live: bool) -> HostSnapshot:
         session, inventory, wants = self._session, self._inventory, scan.wants
         touched = self._take_touched(events_are_live=events_are_live)
-        entries = list_containers(session, scan.deadline, wants.only)
+        entries = list_containers(session, scan.deadline, wants.only, self._listed if wants.only is None else None)
         scan.ids = inventory.update(entries, "inspect was not read")
         engine = self._engine_facts(scan)
         raw = inspect_containers(session, inventory, scan, scan.ids if touched is None else touched)

@@ -6,7 +6,9 @@ limit on the wall time of a body that trickles in.
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
+from typing import NamedTuple
 
 HEAD_LIMIT_BYTES = 64 * 1024
 _CHUNK_LINE_LIMIT_BYTES = 1024
@@ -124,32 +126,12 @@ class AnswerReader:
             return False
         head = bytes(self._buffer[:end])
         del self._buffer[: end + 4]
-        match = _STATUS_LINE.match(head)
-        if match is None:
-            msg = "no HTTP/1.1 status line"
-            raise MalformedAnswerError(msg)
-        status = int(match[2])
-        if status < HTTPStatus.OK:
+        framing = _parse_head(head)
+        if framing.status < HTTPStatus.OK:
             return True  # an interim answer, 100 or 103: the real one follows
         self._head = head
-        framing = {name.lower(): value.strip().lower() for name, value in _FRAMING.findall(head)}
-        self.reusable = match[1] == b"1" and b"close" not in framing.get(b"connection", b"")
-        self._choose_framing(status, framing)
-        self.status = status
+        self.status, self._length, self._chunked, self.reusable = framing
         return True
-
-    def _choose_framing(self, status: int, framing: dict[bytes, bytes]) -> None:
-        self._chunked = b"chunked" in framing.get(b"transfer-encoding", b"")
-        declared = framing.get(b"content-length")
-        if status in _NO_BODY:
-            self._chunked, self._length = False, 0
-        elif not self._chunked and declared is not None:
-            if not _LENGTH.fullmatch(declared):
-                msg = "the declared length is no number"
-                raise MalformedAnswerError(msg)
-            self._length = int(declared)
-        elif not self._chunked:
-            self.reusable = False  # the body ends with the connection
 
     def _read_plain(self) -> None:
         wanted = len(self._buffer) if self._length is None else min(len(self._buffer), self._length - len(self.body))
@@ -211,6 +193,37 @@ class AnswerReader:
         self._cut = True
         self._finished = True
         self.reusable = False
+
+
+class _Framing(NamedTuple):
+    status: int
+    length: int | None
+    chunked: bool
+    reusable: bool
+
+
+@lru_cache(maxsize=64)
+def _parse_head(head: bytes) -> _Framing:
+    """Read what a head says about its body; hundreds of answers of one second have the same one."""
+    match = _STATUS_LINE.match(head)
+    if match is None:
+        msg = "no HTTP/1.1 status line"
+        raise MalformedAnswerError(msg)
+    status = int(match[2])
+    headers = {name.lower(): value.strip().lower() for name, value in _FRAMING.findall(head)}
+    reusable = match[1] == b"1" and b"close" not in headers.get(b"connection", b"")
+    chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
+    declared = headers.get(b"content-length")
+    if status in _NO_BODY:
+        return _Framing(status, 0, chunked=False, reusable=reusable)
+    if chunked:
+        return _Framing(status, None, chunked, reusable)
+    if declared is None:
+        return _Framing(status, None, chunked, reusable=False)  # the body ends with the connection
+    if not _LENGTH.fullmatch(declared):
+        msg = "the declared length is no number"
+        raise MalformedAnswerError(msg)
+    return _Framing(status, int(declared), chunked, reusable)
 
 
 def _parse_chunk_size(line: bytes) -> int:

@@ -107,12 +107,13 @@ def test_a_steady_scan_is_one_list_and_one_log_request_a_container(engine: TestE
         engine.docker("run", "-d", "--name", f"n{number}", *health[: 4 * (number % 2)], engine.image, "sleep", "600")
     with open_host(engine.host, HostOptions(heartbeat_seconds=600.0), started=True) as host:
 
-        def is_healthy() -> bool:
+        def are_healthy() -> bool:
             host.drain_events()
-            seen = by_name(scan(host))["n1"].health
-            return seen is not None and seen.status is HealthStatus.HEALTHY
+            seen = by_name(scan(host))
+            healths = (seen[name].health for name in ("n1", "n3"))
+            return all(health is not None and health.status is HealthStatus.HEALTHY for health in healths)
 
-        wait_until(is_healthy, "a healthy container")
+        wait_until(are_healthy, "healthy containers")
         host.drain_events()
         scan(host)
         before = {name: counts.requests for name, counts in host.requests().endpoints.items()}

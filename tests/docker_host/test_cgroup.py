@@ -138,8 +138,10 @@ def test_network_counters_come_from_the_containers_own_process_only(tmp_path: Pa
     shared = one.read(ID, "", 42, own_network=False)
     assert shared is not None
     assert shared.network_rx_bytes is None
-    write(tmp_path / "proc" / "42", {"cgroup": "0::/user.slice\n"})
-    foreign = one.read(ID, "", 42)
+    write(tmp_path / "proc" / "43" / "net", {})
+    (tmp_path / "proc" / "43" / "net" / "dev").write_bytes(NET_DEV)
+    write(tmp_path / "proc" / "43", {"cgroup": "0::/user.slice\n"})
+    foreign = one.read(ID, "", 43)
     assert foreign is not None
     assert foreign.network_rx_bytes is None
 
