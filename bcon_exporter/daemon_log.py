@@ -12,7 +12,9 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.model.masking import safe_text
 
 _QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler")
-"""Libraries whose notes repeat ours: only their warnings count, of APScheduler only errors."""
+"""Libraries whose notes repeat ours: only their warnings count."""
+_ERRORS_ONLY = ("uvicorn", "uvicorn.error", "apscheduler")
+"""Of these only errors: uvicorn warns of every malformed request, so that strangers could fill the log."""
 
 _SAYS_NO_VALUES = (BconError, OSError, sqlite3.Error, AttributeError, NameError, ImportError, TypeError, MemoryError)
 """Errors whose words hold names, paths and types. Others quote what they choke on (`int("hunter2")`), so their words
@@ -29,7 +31,7 @@ def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Lit
     root.setLevel(logging.WARNING)
     logging.getLogger("bcon_exporter").setLevel(level.upper())
     for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.ERROR if name == "apscheduler" else logging.WARNING)
+        logging.getLogger(name).setLevel(logging.ERROR if name in _ERRORS_ONLY else logging.WARNING)
 
 
 def safe(text: str) -> str:

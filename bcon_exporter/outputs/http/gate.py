@@ -60,11 +60,13 @@ class Door:
 
 
 def host_of(header: str) -> str:
-    """Return the name in a Host header, without port and brackets, in lower case."""
+    """Return the name in a Host header, without port and brackets, in lower case; "" where no port follows the colon."""
     text = header.strip().lower()
     if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.partition(":")[0].rstrip(".")
+        name, _, rest = text[1:].partition("]")
+        return name if not rest or (rest[0] == ":" and rest[1:].isdigit()) else ""
+    name, colon, port = text.partition(":")
+    return name.rstrip(".") if not colon or port.isdigit() else ""
 
 
 def _is_address(name: str) -> bool:
