@@ -4,19 +4,20 @@ import base64
 import hashlib
 from collections.abc import Callable
 from functools import cached_property
+from importlib.resources import files
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from bcon_exporter.model.reports import Status
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, send_reply
 from bcon_exporter.tools import Context
 
 _HTML = b"text/html; charset=utf-8"
 _TEXT = b"text/plain; charset=utf-8"
-_STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}"
-    "table{border-collapse:collapse;margin:1rem 0}caption{text-align:left;font-weight:600}"
-    "td,th{border:1px solid #8888;padding:.2rem .8rem;text-align:left}.bad{color:#b00020}.good{color:#1b6e2d}"
-)
+_STYLE = files(__package__).joinpath("landing.css").read_text()
+_AILING_MAX = 50
+_RANK: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
 
 
 def readiness(context: Context) -> tuple[bool, str]:
@@ -70,15 +71,29 @@ class Pages:
     def _render(self, *, bare: bool) -> str:
         context = self._context()
         ready, hint = readiness(context)
-        diagnosis, drift = context.store.diagnosis, context.store.drift
-        age = context.store.age_seconds("diagnose", context.monotonic())
+        facts = {} if bare else _latest_facts(context)
         return self._template.render(
-            style=_STYLE,
-            version=context.version,
-            bare=bare,
-            ready=ready,
-            hint=hint,
-            report=diagnosis.report if diagnosis else None,
-            age=f"{age:.0f} s" if age is not None else "",
-            projects=drift.reports if drift else (),
+            style=_STYLE, version=context.version, bare=bare, ready=ready, hint=hint, **_NOTHING | facts
         )
+
+
+_NOTHING = dict.fromkeys(("engine", "report", "ailing", "more", "age", "projects", "drift_age"))
+
+
+def _latest_facts(context: Context) -> dict[str, Any]:
+    """Return what the page shows of the last scans."""
+    facts: dict[str, Any] = {}
+    diagnosis, drift, now = context.store.diagnosis, context.store.drift, context.monotonic()
+    if diagnosis is not None:
+        ailing = [one for one in diagnosis.report.summaries if one.status != "healthy"]
+        ailing.sort(key=lambda one: (_RANK.index(one.status), one.container_name))
+        facts = {
+            "engine": diagnosis.snapshot.engine,
+            "report": diagnosis.report,
+            "ailing": ailing[:_AILING_MAX],
+            "more": max(0, len(ailing) - _AILING_MAX),
+            "age": f"{context.store.age_seconds('diagnose', now) or 0:.0f} s",
+        }
+    if drift is not None:
+        facts |= {"projects": drift.reports, "drift_age": f"{context.store.age_seconds('drift', now) or 0:.0f} s"}
+    return facts

@@ -257,6 +257,6 @@ def test_reports_do_not_stand_on_the_bare_page() -> None:
 
     bare, full = ask(site, "GET", "/", door=BEYOND, host="x.example"), ask(site, "GET", "/")
 
-    assert "1 containers" in full.text
+    assert "1 container " in full.text
     assert "containers" not in bare.text
     assert "api/v1" not in bare.text

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 
 import pytest
 
 from bcon_exporter.errors import PermissionDeniedError
+from bcon_exporter.model.reports import ContainerHealthSummary
 from tests.factories import NOON, container, snapshot
 from tests.outputs.http.asking import BEYOND, ask, site_of, users
-from tests.outputs.scenes import drift_report, drift_scan, make_context, scan_of
+from tests.outputs.scenes import diagnosis, drift_report, drift_scan, make_context, scan_of
 
 
 def test_not_ready_before_the_first_scan() -> None:
@@ -68,6 +70,28 @@ def test_the_page_escapes_what_comes_from_outside() -> None:
     assert "&lt;script&gt;" in answer.text
     assert "script-src" not in answer.headers["content-security-policy"]
     assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_the_page_names_the_ailing_containers_worst_first() -> None:
+    context = make_context()
+    reports = [
+        diagnosis(container(name=name), status=status) for name, status in (("warm", "warning"), ("dead", "critical"))
+    ]
+    scan = scan_of(snapshot(container(name="warm"), container(name="dead")), *reports)
+    summaries = tuple(
+        ContainerHealthSummary(
+            container_id=one.container_id, container_name=one.container_name, status=one.status, top_issue="it <b>fails"
+        )
+        for one in reports
+    )
+    context.store.publish_diagnosis(replace(scan, report=scan.report.model_copy(update={"summaries": summaries})))
+
+    page = ask(site_of(context), "GET", "/").text
+    bare = ask(site_of(context), "GET", "/", door=BEYOND, host="x").text
+
+    assert 0 < page.index(">dead<") < page.index(">warm<")
+    assert "it &lt;b&gt;fails" in page
+    assert "dead" not in bare
 
 
 def test_every_link_of_the_page_leads_somewhere() -> None:
