@@ -26,6 +26,7 @@ class DriftJob:
         findings = check_projects(context, snapshot)
         reports = self._date(context, findings.reports, snapshot.taken_at)
         ended = context.monotonic()
+        context.store.count_rule_errors(tuple(rule.value for report in reports for rule in report.rule_errors))
         context.store.publish_drift(
             DriftScan(
                 reports=reports,

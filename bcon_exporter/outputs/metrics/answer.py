@@ -113,7 +113,7 @@ class Exposition:
 
     def _diagnose_samples(self, scan: DiagnoseScan, drift: Part | None) -> tuple[tuple[Samples, ...], int]:
         subjects = choose_subjects(scan.snapshot, scan.report)
-        samples = (*host_samples(scan), *container_samples(scan, subjects, self._label_names))
+        samples = (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names))
         return cap_series(samples, self._series_cap - (drift.series if drift else 0))
 
     def answer(self, fmt: Format, *, compress: bool, names: Collection[str] = ()) -> Scrape:

@@ -6,28 +6,29 @@ from collections.abc import Iterator
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, EngineFacts
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.model.reports import DriftReport, DriftStatus, Status
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
+from bcon_exporter.outputs.metrics.subjects import Subject
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples
 from bcon_exporter.store import DiagnoseScan, DriftScan
 
 Row = tuple[tuple[str | None, ...], float | None]
+_STATUSES: tuple[Status, ...] = ("healthy", "warning", "error", "critical")
 
 
-def host_samples(scan: DiagnoseScan) -> tuple[Samples, ...]:
-    """Return the families about the host as a whole."""
-    report = scan.report
-    states = Counter(diagnosis.state for diagnosis in report.reports)
+def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Samples, ...]:
+    """Return the families about the host as a whole: they count what has series of its own, so that sums agree."""
+    states = Counter(one.report.state for one in subjects)
+    statuses = Counter(one.report.status for one in subjects)
     symptoms = Counter(
         symptom
-        for diagnosis in report.reports
-        for symptom in {each.type for each in diagnosis.symptoms if each.severity is not Severity.INFO}
+        for one in subjects
+        for symptom in {each.type for each in one.report.symptoms if each.severity is not Severity.INFO}
     )
-    statuses = {status: getattr(report, status) for status in ("healthy", "warning", "error", "critical")}
     return (
         _rows("bcon_docker_info", _engine_rows(scan.snapshot.engine)),
-        _rows("bcon_containers", (((status,), count) for status, count in statuses.items())),
+        _rows("bcon_containers", (((status,), statuses[status]) for status in _STATUSES)),
         _rows("bcon_containers_by_state", (((state.value,), states[state]) for state in ContainerState)),
         _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),
         _rows("bcon_symptom_threshold_ratio", _threshold_rows(scan.thresholds)),
@@ -77,15 +78,23 @@ def _threshold_rows(thresholds: Thresholds) -> Iterator[Row]:
 
 
 def _item_rows(report: DriftReport) -> Iterator[Row]:
-    """0 or more for every drift type of every service that was judged; of an unknown project only what was found."""
+    """0 or more for every drift type of every service, save for what could not be judged."""
     found = Counter((each.service_name, each.drift_type) for each in report.differences)
-    if report.status is DriftStatus.UNKNOWN:
-        yield from (((report.project_name, name, drift.value), count) for (name, drift), count in sorted(found.items()))
-        return
     names = {service.service_name for service in report.services}.union(name for name, _ in found)
     for name in sorted(names):
+        unjudged = _find_unjudged(report, name)
         for drift in DriftType:
-            yield ((report.project_name, name, drift.value), found[name, drift])
+            if drift not in unjudged or found[name, drift]:
+                yield ((report.project_name, name, drift.value), found[name, drift])
+
+
+def _find_unjudged(report: DriftReport, service: str) -> frozenset[DriftType]:
+    """Return the types of which a 0 would be a claim: the rule raised, or a variable is unknown, or more than that."""
+    partly = frozenset(each.drift_type for each in report.doubts if each.service_name == service)
+    partly |= frozenset(report.rule_errors)
+    if report.status is DriftStatus.UNKNOWN and not (report.doubts or report.rule_errors):
+        return frozenset(DriftType)
+    return partly
 
 
 def _start_rows(report: DriftReport) -> Iterator[Row]:

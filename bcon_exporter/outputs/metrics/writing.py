@@ -13,14 +13,19 @@ _HASH_CHARS = 16
 
 
 def label_value(raw: str | None) -> str:
-    """Return a label value: escaped, at most 128 characters; a longer one ends in a hash, so that two never collide."""
+    """Return a label value: escaped, at most 128 characters; a longer one ends in a hash, so that two never collide.
+
+    Line ends and tabs, which a container's own label may hold, become visible: tables and alert texts have one line.
+    """
     text = raw or ""
+    if not text.isprintable():
+        text = text.replace("\n", "\\n").replace("\t", "\\t")
     if not text.isascii():
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")
     if len(text) > LABEL_MAX_CHARS:
         digest = hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]
         text = f"{text[: LABEL_MAX_CHARS - _HASH_CHARS - 1]}~{digest}"
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def label_set(names: Iterable[str], values: Iterable[str | None]) -> str:

@@ -230,8 +230,20 @@ def test_a_name_that_only_looks_temporary_stays_outside_compose() -> None:
     assert 'container="0123456789ab_job"' in text_of(container(name="0123456789ab_job"))
 
 
-def test_one_off_runs_have_no_series() -> None:
-    assert not samples_of(text_of(container(compose=compose(oneoff=True))), "bcon_container_status")
+def test_one_off_runs_have_no_series_and_sums_agree_with_what_has() -> None:
+    text = text_of(container(name="a"), container(name="a-run-1", compose=compose(oneoff=True)))
+
+    assert len(samples_of(text, "bcon_container_status")) == 1
+    assert 'bcon_containers{status="healthy"} 1\n' in text
+    assert 'bcon_containers_by_state{state="running"} 1\n' in text
+
+
+def test_line_ends_in_a_label_become_visible() -> None:
+    facts = container(labels={"team": "a\nb\\n"})
+
+    text = scrape_text(exposition_of(scan_of(snapshot(facts)), label_names=("team",))[0])
+
+    assert 'team="a\\\\nb\\\\n"' in text
 
 
 def test_a_container_left_out_by_a_filter_has_no_series() -> None:

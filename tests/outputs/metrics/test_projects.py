@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType
+from bcon_exporter.model.reports import DriftStatus
 from tests.factories import ago
 from tests.outputs.scenes import difference, drift_report, drift_scan, exposition_of, samples_of, scrape_text
 
@@ -57,6 +58,34 @@ def test_a_project_that_cannot_be_judged_has_no_zeros() -> None:
     assert 'bcon_compose_project_status{project="shop",status="unknown"} 1\n' in text
     assert 'bcon_compose_unreadable{project="shop",reason="parse_error"} 1\n' in text
     assert 'bcon_compose_unreadable{project="shop",reason="not_found"} 0\n' in text
+
+
+def test_what_hangs_on_an_unknown_variable_has_no_zero_and_the_rest_has() -> None:
+    doubt = difference(DriftType.CONFIG_MISMATCH, field="environment.A")
+    text = text_of(drift_report("shop", status=DriftStatus.UNKNOWN, doubts=(doubt,)))
+
+    judged = [drift for drift in DriftType if drift is not DriftType.CONFIG_MISMATCH]
+    assert samples_of(text, "bcon_drift_items") == [
+        f'bcon_drift_items{{{P},drift="{each.value}"}} 0' for each in judged
+    ]
+
+
+def test_remarks_are_not_counted() -> None:
+    text = text_of(drift_report("shop", remarks=(difference(DriftType.IMAGE_MISMATCH),)))
+
+    assert f'bcon_drift_items{{{P},drift="image_mismatch"}} 0\n' in text
+    assert 'bcon_drifts{drift="image_mismatch"} 0\n' in text
+
+
+def test_a_rule_that_raised_has_no_zero() -> None:
+    text = text_of(drift_report("shop", status=DriftStatus.UNKNOWN, rule_errors=(DriftType.IMAGE_MISMATCH,)))
+
+    assert 'drift="image_mismatch"' not in "".join(samples_of(text, "bcon_drift_items"))
+    assert f'bcon_drift_items{{{P},drift="not_running"}} 0\n' in text
+
+
+def test_containers_that_could_not_be_read_leave_no_zeros() -> None:
+    assert not samples_of(text_of(drift_report("shop", status=DriftStatus.UNKNOWN)), "bcon_drift_items")
 
 
 def test_replicas_and_requested_stops_are_told() -> None:
