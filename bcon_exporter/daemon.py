@@ -188,7 +188,6 @@ def leave() -> NoReturn:
     while `docker stop` waits; and nothing guards it, since no thread of ours runs any more.
     """
     logging.shutdown()
-    sys.stdout.flush()
     os._exit(0)
 
 
