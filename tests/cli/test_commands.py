@@ -274,6 +274,29 @@ def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
     assert err.startswith("bcon-exporter: 127.0.0.1:1: no answer")
 
 
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one.group != "Daemon"], ids=lambda one: one.name)
+def test_every_command_about_the_host_reads_a_snapshot(capsys: pytest.CaptureFixture[str], command: Command) -> None:
+    if command.name == "version":
+        return
+    with pytest.raises(SystemExit):
+        main([command.name, "--help"], {})
+    text = capsys.readouterr().out
+    assert "--from-snapshot" in text
+    assert ("--watch" in text and "--format" in text) or command.name in ("call", "snapshot")
+
+
+def test_own_commands_answer_in_json_too(run: Run) -> None:
+    assert json.loads(run("check-config", "--format", "json")[1]) == {"result": {"ok": True}}
+    assert "version" in json.loads(run("version", "--format", "json")[1])["result"]
+    code, out, _ = run("healthcheck", "--web.listen-address", "127.0.0.1:1", "--format", "json")
+    assert (code, json.loads(out)["result"]["healthy"]) == (1, False)
+
+
+def test_call_prints_for_people_when_asked(run: Run, ailing: str) -> None:
+    words = ("call", "get_container_info", '{"container_id": "api"}', "--from-snapshot", ailing)
+    assert run(*words, "--format", "table")[1].startswith("api\n")
+
+
 def test_version_and_help_are_plain(run: Run) -> None:
     assert run("version")[1].startswith("bcon-exporter ")
     assert run("--version")[1] == run("version")[1]

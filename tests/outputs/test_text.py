@@ -196,7 +196,7 @@ def test_what_could_not_be_judged_on_containers_that_look_healthy_is_told() -> N
     assert "not judged: exit_error of one0, one1, one2, one3, one4 and 2 more: history does not tell" in shown
 
 
-@pytest.mark.parametrize(("width", "columns"), [(40, 2), (60, 5), (80, 8), (140, 12)])
+@pytest.mark.parametrize(("width", "columns"), [(40, 2), (60, 5), (90, 8), (140, 12)])
 def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: int) -> None:
     one = ContainerStats(
         container_id="a",
@@ -208,6 +208,10 @@ def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: i
         memory_usage_bytes=345_678_901,
         memory_limit_bytes=1_234_567_890,
         memory_percent=28.0,
+        network_rx_bytes=None,
+        network_tx_bytes=None,
+        block_read_bytes=None,
+        block_write_bytes=None,
         pids=12345,
     )
     head, row = text_of((one,), width=width).splitlines()
