@@ -26,7 +26,7 @@ _QUOTED = re.compile(
 _STOP = re.compile(r"[\s\"'&,;]")
 _NEXT_PAIR = re.compile(r"[\\\"' {]{0,4}[\w.-]{1,64}[=:\\\"]")
 _ENDS = ".,;:!?)]}>"
-_MOST_NAMES = 4 * MOST_MATCHES
+_MOST_NAMES = 5 * MOST_MATCHES
 _PEEK_CHARS = 256
 """So much of a value tells whether it looks random."""
 

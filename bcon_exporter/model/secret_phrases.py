@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from bcon_exporter.model.secret_keys import key_strength
+from bcon_exporter.model.secret_keys import key_strength, words
 from bcon_exporter.model.secret_pairs import KEY, PLAIN_WORDS
 from bcon_exporter.model.secret_shapes import MASK, Rule, looks_random
 
 _ENDS = ".,;:!?)]}>"
+_NO_SECRETS = words("commit sha sha1 sha256 md5 digest hash etag fingerprint checksum revision id uid uuid image layer")
 
 
 def _authorization(match: Any) -> str:
@@ -46,6 +47,12 @@ def _random_only(match: Any) -> str:
     value = match.group(2)
     word = "." in value or value.startswith("HTTP/") or not any(c.isdigit() for c in value)
     return str(match.group()) if word or not looks_random(value) else f"{match.group(1)}{MASK}"
+
+
+def _announced_hex(match: Any) -> str:
+    """Mask a long hexadecimal number that follows "token ...:", unless it is called a digest or an id."""
+    named = _NO_SECRETS.intersection(match.group(2).lower().replace("-", " ").replace("_", " ").split())
+    return str(match.group()) if named else f"{match.group(1)}{MASK}"
 
 
 def _named_value(match: Any) -> str:
@@ -107,8 +114,21 @@ PHRASES: tuple[Rule, ...] = (
     ),
     Rule(
         ("pass", "secret", "token", "key"),
-        r"(?i)\b((?:password|passwd|passphrase|secret|token|api[ _\-]?key)[ \t]+[\"'`]?)([A-Za-z0-9+/=_!@#$%^&*.\-]+)",
+        r"(?i)\b((?:password|passwd|passphrase|secret|token|api[ _\-]?key|"
+        r"(?:master|root|unseal|signing|encryption) key)[ \t]+[\"'`]?)([A-Za-z0-9+/=_!@#$%^&*.\-]+)",
         _random_only,
+    ),
+    Rule(
+        ("_key ", "-key ", "_token ", "-token ", "_secret ", "-secret "),
+        r"(?i)((?:\b|_)(?:secret[_\-]access|secret|api|private|access|auth|refresh|bearer|client|signing|encryption)"
+        r"[_\-](?:key|token|secret)[ \t]+[\"'`]?)([A-Za-z0-9+/=_\-]{16,})",
+        _random_only,
+    ),
+    Rule(
+        ("token", "secret", " key", "password"),
+        r"(?i)\b((?:token|secret|(?:api|access|master|root|unseal|signing|encryption) key|password)\b"
+        r"([^\n:=]{1,32})[:=][ \t]*[\"'`]?)([0-9a-f]{32,128})\b",
+        _announced_hex,
     ),
     Rule(
         (" key",),

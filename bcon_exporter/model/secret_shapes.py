@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MASK = "***"
-MOST_MATCHES = 100
+MOST_MATCHES = 60
 """A line with more than so many matches of one rule is masked from there on: work without bound helps an attacker."""
 _AUTHORITY_END = re.compile("[/?#,]")
 
@@ -94,6 +94,13 @@ def _whole(_match: Any) -> str:
 
 def _first_group(match: Any) -> str:
     return str(match.group(1)) + MASK
+
+
+def _mixed_only(match: Any) -> str:
+    """Mask a word only when it has digits and letters of both cases: no name of a method has."""
+    word = str(match.group())
+    kinds = (str.isdigit, str.islower, str.isupper)
+    return MASK if all(any(map(kind, word[2:])) for kind in kinds) else word
 
 
 def _is_basic(encoded: str) -> bool:
@@ -184,7 +191,9 @@ class Rule:
 
 SHAPES: tuple[Rule, ...] = (
     Rule(("://",), r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>`\\]*@[^\s\"'<>`\\]*", _url),
+    Rule(("akia", "asia"), r"(\b(?:AKIA|ASIA)[A-Z0-9]{12,}[^A-Za-z0-9+/\n]{1,8})[A-Za-z0-9+/]{40}\b", _first_group),
     Rule((), rf"\b(?:{_ISSUED})", _whole),
+    Rule(("s.",), r"\bs\.[A-Za-z0-9]{24}\b", _mixed_only),
     Rule(("$", "}"), _HASHES, _whole),
     Rule(("bearer",), r"(?i)\b(bearer[ \t]+)([A-Za-z0-9._~+/=\-]{8,})", _bearer),
     Rule(("basic",), r"(?i)\b(basic[ \t]+)([A-Za-z0-9+/=]{8,})", _basic),

@@ -151,18 +151,21 @@ def test_a_secret_at_the_clip_is_masked_before_it_is_cut() -> None:
     [
         "password=", "password= ", "token:", "x://", "x://u:p", "eyJ", "eyJa.", "-----BEGIN PRIVATE KEY-----", "$6$a",
         "Authorization: ", "A1b/", "bearer ", "--token ", '"password":"', "<password>", "curl -u ", "=a,", "\\\\",
+        "pass=a&", "pass=a;", "key=", '"key":"a",', "tokens=1 ", "auth=auth=", "token=${", "x://u:p@", "a:b@c ", "AKIA",
+        "-----END PRIVATE KEY-----", "'--token','", '"--token","', "mysql -p", "token x: ", "s.a1B",
     ],
 )  # fmt: skip
 def test_a_line_of_near_matches_stays_cheap(near_match: str) -> None:
-    def cost(length: int) -> float:
-        text = (near_match * length)[:length] + "@"
+    text = (near_match * 65_536)[:65_536] + "@"
+
+    def cost() -> float:
         started = time.process_time()
         mask_text(text)
         return time.process_time() - started
 
-    cost(1_000)
-    # Linear: sixteen times the text costs nowhere near 256 times as much.
-    assert cost(16_000) < 0.1
+    cost()
+    # The best of some runs: 5 ms on a machine with nothing else to do.
+    assert min(cost() for _ in range(5)) < 0.005 * 3
 
 
 def test_fingerprints_compare_values_and_need_the_key() -> None:
@@ -230,3 +233,39 @@ def test_names_of_networks_and_paths_do_not_hide_what_they_are_attached_to() -> 
     assert sealer.seal("networks.my-secret", "attached").shown == "attached"
     assert sealer.seal("volumes./run/secrets/s1", "bind /etc/s1").shown == "bind /etc/s1"
     assert sealer.seal("logging.options.splunk-token", "abc").shown == MASK
+
+
+SOME_HEX = make("0123456789abcdef", 40)
+SOME_AWS_ID = "AK" + "IA" + make("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)
+SOME_AWS_KEY = make(B64, 40)
+SOME_VAULT_TOKEN = "s." + make(ALNUM, 24)
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"credentials {SOME_AWS_ID} {SOME_AWS_KEY}", SOME_AWS_KEY),
+        (f"{SOME_AWS_ID}:{SOME_AWS_KEY}", SOME_AWS_KEY),
+        (f"aws configure set aws_secret_access_key {SOME_AWS_KEY}", SOME_AWS_KEY),
+        (f"vault token renewed: {SOME_HEX}", SOME_HEX),
+        (f"API key created: {SOME_HEX}", SOME_HEX),
+        (f"using master key '{SOME_HEX}'", SOME_HEX),
+        (f"logged in with {SOME_VAULT_TOKEN}", SOME_VAULT_TOKEN),
+    ],
+)
+def test_a_secret_that_stands_a_word_or_two_after_its_name_is_masked(text: str, secret: str) -> None:
+    assert secret not in mask_text(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"token expired, commit: {SOME_HEX}",
+        f"secret image sha256: {SOME_HEX}",
+        f"cache key {SOME_HEX} missed",
+        "api_key is required for api_key authentication",
+        "calls s.getElementsByTagNameLower of it",
+    ],
+)
+def test_what_only_stands_near_such_a_name_is_kept(text: str) -> None:
+    assert mask_text(text) == text

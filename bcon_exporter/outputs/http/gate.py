@@ -60,7 +60,7 @@ class Door:
 
 
 def host_of(header: str) -> str:
-    """Return the name in a Host header, without port and brackets, in lower case; "" where no port follows the colon."""
+    """Return the name in a Host header, without port and brackets, in lower case; "" if the port is none."""
     text = header.strip().lower()
     if text.startswith("["):
         name, _, rest = text[1:].partition("]")
