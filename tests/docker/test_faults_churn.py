@@ -1,6 +1,6 @@
 """Containers come and go, five a second: no scan fails, and what is gone leaves no series.
 
-RELIABILITY F5: one minute here, ten in `make soak`.
+One minute here, ten in `make soak`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What the daemon shows across an engine's or its own restart: kept, withheld, whole again, and never a false loop.
 
-RELIABILITY F1 (three intervals), F2 (resumed, killed and restarted), F4 (an engine that comes later); the rest of them
-stands in test_daemon_faults.py.
+Other faults of the engine stand in test_daemon_faults.py and test_faults_partial.py.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Many containers: a scan ends within its interval and the daemon stays small.
 
-RELIABILITY F6: 1,000 containers in `make soak`; fewer here, with the limits that the figures at that size allow.
+1,000 containers in `make soak`; fewer here, with the limits that the figures at that size allow.
 """
 
 from __future__ import annotations

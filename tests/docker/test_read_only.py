@@ -1,7 +1,7 @@
 """Nothing is ever written to the engine: proven from outside, over every tool, route and command.
 
 A recording proxy between us and a real engine sees only GET and HEAD on the allow-list, and the engine's own event log
-holds nothing that we caused. RELIABILITY, security 7.
+holds nothing that we caused.
 """
 
 from __future__ import annotations
