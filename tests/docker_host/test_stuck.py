@@ -23,12 +23,13 @@ class Engine:
     """An engine that never answers what names a container that hangs, on that connection."""
 
     hangs_at: str
+    listed: tuple[str, ...] = (BAD, GOOD)
     asked: list[str] = field(default_factory=list)
 
     def talk(self, connection: socket.socket) -> None:
         bodies = {
             "/version": VERSION,
-            "/containers/json": json.dumps([entry(BAD), entry(GOOD)]).encode(),
+            "/containers/json": json.dumps([entry(each) for each in self.listed]).encode(),
             f"{GOOD}/json": inspected(GOOD),
             f"{BAD}/json": inspected(BAD),
             "/stats": STATS,
@@ -46,6 +47,11 @@ class Engine:
         return sum(self.hangs_at in target for target in self.asked)
 
 
+def open_host(url: str) -> DockerHost:
+    options = HostOptions(cgroup_root=Path("/nonexistent"), read_timeout_seconds=TIMEOUT_SECONDS, parallel=1)
+    return DockerHost(Endpoint(url), options, Sealer(b"0123456789abcdef"))
+
+
 def scan(host: DockerHost) -> tuple[dict[str, ContainerFacts], float]:
     started = monotonic()
     snapshot = host.take_snapshot(utc_now(), 10.0, Wants())
@@ -56,8 +62,7 @@ def scan(host: DockerHost) -> tuple[dict[str, ContainerFacts], float]:
 def test_a_container_that_hangs_costs_its_time_once(tmp_path: Path, endpoint: str, fact: str) -> None:
     talker = Engine(f"{BAD}/{endpoint}")
     with FakeEngine(tmp_path / "s", talker.talk) as engine:
-        options = HostOptions(cgroup_root=Path("/nonexistent"), read_timeout_seconds=TIMEOUT_SECONDS, parallel=1)
-        host = DockerHost(Endpoint(engine.url), options, Sealer(b"0123456789abcdef"))
+        host = open_host(engine.url)
         _, first = scan(host)
         assert first >= TIMEOUT_SECONDS
         tries = talker.asked_the_stuck()
@@ -69,6 +74,17 @@ def test_a_container_that_hangs_costs_its_time_once(tmp_path: Path, endpoint: st
             assert None not in (found[GOOD].logs, found[GOOD].usage)
         assert talker.asked_the_stuck() == tries
         assert all(host.endpoints_up().values())
+
+
+def test_one_inspect_that_hangs_alone_does_not_count_as_the_endpoint_down(tmp_path: Path) -> None:
+    talker = Engine(f"{BAD}/json", listed=(BAD,))
+    with FakeEngine(tmp_path / "s", talker.talk) as engine:
+        host = open_host(engine.url)
+        for _ in range(2):
+            found, _ = scan(host)
+            assert found[BAD].unread["inspect"]
+        assert talker.asked_the_stuck() == 1
+        assert host.endpoints_up()["inspect"]
 
 
 def test_who_was_stuck_is_asked_again_after_a_minute_and_not_before() -> None:
