@@ -2,7 +2,6 @@
 
 The engine decodes `victim%2fexport` and `%65xport` and answers them with 200, so the raw, undecoded path is judged and
 an encoded one never passes. What is not named here cannot be asked: no archive, export, attach, top, exec.
-Source: RELIABILITY, security 7.
 """
 
 import re

@@ -190,7 +190,7 @@ def _throttled_ratio(first: UsageSample, newest: UsageSample) -> float | None:
 
 def _memory_ratio(samples: Collection[UsageSample], whole: int | None) -> float | None:
     values = [sample.memory_bytes for sample in samples if sample.memory_bytes is not None]
-    if not whole or len(values) < 2:  # noqa: PLR2004 - SPEC section 3: at least two samples
+    if not whole or len(values) < 2:  # noqa: PLR2004 - one sample is no mean
         return None
     return _clamp(sum(values) / len(values) / whole)
 
