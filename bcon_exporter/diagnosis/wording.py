@@ -41,7 +41,8 @@ def summarise_report(
         more = sum(symptom.severity is not Severity.INFO for symptom in symptoms) - 1
         also = f" (and {more} more)" if more else ""
         return f"{container.name}: {status} — {issue}{also}"
-    unclear = f", as far as it could be seen ({len(not_evaluated)} rules not evaluated)" if not_evaluated else ""
+    rules = "1 rule" if len(not_evaluated) == 1 else f"{len(not_evaluated)} rules"
+    unclear = f", as far as it could be seen ({rules} not evaluated)" if not_evaluated else ""
     history = f" {symptoms[0].description}" if symptoms else ""
     return f"{container.name}: healthy, {container.state.value}{unclear}.{history}"
 

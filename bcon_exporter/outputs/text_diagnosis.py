@@ -1,7 +1,7 @@
 """A diagnosis as a person wants to read it: what is wrong, why, what to do; the worst first."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -50,7 +50,7 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
     parts: list[RenderableType] = [_title(report)]
     rows: list[tuple[str, RenderableType]] = []
     told: set[str] = set()
-    for index, symptom in enumerate(sorted(report.symptoms, key=lambda one: -one.severity.rank)):
+    for index, symptom in enumerate(worst_first(report.symptoms)):
         rows += _symptom_rows(symptom, report, told, label="" if index else "what", brief=brief)
     causes = report.likely_causes[: _BRIEF_CAUSES if brief else None]
     rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(causes)]
@@ -97,14 +97,19 @@ def _symptom_rows(
         tag += f", since {show_age(symptom.first_seen, report.timestamp)}"
     sentence.append(f"  {tag}", style=DIM)
     yield label, Text.assemble(("● ", SEVERITY_STYLES[symptom.severity]), sentence)
-    evidence = [line for line in dict.fromkeys(symptom.evidence) if _core(line) not in told]
+    evidence = [line for line in dict.fromkeys(symptom.evidence) if quoted_part(line) not in told]
     for line in evidence[-_BRIEF_EVIDENCE if brief else 0 :]:
-        told.add(_core(line))
-        if not (brief and _core(line) in symptom.description):
+        told.add(quoted_part(line))
+        if not (brief and quoted_part(line) in symptom.description):
             yield "", _quote(line)
 
 
-def _core(line: str) -> str:
+def worst_first(symptoms: Iterable[Symptom]) -> list[Symptom]:
+    """Return the worst first; of equal ones in the order of the report."""
+    return sorted(symptoms, key=lambda one: -one.severity.rank)
+
+
+def quoted_part(line: str) -> str:
     """Return what a line of evidence quotes, without what we say about it."""
     return _ABOUT.sub("", line)
 
@@ -154,11 +159,11 @@ def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
     lines = [plain(f"not read: {what}: {reason}", "yellow") for what, reason in sorted(report.unread.items())]
     if report.incomplete:
         lines.append(plain(f"incomplete facts of: {_some(report.incomplete)}", "yellow"))
-    lines += [plain(f"not judged: {told}", DIM) for told in _unjudged(report)]
+    lines += [plain(f"not judged: {told}", DIM) for told in tell_unjudged(report)]
     return [Text(), *lines] if lines else []
 
 
-def _unjudged(report: DiagnoseAllReport) -> Iterator[str]:
+def tell_unjudged(report: DiagnoseAllReport) -> Iterator[str]:
     """Yield which rules could not be judged on which healthy containers, and why; the others tell it themselves."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in report.reports:

@@ -18,6 +18,7 @@ from bcon_exporter.model.reports import (
     ErrorExplanation,
     HealthCheck,
 )
+from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_unjudged, worst_first
 from bcon_exporter.outputs.text_drift import WOULD, tell_doubts, tell_notes
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
@@ -109,22 +110,26 @@ def _host(report: DiagnoseAllReport) -> list[str]:
             lines += ["", *_container(one, "##")]
     for what, reason in sorted(report.unread.items()):
         lines += ["", f"Not read: {escape(what)}: {escape(reason)}"]
+    lines += [line for told in tell_unjudged(report) for line in ("", f"Not judged: {escape(told)}")]
     return lines
 
 
 def _container(report: DiagnosisReport, level: str) -> list[str]:
     lines = [f"{level} {escape(report.container_name)}: {report.status}", ""]
-    if not report.symptoms:
+    symptoms = worst_first(report.symptoms)
+    if not symptoms:
         lines.append(escape(report.summary))
-    lines += [f"- `{one.type}` ({one.severity}): {escape(one.description)}" for one in report.symptoms]
-    evidence = [line for symptom in report.symptoms for line in symptom.evidence]
+    lines += [f"- `{one.type}` ({one.severity}): {escape(one.description)}" for one in symptoms]
+    evidence: dict[str, str] = {}
+    for line in (line for one in symptoms for line in one.evidence):
+        evidence.setdefault(quoted_part(line), line)
     if report.likely_causes:
         lines += ["", "Why:", ""]
         lines += [f"- {escape(cause.description)} ({cause.confidence:.0%})" for cause in report.likely_causes]
     if report.suggestions:
         lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
     if evidence:
-        lines += ["", "Evidence:", "", *fence(evidence)]
+        lines += ["", "Evidence:", "", *fence(evidence.values())]
     if report.not_evaluated:
         names = ", ".join(f"`{rule.symptom}`" for rule in report.not_evaluated)
         lines += ["", f"Not judged, because facts were missing: {names}"]

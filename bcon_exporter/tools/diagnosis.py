@@ -25,7 +25,8 @@ def diagnose_container(context: Context, request: DiagnoseContainerInput) -> Dia
     """Return everything said about one container, from a fresh snapshot of the whole host: causes have peers."""
     full_id = context.host.resolve(request.container_id)
     snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
-    return diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, context.policy)
+    policy = replace(context.policy, use_logs=context.policy.use_logs and request.include_logs)
+    return diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:

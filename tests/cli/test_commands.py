@@ -292,6 +292,11 @@ def test_own_commands_answer_in_json_too(run: Run) -> None:
     assert (code, json.loads(out)["result"]["healthy"]) == (1, False)
 
 
+def test_logs_that_were_not_wanted_are_told_as_such(run: Run, ailing: str) -> None:
+    out = run("diagnose", "api", "--no-logs", "--from-snapshot", ailing)[1]
+    assert "log_error not judged: logs were not asked for" in out
+
+
 def test_call_prints_for_people_when_asked(run: Run, ailing: str) -> None:
     words = ("call", "get_container_info", '{"container_id": "api"}', "--from-snapshot", ailing)
     assert run(*words, "--format", "table")[1].startswith("api\n")
