@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -127,14 +129,68 @@ def test_an_engine_that_was_never_there_is_no_reason_to_end(tmp_path: Path) -> N
     assert (tool.status, tool.json()["error"]["code"]) == (503, "docker_connection_failed")
 
 
+def test_a_socket_that_nobody_listens_on_is_told_as_such(tmp_path: Path) -> None:
+    dead = tmp_path / "dead.sock"
+    with socket.socket(socket.AF_UNIX) as left_behind:
+        left_behind.bind(str(dead))
+
+    with Daemon(tmp_path, f"unix://{dead}", *QUICK) as daemon:
+        wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
+        ready, healthy = daemon.ask("/-/ready"), daemon.ask("/-/healthy")
+        tool = daemon.ask("/api/v1/tools/list_containers", "POST", {})
+
+    assert (ready.status, healthy.status) == (503, 200)
+    assert "refuses connections" in ready.text
+    assert "Start the engine" in ready.text
+    assert (tool.status, tool.json()["error"]["code"]) == (503, "docker_connection_failed")
+
+
+def test_a_hung_engine_is_told_as_such_and_a_resumed_one_is_ready(engine: TestEngine, tmp_path: Path) -> None:
+    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+        daemon.wait_until_ready()
+        engine.pause()
+        hint = wait_until(
+            lambda: answer.text if (answer := daemon.ask("/-/ready")).status == 503 else None, "the probe to fall"
+        )
+        hint = wait_until(
+            lambda: answer.text if "hangs" in (answer := daemon.ask("/-/ready")).text else None,
+            f"a hint that fits, not {hint!r}",
+        )
+        engine.resume()
+        daemon.wait_until_ready()
+
+    assert "did not answer in time" in hint
+    assert "containerd" in hint
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (("--scan.diagnose-intervall=5s",), "--scan.diagnose-interval"),
+        (("--scan.diagnose-interval=soon",), "scan.diagnose-interval"),
+        (("--config.file=/nonexistent/bcon.yaml",), "/nonexistent/bcon.yaml"),
+        (("--web.config.file=/nonexistent/web.yaml",), "/nonexistent/web.yaml"),
+        (("--docker.host=ftp://host",), "ftp://host"),
+        (("--web.listen-address=127.0.0.1:99999",), "web.listen-address"),
+    ],
+)
+def test_a_bad_setting_at_the_start_is_one_line_and_exit_2(flags: tuple[str, ...], said: str) -> None:
+    command = [sys.executable, "-m", "bcon_exporter", "serve", "--web.listen-address=127.0.0.1:0", "--state.path=none"]
+
+    ended = subprocess.run([*command, *flags], capture_output=True, text=True, timeout=60, check=False)
+
+    assert ended.returncode == 2, ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1
+    assert said in ended.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) -> None:
     assert shutil.which("setpriv")
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o755)
-    socket = Path(engine.host.removeprefix("unix://"))
-    socket.chmod(0o600)
+    Path(engine.host.removeprefix("unix://")).chmod(0o600)
 
     nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
 
