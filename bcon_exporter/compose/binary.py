@@ -33,6 +33,6 @@ def find_binary(path_env: str, home: Path | None = None) -> tuple[str, ...] | No
     directories += [Path(part) for part in path_env.split(os.pathsep) if part]
     for directory in directories:
         candidate = directory / "docker-compose"
-        if candidate.is_file() and os.access(candidate, os.X_OK):
+        if os.access(candidate, os.X_OK) and candidate.is_file():  # in this order: is_file raises in a forbidden folder
             return (str(candidate),)
     return None
