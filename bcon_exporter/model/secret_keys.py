@@ -76,6 +76,8 @@ def _is_strong(word: str) -> bool:
 
 def key_strength(key: str) -> Strength:
     """Judge a name by its words (see the module); of a long one by its end, so that the cache stays small."""
+    if not key.isascii():  # a lone surrogate cannot be searched
+        key = key.encode("ascii", "replace").decode()
     return _strength(key if len(key) <= _LONGEST_KEY else key[-_LONGEST_KEY:])
 
 
