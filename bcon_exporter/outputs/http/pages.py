@@ -70,11 +70,20 @@ class Pages:
 
     def _render(self, *, bare: bool) -> str:
         context = self._context()
-        ready, hint = readiness(context)
+        good, state = _state(context)
         facts = {} if bare else _latest_facts(context)
         return self._template.render(
-            style=_STYLE, version=context.version, bare=bare, ready=ready, hint=hint, **_NOTHING | facts
+            style=_STYLE, version=context.version, bare=bare, good=good, state=state, **_NOTHING | facts
         )
+
+
+def _state(context: Context) -> tuple[bool, str]:
+    """Return whether all is as it should be, and one sentence for people."""
+    ready, hint = readiness(context)
+    error = context.store.status("diagnose").error
+    if ready and error is not None:
+        return False, f"The engine answers, but the last scan failed: {error.message}"
+    return ready, "The engine answers, and the last scan succeeded." if ready else hint
 
 
 _NOTHING = dict.fromkeys(("engine", "report", "ailing", "more", "age", "projects", "drift_age"))

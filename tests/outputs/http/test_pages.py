@@ -94,6 +94,19 @@ def test_the_page_names_the_ailing_containers_worst_first() -> None:
     assert "dead" not in bare
 
 
+def test_the_page_says_when_the_reports_on_it_are_of_an_earlier_scan() -> None:
+    context = make_context()
+    context.store.publish_diagnosis(scan_of(snapshot(container())))
+    before = ask(site_of(context), "GET", "/").text
+    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("listing is forbidden"))
+
+    after = ask(site_of(context), "GET", "/").text
+
+    assert "last scan succeeded" in before
+    assert "last scan failed: listing is forbidden" in after
+    assert "1 container" in after
+
+
 def test_every_link_of_the_page_leads_somewhere() -> None:
     import re
 
