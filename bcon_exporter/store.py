@@ -40,6 +40,7 @@ class DriftScan:
     Attributes:
         untracked: Names of running containers that no known Compose file defines.
         finished_monotonic: See `DiagnoseScan`.
+        incomplete: Number of containers of which not all facts could be read.
     """
 
     reports: tuple[DriftReport, ...]
@@ -47,6 +48,7 @@ class DriftScan:
     finished_at: UtcDatetime
     finished_monotonic: float
     duration_seconds: float
+    incomplete: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Store:
         with self._writing:
             self._drift = scan
             status = self._statuses["drift"].succeeded(
-                scan.finished_at, scan.finished_monotonic, scan.duration_seconds, incomplete=0
+                scan.finished_at, scan.finished_monotonic, scan.duration_seconds, scan.incomplete
             )
             self._replace_status("drift", status)
 

@@ -34,6 +34,7 @@ class DriftJob:
                 finished_at=context.now(),
                 finished_monotonic=ended,
                 duration_seconds=ended - started,
+                incomplete=len(snapshot.incomplete),
             )
         )
 

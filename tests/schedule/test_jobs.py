@@ -146,6 +146,16 @@ def test_running_containers_outside_every_file_are_untracked() -> None:
     assert scan.untracked == ("lone",)
 
 
+def test_containers_whose_configuration_was_not_read_make_the_scan_incomplete() -> None:
+    host = snapshot(container(name="dark"), container(name="seen"))
+    host = host.model_copy(update={"incomplete": (host.containers[0].id,)})
+    context = replace(make_context(host), compose=Configured(project()), history=Memory())
+
+    DriftJob().run(context)
+
+    assert context.store.status("drift").incomplete == 1
+
+
 def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None:
     context, job = replace(make_context(), history=Memory()), DriftJob()
     drifted = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
