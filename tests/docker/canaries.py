@@ -52,7 +52,7 @@ class Canaries:
             "slack": "xo" + "xb-" + random_text(string.digits, 12) + "-" + random_text(ALNUM, 24),
             "stripe": "sk" + "_live_" + random_text(ALNUM, 24),
             "vault": "hv" + "s." + random_text(ALNUM, 24),
-            "jwt": f"{_jwt_part({'alg': 'HS256'})}.{_jwt_part({'sub': random_text(ALNUM, 8)})}.{random_text(ALNUM, 43)}",
+            "jwt": ".".join((_jwt_part(alg="HS256"), _jwt_part(sub=random_text(ALNUM, 8)), random_text(ALNUM, 43))),
             "bcrypt": "$2" + "b$10$" + random_text(ALNUM, 53),
             "apr1": "$ap" + "r1$" + random_text(ALNUM, 8) + "$" + random_text(ALNUM, 22),
             "sha512crypt": "$6" + "$" + random_text(ALNUM, 12) + "$" + random_text(ALNUM, 86),
@@ -83,7 +83,7 @@ def _parts(secret: str) -> tuple[str, ...]:
     return (secret, secret[third : 2 * third + 2]) if third >= 8 else (secret, secret[-10:])
 
 
-def _jwt_part(content: dict[str, str]) -> str:
+def _jwt_part(**content: str) -> str:
     return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
 
 

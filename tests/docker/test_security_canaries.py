@@ -90,17 +90,11 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     """Every command in every format."""
     found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"]]
     for form in ("table", "json", "markdown"):
-        plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked"], ["health"], ["cost"], ["stats"]]
-        plain += [["drift", str(files[0])]]
-        plain += [[word, "everything"] for word in ("diagnose", "info", "stats", "logs")]
-        plain += [
-            ["explain", "everything", "re:."],
-            ["logs", "terminal"],
-            ["info", "refused"],
-            ["diagnose", containers[-1]],
-        ]
+        plain = [["diagnose"], ["drift"], ["list", "--all"], ["info", "everything"], ["logs", "everything"]]
+        plain += [["explain", "everything", "re:."], ["drift", str(files[0])]]
         found += [[*words, "--format", form] for words in plain]
-    found += [["drift", str(file)] for file in files[1:]]
+    others = [["untracked"], ["health"], ["cost"], ["stats", "everything"], ["logs", "terminal"], ["info", "refused"]]
+    found += [["diagnose", containers[-1]], *others, *(["drift", str(file)] for file in files[1:])]
     return found
 
 
@@ -134,7 +128,7 @@ def test_no_secret_of_a_host_full_of_them_is_shown_anywhere(
         "AWS_SECRET_ACCESS_KEY": canaries.password("the exporter's own environment"),
         "DOCKER_HOST": engine.host,
     }
-    flags = ("--log.level", "debug", "--scan.diagnose-interval", "2s", "--scan.drift-interval", "2s")
+    flags = ("--log.level", "debug", "--scan.diagnose-interval", "2s", "--scan.drift-interval", "10s")
     labels = "com.example.api-key,com.example.home,com.example.note,traefik.users,vcs,maintainer.password"
     with Daemon(
         tmp_path, engine.host, *flags, "--compose.roots", str(tmp_path), "--compose.files",
@@ -147,6 +141,8 @@ def test_no_secret_of_a_host_full_of_them_is_shown_anywhere(
         here = ("--docker.host", engine.host, "--state.path", str(tmp_path / "state.db"))
         run_here(shown, commands(containers, files, tmp_path / "host.json"), capfd, *here)
         run_as_process(shown, ["diagnose", "everything", "--log.level", "debug"], environ)
+        elsewhere = f"tcp://u:{canaries.password('engine address')}@127.0.0.1:1"
+        run_here(shown, [["list"], ["check-config"]], capfd, "--docker.host", elsewhere)
         engine.pause()
         run_here(shown, [["list"], ["diagnose"]], capfd, *here, "--scan.deadline", "1s")
         engine.resume()
@@ -157,6 +153,8 @@ def test_no_secret_of_a_host_full_of_them_is_shown_anywhere(
     shown.add("snapshot file", (tmp_path / "host.json").read_text())
     for file in tmp_path.glob("state.db*"):
         shown.add(f"{file.name} at the end", file.read_bytes().decode("latin-1"))
+    private = [tmp_path / "host.json", *tmp_path.glob("state.db*")]
+    assert {file.stat().st_mode & 0o777 for file in private} == {0o600}
     assert len(canaries.by_place) >= 40
     assert "exit_error" in shown.texts["$ diagnose --format json"], "the scene must be one that tells much"
     assert json.loads(shown.texts["GET /api/v1/drift"])["result"]["reports"]
