@@ -194,7 +194,8 @@ class EngineSession:
             return []
         self._asked_at[name] = monotonic()
         fetch(self.dialer, targets, batch, note)
-        self.last_contact_ok = answered > 0
+        if answered or name != "stats":  # stats hang alone when containerd does, and the engine is up
+            self.last_contact_ok = answered > 0
         if self.closed.is_set():
             return []
         if answered:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import http.client
+import os
 import shutil
+import signal
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -144,8 +146,9 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
         try:
             totals = scrape_many(daemon.port, 10_000)
         finally:
-            churn.terminate()
+            os.killpg(churn.pid, signal.SIGTERM)
             churn.wait(10)
+            wait_until(lambda: len(engine.docker("ps", "-aq").split()) == 3, "the last of the churn to go")
 
     assert len(totals) == 10_000
 

@@ -62,7 +62,7 @@ def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(engine: TestEng
     assert (metrics.value("bcon_up"), metrics.scan("success")) == (1, 1)
     assert {name: metrics.value("bcon_container_running", container=name) for name in NAMES} == dict.fromkeys(NAMES, 1)
     assert metrics.scan("incomplete_containers") == 3
-    assert (metrics.scan("last_duration_seconds") or 99) < INTERVAL
+    assert (metrics.scan("last_duration_seconds") or 99) < INTERVAL + 0.5, "the deadline is the interval"
     assert metrics.value("bcon_scan_failures_total", scan="diagnose") == 0
     assert metrics.value("bcon_container_symptom", container="aa", symptom="high_memory") is None, "was not judged"
     assert metrics.value("bcon_container_symptom", container="aa", symptom="restart_loop") == 0

@@ -126,6 +126,10 @@ def test_every_address_of_the_openapi_document_answers_good_input(shop: Daemon) 
 
 
 def test_the_last_diagnosis_holds_every_containers_full_report_and_its_age(shop: Daemon) -> None:
+    def has_read_the_log() -> bool:
+        return shop.sample('bcon_symptoms{symptom="network_error"}') == 1
+
+    wait_until(has_read_the_log, "the log to be judged")
     report = shop.ask("/api/v1/diagnosis").json()["result"]
 
     assert report["total_containers"] == len(report["reports"]) == 2
