@@ -138,7 +138,8 @@ class EngineSession:
             raise error from None
         finally:
             self.tally.add(name, monotonic() - started, failed=error is not None)
-            self.last_contact_ok = not isinstance(error, DeadlineExceededError | DockerConnectionError)
+            if not isinstance(error, DeadlineExceededError):  # info and version hang with containerd, the engine is up
+                self.last_contact_ok = not isinstance(error, DockerConnectionError)
 
     def get(self, name: EndpointName, doing: str, target: str, deadline: Deadline, *, body_cap_bytes: int) -> Answer:
         """Send one raw GET and return its 200 answer; its endpoint's breaker is told.
