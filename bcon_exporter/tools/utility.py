@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Literal
 
-from bcon_exporter.errors import BconError
+from bcon_exporter.errors import BconError, DeadlineExceededError
 from bcon_exporter.model.inputs import GetCostReportInput, HealthCheckInput
 from bcon_exporter.model.reports import CostReport, HealthCheck
 from bcon_exporter.tools.context import Context
@@ -43,9 +43,17 @@ def get_cost_report(context: Context, request: GetCostReportInput) -> CostReport
 
 
 def _ask_engine(context: Context) -> tuple[str | None, str | None]:
-    """Return the engine's version, or None and what is wrong."""
+    """Return the engine's version, or None and what is wrong.
+
+    With containerd frozen the engine's answer about itself hangs while lists come: then the last scan knows it.
+    """
     try:
         return context.host.engine().server_version, None
+    except DeadlineExceededError as error:
+        known = context.store.diagnosis.snapshot.engine if context.store.diagnosis else None
+        if known is not None and context.host.is_up():
+            return known.server_version, None
+        return None, error.message
     except BconError as error:
         return None, error.message
 
