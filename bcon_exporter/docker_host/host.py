@@ -109,10 +109,10 @@ class DockerHost:
         return self._taker.read_engine(self._deadline())
 
     def is_up(self) -> bool:
-        """Return whether the engine answered last; with `start`, within six seconds of the truth."""
+        """Return whether the engine answered last, False before the first answer; with `start`, within six seconds of the truth."""
         if self._session.breakers.reason("list") is not None or self._heartbeat.failure is not None:
             return False
-        return self._session.last_contact_ok is not False
+        return self._session.last_contact_ok is True
 
     def endpoints_up(self) -> dict[str, bool]:
         """Return for list, inspect, stats, logs and events whether the last contact was answered."""
