@@ -109,7 +109,7 @@ class DockerHost:
         return self._taker.read_engine(self._deadline())
 
     def is_up(self) -> bool:
-        """Return whether the engine answered last, with `start` within six seconds of the truth; False before it did."""
+        """Return whether the engine answered last, with `start` within six seconds of the truth; False before."""
         if self._session.breakers.reason("list") is not None or self._heartbeat.failure is not None:
             return False
         return self._session.last_contact_ok is True
