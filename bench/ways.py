@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import docker
 from bcon_exporter import clock
-from bcon_exporter.docker_host import DockerHost, HostOptions, Wants
+from bcon_exporter.docker_host import DockerHost, HostOptions, Wants, raise_open_files_limit
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.model.masking import Sealer
 from tests.docker.processes import read_process, read_tree
@@ -63,6 +63,7 @@ def naive_threads(host: str) -> Iterator[Callable[[], int]]:
 
 def ours(host: str, cgroup_root: Path) -> Iterator[Callable[[], int]]:
     """Our own snapshot, as the scheduler takes it: events, list, what changed, usage, logs."""
+    raise_open_files_limit()
     docker_host = DockerHost(Endpoint(host), HostOptions(cgroup_root=cgroup_root), Sealer.random())
     docker_host.start()
 
