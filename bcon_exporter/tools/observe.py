@@ -10,8 +10,8 @@ from bcon_exporter.tools.context import Context
 def observe(context: Context, wants: Wants) -> HostSnapshot:
     """Return a fresh snapshot with each container's lifecycle and last-known usage.
 
-    Events go first: a container that dies between the two reads is then seen running, and its end is told by the
-    next scan; the other way round an end would stand there without its reason.
+    Events are taken before and after the host is read. Before: what happened tells which containers to inspect again.
+    After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to.
 
     Raises:
         DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
@@ -20,6 +20,9 @@ def observe(context: Context, wants: Wants) -> HostSnapshot:
     batch, problem = _drain(context)
     context.history.record_events(batch, now)
     snapshot = context.host.take_snapshot(now, context.scan_deadline_seconds, wants)
+    if problem is None:
+        batch, problem = _drain(context)
+        context.history.record_events(batch, context.now())
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     snapshot = context.history.enrich(snapshot)

@@ -4,6 +4,7 @@ import gzip
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from threading import Lock
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, generate_latest
@@ -86,6 +87,7 @@ class Exposition:
         self._series_cap = series_cap
         self._monotonic = monotonic
         self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
+        self._publishing = Lock()
         self._generation = Generation(store.statuses)
         self._client = CollectorRegistry(auto_describe=True)
         ProcessCollector(registry=self._client)
@@ -96,7 +98,14 @@ class Exposition:
         self._label_names = label_names
 
     def publish(self, name: ScanName) -> None:
-        """Render what a finished scan left; after a failed one only its status changes."""
+        """Render what a finished scan left; after a failed one only its status changes.
+
+        The two scans end in threads of their own: one after the other, or the later would undo the earlier.
+        """
+        with self._publishing:
+            self._publish(name)
+
+    def _publish(self, name: ScanName) -> None:
         before, statuses = self._generation, self._store.statuses
         parts, dropped = dict(before.parts), before.series_dropped
         scan = self._store.diagnosis if name == "diagnose" else self._store.drift

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 import zlib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, label_value
+from bcon_exporter.store import DiagnoseScan, Store
 from tests.factories import NOON, compose, container, crowd, exited, health, snapshot
 from tests.outputs.scenes import (
     ENGINE,
@@ -29,6 +31,8 @@ from tests.outputs.scenes import (
     drift_report,
     drift_scan,
     exposition_of,
+    make_context,
+    make_exposition,
     samples_of,
     scan_of,
     scrape_text,
@@ -36,6 +40,8 @@ from tests.outputs.scenes import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bcon_exporter.outputs.metrics import Exposition
     from bcon_exporter.outputs.metrics.writing import Format
 
@@ -226,6 +232,37 @@ def test_no_answer_mixes_two_generations_while_scans_are_published() -> None:
     finally:
         stop.set()
         publisher.join()
+
+
+class DriftEndsMeanwhile(Store):
+    """A store in which the drift scan ends while the diagnosis is being rendered."""
+
+    meanwhile: Callable[[], None] = staticmethod(lambda: None)
+
+    @property
+    def diagnosis(self) -> DiagnoseScan | None:
+        self.meanwhile()
+        return super().diagnosis
+
+
+def test_a_scan_that_ends_while_the_other_is_rendered_is_not_lost() -> None:
+    store = DriftEndsMeanwhile()
+    exposition = make_exposition(replace(make_context(), store=store))
+    store.publish_diagnosis(scan_of(snapshot(*crowd(3))))
+    store.publish_drift(drift_scan(drift_report("shop")))
+    drift = threading.Thread(target=exposition.publish, args=("drift",))
+
+    def end_drift() -> None:
+        drift.start()
+        drift.join(0.3)
+
+    store.meanwhile = end_drift
+    exposition.publish("diagnose")
+    drift.join(10)
+
+    text = scrape_text(exposition)
+    assert samples_of(text, "bcon_container_status")
+    assert samples_of(text, "bcon_compose_project_status")
 
 
 @pytest.mark.parametrize(("cap", "dropped"), [(100_000, False), (20, True)])
