@@ -17,7 +17,7 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
 test: packages lint ## Install what is needed, then run every check and every test
-	$(BIN)/pytest $(PYTEST_ARGS)
+	TEST_ENGINE=required $(BIN)/pytest $(PYTEST_ARGS)
 
 lint: venv ## Check format, style, types and import contracts
 	$(BIN)/ruff format --check .
@@ -39,7 +39,7 @@ bench: packages venv ## Measure a scan against the naive loop and write docs/per
 	$(BIN)/python -m bench.scan $(SIZES)
 
 soak: packages venv ## Run the long forms of the fault tests: 1,000 containers, ten minutes of churn
-	BCON_TEST_SOAK=1 $(BIN)/pytest -m docker tests/docker/test_faults_churn.py tests/docker/test_faults_size.py $(PYTEST_ARGS)
+	TEST_SOAK=1 $(BIN)/pytest -m docker tests/docker/test_faults_churn.py tests/docker/test_faults_size.py $(PYTEST_ARGS)
 
 screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output
 	@.ci/setup.sh packages busybox

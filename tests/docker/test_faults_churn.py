@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
-SECONDS = 600 if os.environ.get("BCON_TEST_SOAK") else 60
+SECONDS = 600 if os.environ.get("TEST_SOAK") else 60
 A_SECOND = 5
 CHURNERS = 3
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
-CONTAINERS = 1000 if os.environ.get("BCON_TEST_SOAK") else 100
+CONTAINERS = 1000 if os.environ.get("TEST_SOAK") else 100
 INTERVAL_SECONDS = 30
 MEMORY_BYTES = 200e6
 
