@@ -19,6 +19,8 @@ from bcon_exporter.cli.own_commands import (
 )
 from bcon_exporter.cli.parsing import Command, Invocation
 from bcon_exporter.cli.work import run_command_tool
+from bcon_exporter.errors import InvalidInputError, SettingsError
+from bcon_exporter.model.inputs import FILTER_KEYS
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
 
@@ -43,8 +45,9 @@ def _add_fail_on(parser: ArgumentParser) -> None:
     )
 
 
-def _add_project(parser: ArgumentParser) -> None:
-    parser.add_argument("--project-name", "-p", metavar="NAME", help="project; inferred as Compose infers it")
+def _add_project(parser: ArgumentParser, without_file: str) -> None:
+    text = f"project of the file, inferred as Compose infers it; {without_file}"
+    parser.add_argument("--project-name", "-p", metavar="NAME", help=text)
 
 
 def _given(**fields: Any) -> dict[str, Any]:
@@ -64,6 +67,10 @@ def _diagnose_arguments(parser: ArgumentParser) -> None:
 def _diagnose(call: Invocation) -> int:
     given = call.arguments
     if given.container is None:
+        for flag, is_given in (("--no-logs", given.no_logs), ("--log-tail", given.log_tail is not None)):
+            if is_given:
+                msg = f"{flag} is for one container: name it (diagnose CONTAINER {flag} ...), or leave {flag} out"
+                raise SettingsError(msg, {"flag": flag})
         return run_command_tool(call, HOST_DIAGNOSIS, {"include_healthy": given.all}, healthy_too=given.all)
     payload = _given(container_id=given.container, include_logs=not given.no_logs, log_tail=given.log_tail)
     return run_command_tool(call, "diagnose_container", payload)
@@ -71,14 +78,14 @@ def _diagnose(call: Invocation) -> int:
 
 def _drift_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("compose_file", nargs="?", metavar="COMPOSE_FILE", help="all projects found when left out")
-    _add_project(parser)
+    _add_project(parser, "without a file: show this project only")
     _add_common(parser)
 
 
 def _drift(call: Invocation) -> int:
     given = call.arguments
     if given.compose_file is None:
-        return run_command_tool(call, HOST_DRIFT, {})
+        return run_command_tool(call, HOST_DRIFT, _given(project_name=given.project_name))
     return run_command_tool(
         call, "detect_drift", _given(compose_file=given.compose_file, project_name=given.project_name)
     )
@@ -87,14 +94,24 @@ def _drift(call: Invocation) -> int:
 def _list_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", "-a", action="store_true", help="stopped containers too")
     parser.add_argument(
-        "--filter", "-f", action="append", metavar="KEY=VALUE", default=[], help="as docker ps --filter takes it"
+        "--filter",
+        "-f",
+        action="append",
+        metavar="KEY=VALUE",
+        default=[],
+        help=f"all must match, each key once: {', '.join(FILTER_KEYS)}; name is any part of a name",
     )
     _add_common(parser)
 
 
 def _list(call: Invocation) -> int:
-    pairs = [item.partition("=") for item in call.arguments.filter]
-    filters = {key: value for key, _, value in pairs}
+    filters: dict[str, str] = {}
+    for item in call.arguments.filter:
+        key, _, value = item.partition("=")
+        if key in filters:
+            msg = f"--filter {key}: give each key once; of a repeated one only one value would count"
+            raise InvalidInputError(msg, {"errors": [{"field": f"filters.{key}", "message": "given more than once"}]})
+        filters[key] = value
     return run_command_tool(call, "list_containers", {"all": call.arguments.all, "filters": filters or None})
 
 
@@ -149,7 +166,7 @@ def _moment(raw: str | None) -> object:
 
 def _untracked_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("compose_file", nargs="?", metavar="COMPOSE_FILE", help="every container when left out")
-    _add_project(parser)
+    _add_project(parser, "needs a file")
     _add_common(parser)
 
 

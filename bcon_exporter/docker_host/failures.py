@@ -18,6 +18,7 @@ from bcon_exporter.errors import (
     DeadlineExceededError,
     DockerConnectionError,
     InternalError,
+    InvalidInputError,
     PermissionDeniedError,
 )
 from bcon_exporter.model.cleaning import clean_text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bcon_exporter.docker_host.foreign import Kind
 
 _CHAIN_LIMIT = 50
+_LOG_UNREADABLE = ("does not support reading", "logging driver", "log driver")
 
 
 class VersionRefusedError(DockerConnectionError):
@@ -35,6 +37,10 @@ class VersionRefusedError(DockerConnectionError):
 
 class OverdueError(DeadlineExceededError):
     """This one request was not answered in the time that it alone may take."""
+
+
+class UnreadableLogError(InvalidInputError):
+    """The container's log driver keeps nothing that the engine could read back."""
 
 
 def translate(error: BaseException, endpoint: Endpoint, doing: str) -> BconError:
@@ -173,6 +179,11 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
             return PermissionDeniedError(text, {**facts, "hint": "proxy"})
         case 400 if "API version" in said or "client version" in said:
             return VersionRefusedError(f"the engine refuses our API version: {said}", facts)
+        case 409:
+            text = f"{doing}: the engine cannot do it while the container is in this state ({said}); see its state"
+            return InvalidInputError(text, facts)
+        case 500 | 501 if any(text in said for text in _LOG_UNREADABLE):
+            return UnreadableLogError(f"{doing}: the log cannot be read back ({said})", facts)
         case 504 | 408:
             return DeadlineExceededError(f"{doing}: the proxy before the engine gave up (HTTP {status})", facts)
         case 301 | 302 | 303 | 307 | 308:

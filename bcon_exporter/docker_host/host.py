@@ -93,11 +93,13 @@ class DockerHost:
 
         Raises:
             ContainerNotFoundError: It is gone.
-            BconError: Its log cannot be read; the message says why (a log driver without reading, ...).
+            InvalidInputError: Its log driver keeps nothing to read back.
+            BconError: Its log cannot be read; the message says why.
         """
         check_reference(container_id)
-        tty, driver = self._taker.known_tty(container_id)
-        query = LogQuery(container_id, tty, driver, tail, since, until)
+        facts = self._taker.known_facts(container_id)
+        name, tty, driver = (facts.name, facts.tty, facts.log_driver) if facts else (container_id[:12], None, None)
+        query = LogQuery(container_id, name, tty, driver, tail, since, until)
         return query_logs(self._session, query, Deadline.after(2 * self._options.read_timeout_seconds))
 
     def engine(self) -> EngineFacts:

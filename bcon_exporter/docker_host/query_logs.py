@@ -8,6 +8,7 @@ answer lacks its newest part.
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from bcon_exporter.docker_host.failures import UnreadableLogError
 from bcon_exporter.docker_host.logs import parse_log_stream
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.errors import BconError
@@ -21,9 +22,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class LogQuery:
-    """What is asked of one container's log: the newest `tail` lines at or after `since` and before `until`."""
+    """What is asked of one container's log: the newest `tail` lines at or after `since` and before `until`.
+
+    Attributes:
+        name: For messages; the short id where the name is not known.
+    """
 
     container_id: str
+    name: str
     tty: bool | None
     driver: str | None
     tail: int
@@ -35,6 +41,7 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
     """Read one container's log.
 
     Raises:
+        InvalidInputError: Its driver keeps nothing to read back.
         BconError: It could not be read at all.
     """
     best: tuple[LogLine, ...] = ()
@@ -42,6 +49,8 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
     while too_many - too_few > 1:
         try:
             lines, cut = _ask(session, query, asked, deadline)
+        except UnreadableLogError as error:
+            raise _unreadable(query, error) from None
         except BconError:
             if too_few == 0 and too_many > _LONGEST_TAIL:
                 raise
@@ -58,6 +67,16 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
         asked = _choose_tail(too_few, too_many)
     was_cut = too_many <= _LONGEST_TAIL
     return LogFacts(lines=best[-query.tail :], truncated=was_cut or len(best) >= query.tail, driver=query.driver)
+
+
+def _unreadable(query: LogQuery, error: UnreadableLogError) -> UnreadableLogError:
+    """Say whose log it is, why, and what to do."""
+    driver = f"the log driver {query.driver}" if query.driver else "its log driver"
+    text = (
+        f"logs of {query.name} cannot be read back: {driver} keeps nothing that the engine could return. Look where "
+        "that driver sends them, or recreate the container with json-file, local or journald"
+    )
+    return UnreadableLogError(text, {**error.details, "container_id": query.container_id, "driver": query.driver})
 
 
 def _choose_tail(too_few: int, too_many: int) -> int:

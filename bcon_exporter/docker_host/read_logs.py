@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from bcon_exporter.docker_host.failures import UnreadableLogError
 from bcon_exporter.docker_host.inventory import Inventory, Known
 from bcon_exporter.docker_host.logs import LogCursors
 from bcon_exporter.docker_host.pipeline import Outcome
@@ -13,7 +14,6 @@ from bcon_exporter.model.facts import ContainerState, LogFacts
 
 LOG_ANSWER_CAP_BYTES = 4 * 1024 * 1024
 """`tail` counts pieces of at most 16 KiB, so 200 of them never reach this; what does is cut at its end."""
-_UNREADABLE = ("does not support reading", "not supported", "logging driver", "log driver")
 
 
 def read_logs_of_all(
@@ -101,7 +101,7 @@ def _since(known: Known, scan: Scan) -> datetime | None:
 
 
 def _note_failure(known: Known, scan: Scan, error: BconError) -> None:
-    if any(text in error.message for text in _UNREADABLE):
+    if isinstance(error, UnreadableLogError):
         known.logs_refused = f"the log driver {known.facts.log_driver or ''} cannot be read back".replace("  ", " ")
         scan.unread.setdefault(known.facts.id, {})["logs"] = known.logs_refused
         return

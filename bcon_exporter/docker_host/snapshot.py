@@ -90,10 +90,10 @@ class SnapshotTaker:
         self._engine, self._engine_read_at = parse_engine(info, version), monotonic()
         return self._engine
 
-    def known_tty(self, container_id: str) -> tuple[bool | None, str | None]:
-        """Return a container's terminal and log driver, where known from a scan."""
+    def known_facts(self, container_id: str) -> ContainerFacts | None:
+        """Return what the last scan knew of a container."""
         known = self._inventory.known.get(container_id)
-        return (known.facts.tty, known.facts.log_driver) if known else (None, None)
+        return known.facts if known else None
 
     def close(self, wait_seconds: float) -> None:
         """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""

@@ -1,6 +1,6 @@
 """What the tools accept. Everything not named here is refused; docs/api.md lists it."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, StringConstraints, model_validator
 
@@ -17,46 +17,19 @@ ContainerRef = Annotated[
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
 ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
 
-FILTER_KEYS = (
-    "ancestor",
-    "before",
-    "exited",
-    "health",
-    "id",
-    "label",
-    "name",
-    "network",
-    "project",
-    "service",
-    "since",
-    "status",
-    "volume",
-)
+FilterKey = Literal[
+    "ancestor", "exited", "health", "id", "label", "name", "network", "project", "service", "status", "volume"
+]
+FILTER_KEYS: tuple[str, ...] = get_args(FilterKey)
 
 
 class ListContainersInput(Frozen):
     """Input of list_containers."""
 
     all: bool = Field(False, description="Stopped containers too")
-    filters: (
-        dict[
-            Literal[
-                "ancestor",
-                "exited",
-                "health",
-                "id",
-                "label",
-                "name",
-                "network",
-                "project",
-                "service",
-                "status",
-                "volume",
-            ],
-            Annotated[str, StringConstraints(max_length=1024)],
-        ]
-        | None
-    ) = Field(None, description="Filters as `docker ps --filter` takes them, all of which must match")
+    filters: dict[FilterKey, Annotated[str, StringConstraints(max_length=1024)]] | None = Field(
+        None, description="All must match; name is any part of a name, label is key or key=value"
+    )
 
 
 class ContainerInput(Frozen):
@@ -93,7 +66,14 @@ class GetUntrackedContainersInput(Frozen):
     """Input of get_untracked_containers."""
 
     compose_file: PathText | None = Field(None, description="None: every container is untracked")
-    project_name: ProjectName | None = None
+    project_name: ProjectName | None = Field(None, description="Of compose_file; inferred as Compose infers it")
+
+    @model_validator(mode="after")
+    def _check_file(self) -> "GetUntrackedContainersInput":
+        if self.project_name is not None and self.compose_file is None:
+            msg = "project_name is of use with compose_file only: give the project's Compose file, or leave it out"
+            raise ValueError(msg)
+        return self
 
 
 class DiagnoseContainerInput(Frozen):

@@ -56,7 +56,8 @@ class ContainerStats(Frozen):
         memory_usage_bytes: Working set, without page cache, as `docker stats` shows it.
         memory_limit_bytes: Its limit, or the host's memory where it has none.
         throttled_percent: Share of CPU periods in which it was throttled, 0-100; None without a quota.
-        last_known: True for a stopped container: the values are from before it stopped, at `timestamp`.
+        last_known: The values are not of now but of `timestamp`: it has stopped since, or is running and its usage
+            could not be read anew.
     """
 
     container_id: str

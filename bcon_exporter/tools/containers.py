@@ -3,7 +3,13 @@
 from dataclasses import replace
 
 from bcon_exporter.docker_host import Wants
-from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
+from bcon_exporter.errors import (
+    BconError,
+    ContainerNotFoundError,
+    DeadlineExceededError,
+    DockerConnectionError,
+    InvalidInputError,
+)
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.model.reports import ContainerInfo, ContainerLogs, ContainerStats, LogEntry
@@ -106,13 +112,15 @@ def show_usage(facts: ContainerFacts, usage: UsageFacts, host_memory: int | None
     )
 
 
-def _no_usage(facts: ContainerFacts) -> InvalidInputError:
+def _no_usage(facts: ContainerFacts) -> BconError:
     reason = facts.unread.get("usage")
-    if facts.is_running:
-        msg = f"the usage of {facts.name} could not be read: {reason or 'the engine gave none'}"
-    else:
+    details = {"container_id": facts.short_id, "state": facts.state.value, "reason": reason}
+    if not facts.is_running:
         msg = f"{facts.name} is {facts.state.value} and was never seen running, so no usage is known of it"
-    return InvalidInputError(msg, {"container_id": facts.short_id, "state": facts.state.value, "reason": reason})
+        return InvalidInputError(msg, details)
+    if reason is None:
+        return DockerConnectionError(f"the engine gave no usage of {facts.name}; try again in a moment", details)
+    return DeadlineExceededError(f"the usage of {facts.name} could not be read: {reason}", details)
 
 
 def _is_up(facts: ContainerFacts) -> bool:
@@ -126,7 +134,7 @@ def _percent(ratio: float | None) -> float | None:
 CONTAINER_TOOLS = (
     Tool(
         "list_containers",
-        "List containers: running ones, or all; filters as `docker ps --filter` takes them.",
+        "List containers: running ones, or all; `filters` by label, part of a name, project, status and more.",
         ListContainersInput,
         tuple[ContainerInfo, ...],
         list_containers,

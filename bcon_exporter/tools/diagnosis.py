@@ -44,7 +44,7 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
 
 
 def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
-    """Return what a pattern found in a container's log of the last day, and what it means."""
+    """Return what a pattern found in the newest 5,000 lines of a container's log, and what it means."""
     facts, _ = read_container(context, request.container_id, Wants(logs=False, usage=False))
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.drift import detect_drift as compare_project
 from bcon_exporter.drift import find_projects, find_untracked
+from bcon_exporter.errors import ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
+from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.listing import list_order, show_container
@@ -53,6 +55,21 @@ def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
     strays = {facts.name for facts in snapshot.containers if facts.compose is None and facts.is_running}
     strays.update(name for report in reports for name in report.untracked)
     return DriftFindings(reports=reports, untracked=tuple(sorted(strays)))
+
+
+def find_report(reports: tuple[DriftReport, ...], project: str) -> DriftReport:
+    """Return one project's report.
+
+    Raises:
+        ComposeFileNotFoundError: There is no such project; `details["near_matches"]`.
+    """
+    for report in reports:
+        if report.project_name == project:
+            return report
+    known = sorted(report.project_name for report in reports)
+    hint = did_you_mean(project, known)
+    msg = f"no Compose project of that name runs here or is named in compose.files{hint}"
+    raise ComposeFileNotFoundError(msg, {"near_matches": nearest_names(project, known), "projects": known[:50]})
 
 
 def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[DesiredProject, ...]:

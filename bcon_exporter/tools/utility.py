@@ -1,11 +1,12 @@
 """Tools about bcon-exporter itself: is it well, what did it cost."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Literal
 
 from bcon_exporter.errors import BconError, DeadlineExceededError
 from bcon_exporter.model.inputs import GetCostReportInput, HealthCheckInput
 from bcon_exporter.model.reports import CostReport, HealthCheck
+from bcon_exporter.store import ScanName
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import sum_costs
 from bcon_exporter.tools.tool import Tool
@@ -20,7 +21,6 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
     endpoints = dict(context.host.endpoints_up())
     hanging = sorted(name for name, up in endpoints.items() if not up)
     status, message = _judge(problem, hanging, context.history.status)
-    diagnosis, drift = context.store.diagnosis, context.store.drift
     return HealthCheck(
         status=status,
         docker_connected=problem is None,
@@ -30,8 +30,8 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
         version=context.version,
         endpoints=endpoints,
         state_database=context.history.status,
-        last_diagnose_age_seconds=_age(diagnosis.finished_at if diagnosis else None, now),
-        last_drift_age_seconds=_age(drift.finished_at if drift else None, now),
+        last_diagnose_age_seconds=_age(context, "diagnose"),
+        last_drift_age_seconds=_age(context, "drift"),
     )
 
 
@@ -70,8 +70,10 @@ def _judge(
     return "healthy", "the engine answers"
 
 
-def _age(then: datetime | None, now: datetime) -> float | None:
-    return None if then is None else max(0.0, round((now - then).total_seconds(), 3))
+def _age(context: Context, name: ScanName) -> float | None:
+    """Return how long ago the last good scan ended, on the clock that never steps."""
+    age = context.store.age_seconds(name, context.monotonic())
+    return None if age is None else round(age, 3)
 
 
 UTILITY_TOOLS = (

@@ -5,12 +5,12 @@ from dataclasses import replace
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.facts import HostSnapshot
-from bcon_exporter.model.inputs import DiagnoseAllInput
+from bcon_exporter.model.inputs import DiagnoseAllInput, ProjectName
 from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport
 from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_fully
-from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, resolve_projects
+from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, find_report, resolve_projects
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -19,15 +19,25 @@ class Nothing(Frozen):
     """Input of what needs none."""
 
 
+class DriftOfHostInput(Frozen):
+    """Every project of the host, or one of them by its name."""
+
+    project_name: ProjectName | None = None
+
+
 def _diagnose_host(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
     return diagnose_fully(context, include_healthy=request.include_healthy)
 
 
-def _check_drift(context: Context, request: Nothing) -> DriftFindings:  # noqa: ARG001 -- tools share a shape
-    return check_projects(context, observe(context, DRIFT_WANTS))
+def _check_drift(context: Context, request: DriftOfHostInput) -> DriftFindings:
+    findings = check_projects(context, observe(context, DRIFT_WANTS))
+    if request.project_name is None:
+        return findings
+    report = find_report(findings.reports, request.project_name)
+    return DriftFindings(reports=(report,), untracked=report.untracked)
 
 
-def _read_all_stats(context: Context, request: Nothing) -> tuple[ContainerStats, ...]:  # noqa: ARG001
+def _read_all_stats(context: Context, request: Nothing) -> tuple[ContainerStats, ...]:  # noqa: ARG001 -- tools share a shape
     """Return the usage of every running container, the busiest first."""
     snapshot = observe(context, Wants(logs=False, usage=True, wait_for_usage=context.one_shot))
     memory = host_memory_bytes(snapshot)
@@ -48,6 +58,6 @@ def _take(context: Context, request: Nothing) -> HostSnapshot:  # noqa: ARG001
 
 
 HOST_DIAGNOSIS = Tool("diagnose_all", "Every container in full.", DiagnoseAllInput, DiagnoseAllReport, _diagnose_host)
-HOST_DRIFT = Tool("detect_drift", "Every project's drift.", Nothing, DriftFindings, _check_drift)
+HOST_DRIFT = Tool("detect_drift", "Every project's drift.", DriftOfHostInput, DriftFindings, _check_drift)
 HOST_STATS = Tool("get_container_stats", "Every container's use.", Nothing, tuple[ContainerStats, ...], _read_all_stats)
 HOST_SNAPSHOT = Tool("snapshot", "The whole host as facts.", Nothing, HostSnapshot, _take)

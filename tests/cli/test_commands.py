@@ -109,6 +109,32 @@ def test_drift_shows_each_service(run: Run, ailing: str) -> None:
     assert out.splitlines()[-1] == "1 running container in no Compose file: busy"
 
 
+def test_drift_of_one_project_shows_that_one_alone(run: Run, save: Callable[[HostSnapshot], str]) -> None:
+    blog = DesiredProject(name="blog", config_files=("/srv/blog/compose.yaml",), resolved_at=NOON, services=())
+    file = save(snapshot(container(compose=OWN), BUSY, desired=(SHOP, blog)))
+    code, out, _ = run("drift", "-p", "blog", "--from-snapshot", file, "--format", "json")
+    assert (code, [one["project_name"] for one in json.loads(out)["result"]["reports"]]) == (0, ["blog"])
+    assert run("drift", "-p", "shop", "--from-snapshot", file)[0] == 1
+    code, _, err = run("drift", "-p", "shpo", "--from-snapshot", file)
+    assert code == 4
+    assert "did you mean shop?" in err
+    code, _, err = run("drift", "-p", "NOT A NAME", "--from-snapshot", file)
+    assert code == 2
+    assert "project_name" in err
+
+
+def test_what_would_be_ignored_is_refused(run: Run, ailing: str) -> None:
+    for words, said in (
+        (["untracked", "-p", "shop"], "project_name is of use with compose_file only"),
+        (["list", "-f", "label=a", "-f", "label=b"], "--filter label: give each key once"),
+        (["diagnose", "--no-logs"], "--no-logs is for one container: name it"),
+        (["diagnose", "--log-tail", "many"], "--log-tail is for one container: name it"),
+    ):
+        code, _, err = run(*words, "--from-snapshot", ailing)
+        assert code == 2
+        assert said in err
+
+
 def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
     for words in (
         ["diagnose"],

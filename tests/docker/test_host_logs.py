@@ -9,7 +9,7 @@ import pytest
 
 from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host import HostOptions
-from bcon_exporter.errors import BconError, ContainerNotFoundError
+from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
 from tests.docker.hosts import by_name, open_host, scan
 from tests.waiting import wait_until
 
@@ -52,8 +52,20 @@ def test_unknown_and_unreadable_logs_are_errors_that_say_why(engine: TestEngine)
     with open_host(engine.host) as host:
         with pytest.raises(ContainerNotFoundError):
             host.read_logs("absent", tail=10, since=None, until=None)
-        with pytest.raises(BconError, match="does not support reading"):
-            host.read_logs(host.resolve("mute"), tail=10, since=None, until=None)
+        full = host.resolve("mute")
+        with pytest.raises(InvalidInputError, match=f"logs of {full[:12]} cannot be read back: its log driver keeps"):
+            host.read_logs(full, tail=10, since=None, until=None)
+        scan(host)
+        with pytest.raises(InvalidInputError, match="logs of mute cannot be read back: the log driver none keeps"):
+            host.read_logs(full, tail=10, since=None, until=None)
+        assert host.is_up()
+
+
+def test_the_driver_local_is_read_like_the_usual_one(engine: TestEngine) -> None:
+    engine.docker("run", "--name", "near", "--log-driver", "local", engine.image, "echo", "kept")
+    with open_host(engine.host) as host:
+        found = host.read_logs(host.resolve("near"), tail=10, since=None, until=None)
+        assert [line.text for line in found.lines] == ["kept"]
 
 
 def test_one_huge_line_and_a_huge_log_cost_little(engine: TestEngine) -> None:

@@ -9,7 +9,7 @@ import pytest
 import requests
 import urllib3
 
-from bcon_exporter.docker_host.failures import VersionRefusedError, status_error, translate
+from bcon_exporter.docker_host.failures import UnreadableLogError, VersionRefusedError, status_error, translate
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.errors import (
     BconError,
@@ -17,6 +17,7 @@ from bcon_exporter.errors import (
     DeadlineExceededError,
     DockerConnectionError,
     InternalError,
+    InvalidInputError,
     PermissionDeniedError,
 )
 
@@ -76,6 +77,10 @@ def test_other_failures_are_translated_too(error: Exception, kind: type[BconErro
         (302, b"", DockerConnectionError),
         (400, b'{"message":"client version 1.99 is too new. Maximum is 1.41"}', VersionRefusedError),
         (400, b'{"message":"bad parameter"}', DockerConnectionError),
+        (409, b'{"message":"can not get logs from container which is dead"}', InvalidInputError),
+        (501, b'{"message":"configured logging driver does not support reading"}', UnreadableLogError),
+        (500, b'{"message":"configured logging driver does not support reading"}', UnreadableLogError),
+        (501, b'{"message":"not implemented"}', DockerConnectionError),
         (500, b"[" * 70_000, DockerConnectionError),
         (503, b"\xff\xfe", DockerConnectionError),
         (504, b"", DeadlineExceededError),

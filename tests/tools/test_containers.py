@@ -106,7 +106,10 @@ def test_a_stopped_container_has_its_last_known_stats_or_an_error() -> None:
 def test_usage_that_could_not_be_read_says_why() -> None:
     facts = snapshot(container(usage=None, unread={"usage": "stats hang"}))
     error = call_tool(context_of(facts), "get_container_stats", {"container_id": "api"}).data()["error"]
+    assert error["code"] == "timeout"
     assert "stats hang" in error["message"]
+    unknown = call_tool(context_of(snapshot(container(usage=None))), "get_container_stats", {"container_id": "api"})
+    assert unknown.data()["error"]["code"] == "docker_connection_failed"
 
 
 def test_logs_are_the_newest_lines_with_or_without_times() -> None:

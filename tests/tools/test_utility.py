@@ -9,9 +9,11 @@ from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.cost import estimate_tokens, sum_costs
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, container, snapshot
+from tests.outputs.scenes import drift_scan, scan_of
 from tests.tools.hosts import Ledger, context_of
 
 ENGINE = EngineFacts(name="h", server_version="29.1", api_version="1.52")
+HOST = snapshot(container(), engine=ENGINE)
 
 
 class DeadHost(SnapshotHost):
@@ -53,6 +55,16 @@ def test_a_state_file_that_cannot_be_used_degrades() -> None:
     ledger.status = "memory"
     health = call_tool(context_of(snapshot(engine=ENGINE), history=ledger), "health_check", {}).value
     assert (health.status, health.state_database) == ("degraded", "memory")
+
+
+def test_ages_of_scans_do_not_jump_with_the_wall_clock() -> None:
+    stepped = context_of(HOST, now=lambda: NOON + timedelta(days=365), monotonic=lambda: 1007.5)
+    stepped.store.publish_diagnosis(scan_of(HOST, ended=1000.0))
+    stepped.store.publish_drift(drift_scan(ended=1005.0))
+    health = call_tool(stepped, "health_check", {}).value
+    assert (health.last_diagnose_age_seconds, health.last_drift_age_seconds) == (7.5, 2.5)
+    before = call_tool(context_of(HOST), "health_check", {}).value
+    assert (before.last_diagnose_age_seconds, before.last_drift_age_seconds) == (None, None)
 
 
 def test_tokens_are_rounded_up() -> None:

@@ -2,39 +2,52 @@
 
 import asyncio
 
+from bcon_exporter.errors import BconError, DeadlineExceededError, InvalidInputError
 from bcon_exporter.outputs.http.replies import Receive, Scope
 
 BODY_MAX_BYTES = 64 * 1024
 _BODY_SECONDS = 10.0
+_LENGTH_MAX_DIGITS = 20
 
 
-class BodyTooLargeError(Exception):
-    """The body is larger than 64 KiB, or did not come in time."""
+class BodyRefusedError(Exception):
+    """The body is not taken: too large, late, or of a length that is no number.
+
+    Attributes:
+        status: The HTTP status that says so.
+        error: The error of the envelope.
+    """
+
+    def __init__(self, status: int, error: BconError) -> None:
+        super().__init__(error.message)
+        self.status, self.error = status, error
 
 
-async def buffer_body(scope: Scope, receive: Receive) -> Receive:
+async def buffer_body(scope: Scope, receive: Receive, seconds: float = _BODY_SECONDS) -> Receive:
     """Return a `receive` that hands out the whole body at once.
 
     Raises:
-        BodyTooLargeError: It is larger than allowed, by its declared length or as it comes.
+        BodyRefusedError: It is larger than allowed, by its declared length or as it comes, or takes longer.
     """
     headers = dict(scope["headers"])
     declared = headers.get(b"content-length", b"0")
-    if not declared.isdigit() or int(declared) > BODY_MAX_BYTES:
-        raise BodyTooLargeError(_too_large())
+    if not declared.isdigit():
+        raise BodyRefusedError(400, InvalidInputError("the header Content-Length must be a number of bytes"))
+    if len(declared) > _LENGTH_MAX_DIGITS or int(declared) > BODY_MAX_BYTES:
+        raise _too_large()
     if declared == b"0" and b"transfer-encoding" not in headers:
         return receive
     try:
-        async with asyncio.timeout(_BODY_SECONDS):
+        async with asyncio.timeout(seconds):
             body = await _read(receive)
     except TimeoutError:
-        msg = f"the body did not come within {_BODY_SECONDS:g} s"
-        raise BodyTooLargeError(msg) from None
+        msg = f"the body did not come within {seconds:g} s"
+        raise BodyRefusedError(408, DeadlineExceededError(msg)) from None
     return _replay(body, receive)
 
 
-def _too_large() -> str:
-    return f"the body is larger than {BODY_MAX_BYTES // 1024} KiB"
+def _too_large() -> BodyRefusedError:
+    return BodyRefusedError(413, InvalidInputError(f"the body is larger than {BODY_MAX_BYTES // 1024} KiB"))
 
 
 async def _read(receive: Receive) -> bytes:
@@ -47,7 +60,7 @@ async def _read(receive: Receive) -> bytes:
         pieces.append(message.get("body", b""))
         size += len(pieces[-1])
         if size > BODY_MAX_BYTES:
-            raise BodyTooLargeError(_too_large())
+            raise _too_large()
         if not message.get("more_body", False):
             return b"".join(pieces)
 

@@ -78,6 +78,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
         403: "The socket, the file or this listener does not allow it",
         404: "No such container, Compose file or address",
         405: "The address does not take this method",
+        408: "The body did not come in time",
         413: "The body is larger than 64 KiB",
         415: "The body is not declared as application/json",
         421: "The Host header names another server",

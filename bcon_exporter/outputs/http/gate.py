@@ -6,8 +6,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from bcon_exporter.errors import BconError, InvalidInputError
-from bcon_exporter.outputs.http.body import BodyTooLargeError, buffer_body
+from bcon_exporter.errors import BconError
+from bcon_exporter.outputs.http.body import BodyRefusedError, buffer_body
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.outputs.http.users import Users, parse_basic
@@ -109,8 +109,8 @@ class Gate:
             await self._app(inner, await buffer_body(scope, receive), guarded)
         except Refusal as refusal:
             await send_error(guarded, refusal.error, refusal.status, refusal.headers)
-        except BodyTooLargeError as error:
-            await send_error(guarded, InvalidInputError(str(error)), 413, [(b"connection", b"close")])
+        except BodyRefusedError as refusal:
+            await send_error(guarded, refusal.error, refusal.status, [(b"connection", b"close")])
         except BconError as error:
             await guarded.send_error_once(error)
         except Exception as error:  # noqa: BLE001 -- the request boundary: the client gets an envelope, the log the rest

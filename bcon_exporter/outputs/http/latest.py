@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Response
 from pydantic_core import to_json
 
-from bcon_exporter.errors import ComposeFileNotFoundError, DockerConnectionError
-from bcon_exporter.model.nearest import nearest_names
-from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.outputs.http.documents import LatestDiagnosis, LatestDrift, LatestDriftReport, result_model
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.drift import find_report
 
 if TYPE_CHECKING:
     from bcon_exporter.model.base import Frozen
+    from bcon_exporter.model.reports import DiagnoseAllReport
 
 
 class LatestReports:
@@ -52,7 +52,7 @@ class LatestReports:
         scan = context.store.drift
         if scan is None:
             raise _nothing_yet(context, "drift")
-        report = _find(scan.reports, project)
+        report = find_report(scan.reports, project)
         return _with_age(report.model_dump_json().encode(), _age(context, "drift"))
 
 
@@ -91,12 +91,3 @@ def _with_age(report: bytes, age_seconds: float) -> Response:
     """Return the envelope of a report's JSON with its age as the last field."""
     body = b'{"result":%s,"age_seconds":%r}}' % (report[:-1], age_seconds)
     return Response(body, media_type="application/json")
-
-
-def _find(reports: tuple[DriftReport, ...], project: str) -> DriftReport:
-    for report in reports:
-        if report.project_name == project:
-            return report
-    known = sorted(report.project_name for report in reports)
-    msg = "no Compose project of that name runs here or is named in compose.files"
-    raise ComposeFileNotFoundError(msg, {"near_matches": nearest_names(project, known), "projects": known[:50]})

@@ -130,7 +130,14 @@ def _add_get(api: FastAPI, path: str, endpoint: Any, tool: Tool[Any], parameters
 
 
 def _query(request: Request) -> dict[str, object]:
-    return dict(request.query_params)
+    """Return the query; of a repeated parameter only one value would count, so it is refused."""
+    query: dict[str, object] = {}
+    for name, value in request.query_params.multi_items():
+        if name in query:
+            msg = f"{name}: give it once; a repeated parameter is refused, since only one of its values would count"
+            raise InvalidInputError(msg, {"errors": [{"field": name, "message": "given more than once"}]})
+        query[name] = value
+    return query
 
 
 async def read_json(request: Request) -> object:

@@ -95,6 +95,8 @@ def test_containers_are_listed_by_filters(query: str, names: list[str]) -> None:
         ("GET", "/api/v1/containers/web/logs?tail=many", 400, "invalid_input"),
         ("GET", "/api/v1/containers/web/logs?tial=5", 400, "invalid_input"),
         ("GET", "/api/v1/containers/web?verbose=1", 400, "invalid_input"),
+        ("GET", "/api/v1/containers?label=a&label=b", 400, "invalid_input"),
+        ("GET", "/api/v1/containers/web/logs?tail=1&tail=2", 400, "invalid_input"),
         ("GET", "/api/v1/containers?colour=red", 400, "invalid_input"),
         ("GET", "/api/v1/containers/" + "a" * 1000, 400, "invalid_input"),
         ("GET", "/api/v1/containers/..%2fimages", 404, "invalid_input"),

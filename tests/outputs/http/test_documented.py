@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.inputs import FILTER_KEYS
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
+from bcon_exporter.tools import TOOLS
 from tests.outputs.http.asking import ask, site_of
+
+if TYPE_CHECKING:
+    from bcon_exporter.tools import Tool
 
 TEXT = (Path(__file__).parents[3] / "docs" / "api.md").read_text()
 
@@ -27,3 +33,17 @@ def test_every_error_code_stands_beside_its_status(code: ErrorCode) -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith(("| 4", "| 5"))]
 
     assert any(row.startswith(f"| {STATUS_BY_CODE[code]} ") and f"`{code.value}`" in row for row in rows)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_tool_stands_there_with_its_fields_and_its_summary(tool: Tool[Any]) -> None:
+    row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{tool.name}` |"))
+
+    assert row.endswith(f"| {tool.summary} |")
+    assert all(f"`{field}`" in row for field in tool.input_model.model_fields)
+
+
+def test_every_filter_key_is_named() -> None:
+    told = TEXT.partition("`filters` has the keys")[2].partition("each once")[0]
+
+    assert re.findall(r"`(\w+)`", told) == list(FILTER_KEYS)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bcon_exporter.errors import ErrorCode
 from bcon_exporter.outputs.http import Door
 from bcon_exporter.outputs.http.api import create_api
-from bcon_exporter.outputs.http.body import BODY_MAX_BYTES
+from bcon_exporter.outputs.http.body import BODY_MAX_BYTES, BodyRefusedError, buffer_body
 from bcon_exporter.outputs.http.gate import OPEN_PATHS, PROBE_PATHS
 from bcon_exporter.outputs.http.threads import RequestThreads
 from tests.factories import container, snapshot
@@ -216,11 +218,23 @@ def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
     assert answer.status_code == 413
 
 
-@pytest.mark.parametrize("length", ["-1", "abc", "1e3"])
-def test_a_nonsensical_length_is_refused(length: str) -> None:
+@pytest.mark.parametrize(
+    ("length", "status"), [("-1", 400), ("abc", 400), ("1e3", 400), ("", 400), ("65537", 413), ("9" * 5000, 413)]
+)
+def test_a_length_that_is_no_number_is_refused_like_other_nonsense(length: str, status: int) -> None:
     answer = ask(site_of(), "POST", "/api/v1/tools/health_check", headers={"content-length": length})
 
-    assert answer.status_code == 413
+    assert (answer.status_code, error_of(answer)["code"]) == (status, "invalid_input")
+
+
+def test_a_body_that_does_not_come_is_a_timeout() -> None:
+    async def never() -> bool:
+        return await asyncio.Event().wait()
+
+    with pytest.raises(BodyRefusedError) as refused:
+        asyncio.run(buffer_body({"headers": [(b"content-length", b"5")]}, never, seconds=0.0))
+
+    assert (refused.value.status, refused.value.error.code) == (408, ErrorCode.TIMEOUT)
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
