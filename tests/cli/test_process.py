@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,15 @@ def test_a_closed_pipe_is_no_error(file: str) -> None:
     assert process.returncode == 141
 
 
+@pytest.fixture
+def heeding_ctrl_c() -> Iterator[None]:
+    """Let children heed SIGINT, also where this run was started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeding_ctrl_c")
 def test_ctrl_c_ends_a_watch_cleanly(file: str) -> None:
     with subprocess.Popen(
         [*COMMAND, "list", "--watch", "1s", "--from-snapshot", file],

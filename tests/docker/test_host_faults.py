@@ -69,6 +69,10 @@ def test_when_only_stats_hang_the_rest_is_fresh_and_usage_is_marked_stale(engine
     with open_host(engine.host, options, started=True) as host:
         before = by_name(scan(host))["aa"]
         engine.pause("containerd")
+        seen = len(before.logs.lines) if before.logs else 0
+        wait_until(
+            lambda: len(host.read_logs(before.id, tail=100, since=None, until=None).lines) > seen, "another log line"
+        )
         started = monotonic()
         snapshot = scan(host)
         assert monotonic() - started < 4.0
