@@ -3,15 +3,17 @@
 A ping is no health check (it is answered while containerd hangs), so it only ever adds bad news to the breakers' own.
 """
 
-import contextlib
+import logging
 import threading
 from collections.abc import Callable
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host.failures import status_error
+from bcon_exporter.docker_host.failures import status_error, translate
 from bcon_exporter.docker_host.pipeline import Batch, fetch_one
 from bcon_exporter.docker_host.session import EngineSession
 from bcon_exporter.errors import BconError
+
+_log = logging.getLogger(__name__)
 
 
 class Heartbeat:
@@ -45,11 +47,25 @@ class Heartbeat:
 
     def _run(self) -> None:
         while not self._closed.is_set():
-            self.beat()
+            try:
+                self.beat()
+            except Exception as error:  # noqa: BLE001 - a job's boundary: its end would leave the engine up for ever
+                if self.failure is None:
+                    _log.exception("the ping of the engine failed")
+                self.failure = translate(error, self._session.endpoint, "pinging")
             if self.failure is None:
-                with contextlib.suppress(BconError):
-                    self._probe()
+                self._run_probe()
             self._closed.wait(self._session.options.heartbeat_seconds)
+
+    def _run_probe(self) -> None:
+        try:
+            self._probe()
+        except BconError:
+            return  # its breaker was told
+        except Exception as error:  # noqa: BLE001 - as above
+            _log.exception("the probe of the engine's stats failed")
+            reason = translate(error, self._session.endpoint, "probing stats").message
+            self._session.breakers.report("stats", monotonic(), reason)
 
     def beat(self) -> None:
         """Ping once."""

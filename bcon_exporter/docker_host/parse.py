@@ -67,7 +67,7 @@ _FROM_INSPECT = ("oom_killed", "restart_count", "restart_policy", "tty", "log_dr
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a container's processes and output are to be found; read from inspect, no fact for rules.
+    """Where a container's processes are to be found; read from inspect, no fact for rules.
 
     Attributes:
         pid: In the engine's pid namespace; None when it does not run.
@@ -78,12 +78,10 @@ class Placement:
     pid: int | None
     cgroup_parent: str
     own_network: bool
-    tty: bool | None
-    log_driver: str | None
 
 
 def parse_placement(inspected: Any) -> Placement:
-    """Read what finding cgroup files and log streams needs."""
+    """Read what finding cgroup files needs."""
     host_config = get_object(inspected, "HostConfig")
     pid = get_int(get_object(inspected, "State"), "Pid")
     network = get_text(host_config, "NetworkMode") or ""
@@ -91,8 +89,6 @@ def parse_placement(inspected: Any) -> Placement:
         pid=pid if pid and pid > 0 else None,
         cgroup_parent=get_text(host_config, "CgroupParent") or "",
         own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
-        tty=get_bool(get_object(inspected, "Config"), "Tty"),
-        log_driver=get_text(get_object(host_config, "LogConfig"), "Type") or None,
     )
 
 

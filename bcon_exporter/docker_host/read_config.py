@@ -13,7 +13,7 @@ from bcon_exporter.docker_host.raw import get_list, get_text
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import EngineSession
 from bcon_exporter.docker_host.wire import Answer
-from bcon_exporter.errors import BconError
+from bcon_exporter.errors import BconError, ContainerNotFoundError
 from bcon_exporter.model.facts import ConfigFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.model.masking import Sealer
 
@@ -38,17 +38,23 @@ class ConfigReader:
         """
         present = [inventory.known[container_id] for container_id in scan.present()]
         tags = {known.image_reference for known in present if known.image_reference}
-        tag_ids = self._ask(scan, sorted(tags))
+        tag_ids, unread_tags = self._ask(scan, sorted(tags))
         image_ids = {known.facts.image_id for known in present if known.facts.image_id}
-        self._ask(scan, sorted(image_ids - self._images.keys()))
+        _, unread_images = self._ask(scan, sorted(image_ids - self._images.keys()))
         self._images = {image_id: image for image_id, image in self._images.items() if image_id in image_ids}
         found: dict[str, ConfigFacts] = {}
         for known in present:
             container_id = known.facts.id
+            if known.config is None and known.facts.image_id in unread_images:
+                scan.miss(container_id, "config", unread_images[known.facts.image_id])
+                continue
             if container_id in raw:
                 known.config = self._parse(container_id, raw[container_id], known.facts.image_id, scan)
             if known.config is None:
                 scan.unread.setdefault(container_id, {}).setdefault("config", "inspect was not read")
+                continue
+            if known.image_reference in unread_tags:
+                scan.miss(container_id, "config", unread_tags[known.image_reference])
                 continue
             tag_id = tag_ids.get(known.image_reference or "")
             if known.config.image_id_of_tag != tag_id:
@@ -65,28 +71,37 @@ class ConfigReader:
             scan.miss(container_id, "config", f"the configuration could not be read ({type(error).__name__})")
             return None
 
-    def _ask(self, scan: Scan, references: list[str]) -> dict[str, str]:
-        """Inspect images by id or reference; return reference → image id, and remember the images."""
+    def _ask(self, scan: Scan, references: list[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """Inspect images by id or reference, and remember them.
+
+        Returns:
+            Reference → image id, and reference → why it could not be read. One that is in neither does not exist: an
+            image removed under its container is a fact, without id and defaults.
+        """
         found: dict[str, str] = {}
+        unread: dict[str, str] = {}
         askable = [reference for reference in references if is_valid_image(reference)]
         if not askable:
-            return found
+            return found, unread
         try:
             prefix = self._session.negotiate(scan.deadline)
-        except BconError:
-            return found
+        except BconError as error:
+            return found, dict.fromkeys(askable, error.message)
 
         def take(index: int, outcome: Outcome) -> None:
             if not isinstance(outcome, Answer):
-                return  # an image removed under its container is a fact: no id, no defaults
+                if not isinstance(outcome, ContainerNotFoundError):
+                    unread[askable[index]] = outcome.message
+                return
             try:
                 image = decode_object(outcome.body)
             except NotJsonError:
-                return
-            image_id = get_text(image, "Id")
-            if image_id:
+                image = {}
+            if image_id := get_text(image, "Id"):
                 found[askable[index]] = image_id
                 self._images[image_id] = image
+            else:
+                unread[askable[index]] = "the image's description could not be read"
 
         batch = self._session.batch(
             "inspecting images",
@@ -97,7 +112,7 @@ class ConfigReader:
         )
         targets = [f"{prefix}/images/{quote(reference, safe='/:')}/json" for reference in askable]
         self._session.bulk("inspect", targets, batch, take)
-        return found
+        return found, unread
 
 
 def read_networks(session: EngineSession, scan: Scan) -> tuple[NetworkFacts, ...] | None:

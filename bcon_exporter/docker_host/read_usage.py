@@ -1,5 +1,6 @@
 """Usage of the running containers: from cgroup files where they can be read, else one-shot stats of all at once."""
 
+import logging
 import threading
 from collections.abc import Collection
 
@@ -12,10 +13,10 @@ from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.stats import parse_stats
 from bcon_exporter.docker_host.usage import UsageSample, UsageWindows
 from bcon_exporter.docker_host.wire import Answer
-from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import EngineFacts, UsageFacts
 
 _STATS_CAP_BYTES = 1024 * 1024
+_log = logging.getLogger(__name__)
 
 
 class UsageReader:
@@ -47,8 +48,13 @@ class UsageReader:
             self._lacking = set()  # not worth a request for every container at every scan
         left += self._lacking
         if left:
-            self._thread = threading.Thread(target=self._ask_stats, args=(scan, left), name="bcon-stats", daemon=True)
-            self._thread.start()
+            thread = threading.Thread(target=self._ask_stats, args=(scan, left), name="bcon-stats", daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # no thread is left to this process
+                self._ask_stats(scan, left)
+            else:
+                self._thread = thread
 
     def end(self, scan: Scan) -> None:
         """Wait for what `begin` has asked."""
@@ -138,15 +144,16 @@ class UsageReader:
         return left
 
     def _ask_stats(self, scan: Scan, ids: list[str]) -> None:
-        self._failures.update(self._session.gate("stats", ids, lambda some: self._ask(scan, some)))
+        try:
+            self._failures.update(self._session.gate("stats", ids, lambda some: self._ask(scan, some)))
+        except Exception as error:  # noqa: BLE001 - a job's boundary: who else would say that these were not read
+            _log.exception("asking for stats failed")
+            reason = f"asking for stats failed unexpectedly ({type(error).__name__})"
+            self._failures.update(dict.fromkeys(ids, reason))
 
     def _ask(self, scan: Scan, ids: list[str]) -> None:
         session = self._session
-        try:
-            prefix = session.negotiate(scan.deadline)
-        except BconError as error:
-            self._failures.update(dict.fromkeys(ids, error.message))
-            return
+        prefix = session.negotiate(scan.deadline)
         batch = session.batch(
             "reading stats",
             Deadline(scan.deadline.at),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OK = 200
+_UNREACHABLE = frozenset(("absent", "refused", "forbidden", "unresolved", "unreachable", "tls"))
+"""Hints of errors that tell of the engine as a whole, whatever it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class EngineSession:
         Raises:
             BconError: The engine did not say, or is too old.
         """
-        if self._version is None:
+        version = self._version  # read once: other threads forget it at any time
+        if version is None:
             answer: Any = self.call("version", "asking for the API version", deadline, _ask_version)
             said = answer if isinstance(answer, dict) else {}
             version = choose_version(said.get("ApiVersion"), said.get("MinAPIVersion"))
@@ -98,7 +101,7 @@ class EngineSession:
                 raise DockerConnectionError(text, {"endpoint": self.endpoint.url, "hint": "no engine"})
             self.client().use_version(version)
             self._version = version
-        return f"/v{format_version(self._version)}"
+        return f"/v{format_version(version)}"
 
     def forget_version(self) -> None:
         """Negotiate again before the next request: the engine may have been replaced."""
@@ -173,11 +176,11 @@ class EngineSession:
         Returns:
             Those that seem stuck: suspects, and those beside answered ones, that were not answered in their own time.
         """
-        answered, hung = 0, 0
+        answered, hung, unreachable = 0, 0, 0
         overdue: list[int] = []
 
         def note(index: int, outcome: Outcome, seconds: float) -> None:
-            nonlocal answered, hung
+            nonlocal answered, hung, unreachable
             failed = False
             if isinstance(outcome, Answer):
                 answered += 1
@@ -186,6 +189,7 @@ class EngineSession:
             else:
                 failed = True
                 hung += isinstance(outcome, DeadlineExceededError)
+                unreachable += outcome.details.get("hint") in _UNREACHABLE
                 if isinstance(outcome, OverdueError):
                     overdue.append(index)
             self.tally.add(name, seconds, failed=failed)
@@ -195,7 +199,7 @@ class EngineSession:
             return []
         self._asked_at[name] = monotonic()
         fetch(self.dialer, targets, batch, note)
-        if answered or name != "stats":  # stats hang alone when containerd does, and the engine is up
+        if answered or unreachable or name == "list":  # all else may hang alone while the engine is up
             self.last_contact_ok = answered > 0
         if self.closed.is_set():
             return []
@@ -244,26 +248,34 @@ class EngineSession:
         Args:
             name: The endpoint.
             ids: Whom to ask for; those that were stuck a moment ago are left alone.
-            send: Asks for some of them, through `ask_containers`. While the breaker is open it is called with the
-                first alone, as a probe, and with the rest only when that was answered.
+            send: Asks for some of them, through `ask_containers`; an error of ours says why they were not asked. While
+                the breaker is open it is called with the first alone, as a probe, and with the rest only when that was
+                answered.
         """
         rest, left_alone = self.stuck.split(name, ids, monotonic())
         if not rest:
             return left_alone
         permission = self.breakers.ask(name, monotonic())
         if permission == "probe":
-            send([rest.pop(0)])
+            left_alone |= _try(send, [rest.pop(0)])
         if (reason := self.breakers.reason(name)) is not None:
             return left_alone | dict.fromkeys(rest, reason)
-        if rest:
-            send(rest)
-        return left_alone
+        return left_alone | _try(send, rest) if rest else left_alone
 
     def _refused(self, answer: Answer, doing: str) -> BconError:
         error = status_error(answer.status, answer.body, self.endpoint, doing)
         if isinstance(error, VersionRefusedError):
             self.forget_version()
         return error
+
+
+def _try(send: Callable[[list[str]], None], ids: list[str]) -> dict[str, str]:
+    """Ask; return why that was not possible (no version could be negotiated): it must not cost the whole scan."""
+    try:
+        send(ids)
+    except BconError as error:
+        return dict.fromkeys(ids, error.message)
+    return {}
 
 
 def _ask_version(client: "ReadOnlyClient") -> Any:

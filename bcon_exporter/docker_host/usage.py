@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
@@ -38,12 +37,6 @@ class UsageSample(NamedTuple):
     block_write_bytes: int | None = None
 
 
-@dataclass(slots=True)
-class _Window:
-    samples: deque[UsageSample] = field(default_factory=deque)
-    stale: bool = False
-
-
 class UsageWindows:
     """The samples of the last seconds of all containers; to be used by one thread.
 
@@ -53,13 +46,11 @@ class UsageWindows:
 
     def __init__(self, window_seconds: float) -> None:
         self._span = timedelta(seconds=window_seconds)
-        self._windows: dict[str, _Window] = {}
+        self._windows: dict[str, deque[UsageSample]] = {}
 
     def add(self, container_id: str, sample: UsageSample) -> None:
         """Take in a sample; counters that went back (a restart) or a clock set back start the window anew."""
-        window = self._windows.setdefault(container_id, _Window())
-        window.stale = False
-        samples = window.samples
+        samples = self._windows.setdefault(container_id, deque())
         if samples:
             newest = samples[-1]
             if sample.source != newest.source or sample.read_at < newest.read_at or _went_back(newest, sample):
@@ -71,12 +62,6 @@ class UsageWindows:
         start = sample.read_at - self._span
         while len(samples) > 2 and samples[1].read_at <= start:  # noqa: PLR2004 - a mean needs two
             samples.popleft()
-
-    def mark_stale(self, container_id: str) -> None:
-        """Note that the newest sample could not be read: `facts` then says that it is the last known."""
-        window = self._windows.get(container_id)
-        if window is not None:
-            window.stale = True
 
     def forget(self, container_ids: Collection[str]) -> None:
         """Drop the samples of these containers."""
@@ -105,10 +90,9 @@ class UsageWindows:
             host_memory: Its memory in bytes, the limit of a container without one.
             now: Samples older than twice the window are no current usage: stale.
         """
-        window = self._windows.get(container_id)
-        if window is None or not window.samples:
+        samples = self._windows.get(container_id)
+        if not samples:
             return None
-        samples = window.samples
         first, newest = samples[0], samples[-1]
         cpus = cpu_count(limits, host_cpus) if limits else None
         own_limit = limits.memory_bytes if limits else None
@@ -131,7 +115,7 @@ class UsageWindows:
             network_tx_bytes=newest.network_tx_bytes,
             block_read_bytes=newest.block_read_bytes,
             block_write_bytes=newest.block_write_bytes,
-            stale=window.stale or now - newest.read_at > 2 * self._span,
+            stale=now - newest.read_at > 2 * self._span,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.actions import has_stale_image_label
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
 from bcon_exporter.drift.projects import find_untracked
+from bcon_exporter.drift.resources import find_unread_resources
 from bcon_exporter.drift.rule import FIRM
 from bcon_exporter.drift.rules import DRIFT_RULES
 from bcon_exporter.model.desired import DesiredProject
@@ -27,7 +28,7 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport
     differences = tuple(one for one in found if one.confidence >= FIRM)
     doubts = tuple(one for one in found if one.confidence < FIRM and _hangs_on_a_variable(one, pairing))
     remarks = tuple(one for one in found if one.confidence < FIRM and one not in doubts)
-    unread = [one.name for pair in pairing.services for one in pair.replicas if one.config is None]
+    unread = _find_unread(pairing)
     status = DriftStatus.SYNCED
     if differences:
         status = DriftStatus.DRIFTED
@@ -62,6 +63,14 @@ def _run_rules(pairing: ProjectPairing) -> tuple[tuple[ServiceDrift, ...], tuple
         except Exception:  # noqa: BLE001 — one rule's defect must not hide what the others find
             failed.append(rule.drift_type)
     return tuple(found), tuple(failed)
+
+
+def _find_unread(pairing: ProjectPairing) -> str | None:
+    """Return what could not be read and is therefore not compared, in words; None when everything was."""
+    names = [one.name for pair in pairing.services for one in pair.replicas if one.config is None]
+    parts = [f"the configuration of {_listed(names)}"] if names else []
+    parts += [f"the host's {kind}" for kind in find_unread_resources(pairing)]
+    return " and ".join(parts) or None
 
 
 def _hangs_on_a_variable(difference: ServiceDrift, pairing: ProjectPairing) -> bool:
@@ -104,10 +113,10 @@ def _replicas(pair: ServicePairing) -> ServiceReplicas:
     )
 
 
-def _detail(project: DesiredProject, pairing: ProjectPairing, unread: list[str]) -> str | None:
+def _detail(project: DesiredProject, pairing: ProjectPairing, unread: str | None) -> str | None:
     parts = [project.problem_detail] if project.problem_detail else []
     if unread:
-        parts.append(f"The configuration of {_listed(unread)} could not be read.")
+        parts.append(f"{unread[0].upper()}{unread[1:]} could not be read.")
     others = sorted(
         {
             one.compose.working_dir
@@ -121,12 +130,12 @@ def _detail(project: DesiredProject, pairing: ProjectPairing, unread: list[str])
     return " ".join(parts) or None
 
 
-def _reason(project: DesiredProject, doubts: tuple[ServiceDrift, ...], unread: list[str]) -> str:
+def _reason(project: DesiredProject, doubts: tuple[ServiceDrift, ...], unread: str | None) -> str:
     """Return why the status is unknown."""
     if project.services is None:
         return project.problem_detail or "its files could not be read"
     if unread:
-        return f"the configuration of {_listed(unread)} could not be read"
+        return f"{unread} could not be read"
     if doubts:
         fields = _listed([f"{one.service_name} {one.field}" for one in doubts])
         names = _listed(list(project.unresolved)) or "the home directory of the user who ran `up`"

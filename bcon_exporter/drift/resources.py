@@ -21,6 +21,15 @@ def find_changed_resources(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
     yield from _changed("volume", project.volume_hashes, snapshot.volumes or (), pairing)
 
 
+def find_unread_resources(pairing: ProjectPairing) -> list[str]:
+    """Return "networks" and "volumes" where the project has some to compare and the host's could not be read."""
+    project, snapshot = pairing.project, pairing.snapshot
+    if project.unresolved:
+        return []
+    unread = [] if snapshot.networks is not None or not project.network_hashes else ["networks"]
+    return unread if snapshot.volumes is not None or not project.volume_hashes else [*unread, "volumes"]
+
+
 def _changed(
     kind: str,
     hashes: Mapping[str, str],

@@ -128,20 +128,6 @@ def test_usage_older_than_two_windows_is_stale(after: float, stale: bool) -> Non
     assert usage(cpu(0, 1), after=after).stale is stale
 
 
-def test_a_failed_read_marks_the_last_known_as_stale_until_the_next_sample() -> None:
-    windows = UsageWindows(60)
-    windows.add("a", cpu(0, 1))
-    windows.mark_stale("a")
-    windows.mark_stale("unknown")
-    facts = windows.facts("a", NO_LIMITS, host_cpus=1, host_memory=1, now=START)
-    assert facts is not None
-    assert facts.stale is True
-    windows.add("a", cpu(1, 1))
-    facts = windows.facts("a", NO_LIMITS, host_cpus=1, host_memory=1, now=START)
-    assert facts is not None
-    assert facts.stale is False
-
-
 def test_forgotten_containers_have_no_usage() -> None:
     windows = UsageWindows(60)
     windows.add("a", cpu(0, 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bcon_exporter.drift import find_projects, find_untracked
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState
@@ -24,6 +26,17 @@ def test_an_unread_configuration_is_unknown_not_synced() -> None:
     report = drift(project(service()), replica(config=None))
     assert report.status is DriftStatus.UNKNOWN
     assert "shop-web-1" in str(report.unknown_detail)
+
+
+def test_unread_networks_or_volumes_that_the_project_defines_are_unknown_not_synced() -> None:
+    desired = project(service(), network_hashes={"shop_default": "n"}, volume_hashes={"shop_data": "v"})
+    read: dict[str, Any] = {"networks": (), "volumes": ()}
+    assert drift(desired, replica(), **read).status is DriftStatus.SYNCED
+    for kind in read:
+        report = drift(desired, replica(), **{**read, kind: None})
+        assert report.status is DriftStatus.UNKNOWN
+        assert report.unknown_detail == f"The host's {kind} could not be read."
+    assert drift(project(service()), replica()).status is DriftStatus.SYNCED, "nothing to compare"
 
 
 def test_what_is_seen_in_spite_of_an_unread_configuration_is_drift() -> None:

@@ -21,7 +21,7 @@ class RequestThreads:
         """Return what `work` returns, or raise what it raises.
 
         Raises:
-            RateLimitedError: All threads are taken.
+            RateLimitedError: All threads are taken, or the machine gives no more.
         """
         if self._running >= self._limit:
             msg = f"{self._limit} requests are being worked on; try again in a few seconds"
@@ -29,7 +29,12 @@ class RequestThreads:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._running += 1
-        threading.Thread(target=self._work, args=(loop, future, work), name="request", daemon=True).start()
+        try:
+            threading.Thread(target=self._work, args=(loop, future, work), name="request", daemon=True).start()
+        except RuntimeError as error:  # no thread is left to this process: its place must not stay taken
+            self._running -= 1
+            msg = "no thread is left to work on the request; try again in a few seconds"
+            raise RateLimitedError(msg, {"max_running": self._limit}) from error
         return await future
 
     def _work(self, loop: asyncio.AbstractEventLoop, future: "asyncio.Future[T]", work: Callable[[], T]) -> None:

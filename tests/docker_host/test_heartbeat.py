@@ -1,0 +1,63 @@
+"""The heartbeat goes on whatever a ping or a probe runs into, and says so."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.docker_host.heartbeat import Heartbeat
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.options import HostOptions
+from bcon_exporter.docker_host.session import EngineSession
+from tests.docker_host.fake_engine import FakeEngine, answer, read_requests
+from tests.waiting import wait_until
+
+OFTEN = HostOptions(heartbeat_seconds=0.02)
+
+
+class BrokenSession(EngineSession):
+    """A session with a defect: what no engine can provoke."""
+
+    def note_offered(self, api_version: str | None) -> None:
+        """Fail."""
+        raise LookupError(api_version)
+
+
+def talk(connection: socket.socket) -> None:
+    """Answer every ping."""
+    while read_requests(connection):
+        connection.sendall(answer(b"OK"))
+
+
+def test_an_unexpected_error_of_a_ping_is_a_failure_and_does_not_end_the_heartbeat(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with FakeEngine(tmp_path / "s", talk) as engine:
+        heartbeat = Heartbeat(BrokenSession(Endpoint(engine.url), OFTEN), lambda: None)
+        heartbeat.start()
+        try:
+            wait_until(lambda: engine.connections > 1, "another ping")
+        finally:
+            heartbeat.close(5.0)
+    assert heartbeat.failure is not None
+    assert "the ping of the engine failed" in caplog.text
+
+
+def test_an_unexpected_error_of_a_probe_opens_the_breaker_and_does_not_end_the_heartbeat(tmp_path: Path) -> None:
+    probes: list[None] = []
+
+    def probe() -> None:
+        probes.append(None)
+        msg = "unexpected"
+        raise RuntimeError(msg)
+
+    with FakeEngine(tmp_path / "s", talk) as engine:
+        session = EngineSession(Endpoint(engine.url), OFTEN)
+        heartbeat = Heartbeat(session, probe)
+        heartbeat.start()
+        try:
+            wait_until(lambda: len(probes) > 1, "a second probe")
+        finally:
+            heartbeat.close(5.0)
+    assert heartbeat.failure is None
+    assert "probing stats" in str(session.breakers.reason("stats"))

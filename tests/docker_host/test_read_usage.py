@@ -1,0 +1,67 @@
+"""Usage that was not read is never taken for fresh, and a machine without threads costs no later scan."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from bcon_exporter.clock import utc_now
+from bcon_exporter.docker_host.breaker import EndpointName
+from bcon_exporter.docker_host.inventory import Inventory
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.options import HostOptions, Wants
+from bcon_exporter.docker_host.read_usage import UsageReader
+from bcon_exporter.docker_host.scan import Scan
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from tests.docker_host.fake_engine import FakeEngine
+from tests.docker_host.test_host import GOOD, engine_with, entry
+
+OPTIONS = HostOptions(cgroup_root=Path("/nonexistent"), read_timeout_seconds=1.0)
+
+
+class BrokenSession(EngineSession):
+    """A session with a defect: what no engine can provoke."""
+
+    def gate(self, name: EndpointName, ids: Sequence[str], send: Callable[[list[str]], None]) -> NoReturn:  # noqa: ARG002 - the base's signature
+        """Fail."""
+        raise LookupError
+
+
+def read(reader: UsageReader) -> Scan:
+    """Read the usage of one running container."""
+    inventory = Inventory(OPTIONS)
+    scan = Scan(utc_now(), Deadline.after(3), Wants())
+    scan.ids = inventory.update([entry(GOOD)], "")
+    reader.begin(inventory, scan)
+    reader.end(scan)
+    reader.facts(inventory, scan, None)
+    return scan
+
+
+def test_after_an_unexpected_error_the_asked_ones_are_unread() -> None:
+    scan = read(UsageReader(BrokenSession(Endpoint("unix:///x"), OPTIONS)))
+    assert scan.unread == {GOOD: {"usage": "asking for stats failed unexpectedly (LookupError)"}}
+    assert scan.incomplete == {GOOD}
+
+
+def test_without_a_thread_the_scan_asks_itself_and_so_does_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "bcon-stats":
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with FakeEngine(tmp_path / "s", engine_with({})) as engine:
+        session = EngineSession(Endpoint(engine.url), OPTIONS)
+        reader = UsageReader(session)
+        for _ in range(2):
+            asked = session.last_asked("stats")
+            assert read(reader).unread == {}
+            assert session.last_asked("stats") > asked

@@ -1,0 +1,61 @@
+"""Whether the engine is up is judged by what tells of the engine as a whole; a failed negotiation costs no scan."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.docker_host.breaker import EndpointName
+from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.options import HostOptions
+from bcon_exporter.docker_host.session import Deadline, EngineSession
+from bcon_exporter.errors import BconError, DeadlineExceededError
+from tests.docker_host.fake_engine import FakeEngine, answer, read_requests
+
+TARGET = "/v1.41/containers/json"
+
+
+def talk(connection: socket.socket) -> None:
+    """Answer lists, and hang at everything else."""
+    while targets := read_requests(connection):
+        if "json" in targets[0]:
+            connection.sendall(answer(b"[]"))
+
+
+def ask(session: EngineSession, name: EndpointName, target: str) -> None:
+    session.get(name, "asking", target, Deadline.after(2), body_cap_bytes=1000)
+
+
+@pytest.mark.parametrize("name", ["inspect", "stats", "logs", "events"])
+def test_one_hanging_request_of_another_endpoint_than_list_leaves_the_engine_up(
+    tmp_path: Path, name: EndpointName
+) -> None:
+    with FakeEngine(tmp_path / "s", talk) as engine:
+        session = EngineSession(Endpoint(engine.url), HostOptions(read_timeout_seconds=0.2))
+        ask(session, "list", TARGET)
+        with pytest.raises(DeadlineExceededError):
+            ask(session, name, "/v1.41/events")
+        assert session.last_contact_ok is True
+        with pytest.raises(DeadlineExceededError):
+            ask(session, "list", "/v1.41/events")
+        assert session.last_contact_ok is False
+
+
+@pytest.mark.parametrize("name", ["list", "inspect", "stats", "logs", "events"])
+def test_an_engine_that_cannot_be_reached_is_down_whoever_notices(tmp_path: Path, name: EndpointName) -> None:
+    session = EngineSession(Endpoint(f"unix://{tmp_path}/absent"), HostOptions())
+    session.last_contact_ok = True
+    with pytest.raises(BconError):
+        ask(session, name, TARGET)
+    assert session.last_contact_ok is False
+
+
+def test_who_could_not_be_asked_for_want_of_a_version_is_unread_with_the_reason(tmp_path: Path) -> None:
+    session = EngineSession(Endpoint(f"unix://{tmp_path}/absent"), HostOptions())
+
+    def send(_: list[str]) -> None:
+        session.negotiate(Deadline.after(1))
+
+    reasons = session.gate("logs", ["a", "b"], send)
+    assert reasons.keys() == {"a", "b"}
+    assert "no Docker socket" in reasons["a"]
