@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from bcon_exporter.docker_host.parse_event import parse_event
@@ -39,29 +39,46 @@ class EventLog:
         with self._lock:
             self._add(raw)
 
+    def note_live(self) -> None:
+        """Note that a live stream is open: whatever happens is added."""
+        with self._lock:
+            self._ended_at = None
+
     def note_end(self, now: datetime) -> None:
         """Note that the live stream has ended: until now the engine was there, however long it had been silent."""
         with self._lock:
             self._ended_at = now
 
-    def add_backfill(self, ring: Sequence[dict[str, Any]], asked_at: datetime) -> None:
+    def add_backfill(
+        self, ring: Sequence[dict[str, Any]], asked_at: datetime, *, skew: timedelta = timedelta()
+    ) -> None:
         """Take what the daemon remembers since `last_nano`, all types of events, oldest first.
 
-        The ring covers the time since the last event when that event still stands in it, or when it is not full.
+        The ring covers the time since the last event when that event still stands in it, when it is not full, or when
+        it reaches back to the end of the stream: that one leaves out events that fill the ring, as those of health
+        checks, so it may be silent for long and yet have lost nothing.
+
+        Args:
+            ring: The events.
+            asked_at: Until when, by the engine's clock.
+            skew: How far the engine's clock is ahead of ours.
         """
         with self._lock:
             full = len(ring) >= RING_SIZE
             oldest = parse_time_of(ring[0]) if ring else None
             known = any(_key(raw) in self._seen for raw in ring)
+            reaches = self._ended_at is not None and oldest is not None and oldest <= self._ended_at + skew
             if not self._has_begun:
                 self._covers_since = oldest or asked_at
+            elif full and not known and reaches:
+                pass
             elif full and not known:
                 self._gap = self._lost = True
                 self._covers_since = oldest or asked_at
             elif not known and self.last_nano and (last := from_epoch(0, self.last_nano)):
                 self._broken.append(max(last, self._ended_at or last))  # it forgot what it had told: it has restarted
             self._has_begun = True
-            self._ended_at = None
+            self._ended_at = asked_at - skew
             for raw in ring:
                 self._add(raw)
 
@@ -87,7 +104,11 @@ class EventLog:
         with self._lock:
             events = tuple(sorted(self._events, key=lambda event: event.at))
             batch = EventBatch(
-                events=events, covers_since=self._covers_since, gap=self._gap, broken_at=tuple(self._broken)
+                events=events,
+                covers_since=self._covers_since,
+                gap=self._gap,
+                broken_at=tuple(self._broken),
+                covered_until=self._ended_at,
             )
             self._events, self._gap, self._broken = [], False, []
             return batch

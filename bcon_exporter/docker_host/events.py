@@ -49,25 +49,28 @@ def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> 
         BconError: It did not answer.
     """
     prefix = session.negotiate(deadline)
-    now = _engine_time(session, prefix, deadline)
+    now, skew = _engine_time(session, prefix, deadline)
     since = log.last_nano or int((now - timedelta(hours=_BACKFILL_HOURS)).timestamp()) * 1_000_000_000
     target = f"{prefix}/events?since={_stamp(since)}&until={_stamp(int(now.timestamp() * 1_000_000) * 1000)}"
     answer = session.get("events", _DOING, target, deadline, body_cap_bytes=_BODY_CAP_BYTES)
-    log.add_backfill(_parse_lines(answer.body.splitlines()), now)
+    log.add_backfill(_parse_lines(answer.body.splitlines()), now, skew=skew)
 
 
-def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> datetime:
-    """Return the engine's clock: an `until` that lies in its future would keep the request open till then."""
+def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> tuple[datetime, timedelta]:
+    """Return the engine's clock, and how far it is ahead of ours.
+
+    An `until` that lies in its future would keep the request open till then.
+    """
     now = utc_now()
     try:
         answer = session.get("events", _DOING, f"{prefix}/_ping", deadline, body_cap_bytes=1024)
     except (PermissionDeniedError, ContainerNotFoundError):  # a proxy that lets no ping through
-        return now
+        return now, timedelta()
     with contextlib.suppress(ValueError, TypeError):
         theirs = parsedate_to_datetime(answer.header("date") or "")
         if abs((theirs - now).total_seconds()) > _SKEW_SECONDS:
-            return theirs
-    return now
+            return theirs, theirs - now
+    return now, timedelta()
 
 
 def _stamp(nanoseconds: int) -> str:
@@ -190,6 +193,7 @@ class EventStream:
         if reader.status != 200:  # noqa: PLR2004 - HTTP's OK
             raise status_error(reader.status, bytes(reader.body), self._session.endpoint, _DOING)
         self._live.set()
+        self._log.note_live()
         self._session.breakers.report("events", monotonic(), None)
 
     def _take_lines(self, data: bytes) -> bytes:

@@ -137,6 +137,7 @@ class SnapshotTaker:
             disks=disks,
             unread=scan.host_unread,
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
+            partial=wants.only is not None,
         )
 
     def _take_touched(self, *, events_are_live: bool) -> set[str] | None:

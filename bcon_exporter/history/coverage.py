@@ -69,6 +69,7 @@ class Coverage:
         self._breaks.extend(_Break(at, now, forgot=True) for at in batch.broken_at)
         if batch.covers_since is None:
             return False
+        covered = min(now, batch.covered_until or now)
         until = self.observed_until
         if until is not None and until > now + _TOLERANCE:
             until = now  # The clock stepped back.
@@ -82,7 +83,7 @@ class Coverage:
         self._first = False
         if self.observed_since is None or self.observed_since > now + _TOLERANCE:
             self.observed_since = min(batch.covers_since, now)
-        self.observed_until = now
+        self.observed_until = covered
         return lost
 
     def _add_gap(self, began: datetime, ended: datetime) -> None:

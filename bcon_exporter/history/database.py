@@ -7,10 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from bcon_exporter.history.copying import copy_rows
 from bcon_exporter.history.opening import (
     CorruptError,
     UnusableError,
-    copy_rows,
     open_file,
     open_memory,
     read_copy,
@@ -44,6 +44,7 @@ class Database:
         self._connection = open_memory()
         self._retry_at: datetime | None = None
         self._holds_file = False
+        self._holds_totals = False
         self.lost = False
         self.status: Literal["file", "memory", "none"] = "none"
         self.reason: str | None = None
@@ -133,6 +134,7 @@ class Database:
         except sqlite3.Error as unreadable:
             problem = translate(unreadable, self._path)
             self._holds_file, self.lost = False, True
+            self._holds_totals = True
             memory.close()
             memory = open_memory()
         self._swap(memory, "file", None)
@@ -165,10 +167,11 @@ class Database:
 
     def _take_over(self, connection: sqlite3.Connection) -> None:
         try:
-            copy_rows(self._connection, connection, newer=self._holds_file)
+            copy_rows(self._connection, connection, newer=self._holds_file, raised=self._holds_totals)
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self._path or Path()) from None
+        self._holds_file = self._holds_totals = False
         self._swap(connection, "file", None)
 
     def close(self) -> None:

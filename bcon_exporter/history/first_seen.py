@@ -33,6 +33,10 @@ class FirstSeen:
         ]
         return {key: min(since, now) for key, since in known.items()}, statements
 
+    def keys_of(self, kind: str) -> frozenset[str]:
+        """Return the keys that were present at the last update."""
+        return frozenset(self._since.get(kind, ()))
+
     def restate(self) -> Statement:
         """Return the statement that writes all of it once more."""
         rows = [(kind, key, to_micros(at)) for kind, known in self._since.items() for key, at in known.items()]

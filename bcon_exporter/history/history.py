@@ -63,6 +63,9 @@ class History:
     def record_events(self, batch: EventBatch, now: datetime) -> None:
         """Keep new events, whatever their order; what is known already is not kept twice."""
         with self._lock:
+            if self._database.status == "memory":
+                self._write([*self._lifecycles.take_pending(now), *self._coverage.take_pending()], now)
+                self._write([self._usage.flush()], now)
             if self._database.retry(now):
                 self._take_file_back()
             overlaps = False
@@ -83,13 +86,17 @@ class History:
             self._write(self._lifecycles.take_pending(now), now)
 
     def enrich(self, snapshot: HostSnapshot) -> HostSnapshot:
-        """Return the snapshot with each container's lifecycle, and the last usage of those that have none now."""
+        """Return the snapshot with each container's lifecycle, and the last usage of those that have none now.
+
+        Only a snapshot of the whole host tells of its shutdowns, and of restarts that no event told.
+        """
         with self._lock:
             now = snapshot.taken_at
-            self._coverage.confirm_shutdowns(snapshot.containers, now)
-            for identity, event in self._containers.infer(snapshot.containers, self._lifecycles):
-                self._lifecycles.add(identity, event)
-            filled = self._lifecycles.fill(snapshot.containers, now)
+            if not snapshot.partial:
+                self._coverage.confirm_shutdowns(snapshot.containers, now)
+                for identity, event in self._containers.infer(snapshot.containers, self._lifecycles):
+                    self._lifecycles.add(identity, event)
+            filled = self._lifecycles.fill(snapshot.containers, now, partial=snapshot.partial)
             return snapshot.model_copy(update={"containers": tuple(map(self._with_last_usage, filled))})
 
     def _with_last_usage(self, container: ContainerFacts) -> ContainerFacts:
@@ -99,13 +106,17 @@ class History:
         return container if last is None else container.model_copy(update={"last_usage": last})
 
     def remember(self, snapshot: HostSnapshot) -> None:
-        """Keep what the snapshot itself tells: usage, restart counts, last lines; one transaction."""
+        """Keep what the snapshot itself tells: usage, restart counts, last lines; one transaction.
+
+        What a partial one tells of usage and restart counts, the next scan tells as well.
+        """
         with self._lock:
             now = snapshot.taken_at
             statements = self._lifecycles.take_pending(now)
             statements += self._coverage.take_pending()
-            statements.append(self._containers.note(snapshot.containers, now))
-            statements.append(self._usage.note(snapshot.containers, now))
+            if not snapshot.partial:
+                statements.append(self._containers.note(snapshot.containers, now))
+                statements.append(self._usage.note(snapshot.containers, now))
             self._write(statements, now)
             self.prune(now)
 
@@ -117,6 +128,11 @@ class History:
             since, statements = self._first_seen.update(kind, present, now)
             self._write(statements, now)
             return since
+
+    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:
+        """Return the keys that were present last, also before a restart of the exporter."""
+        with self._lock:
+            return self._first_seen.keys_of(kind)
 
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""

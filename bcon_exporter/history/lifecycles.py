@@ -17,15 +17,36 @@ from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART, Circumstances,
 
 _Key = tuple[object, ...]
 
+_RAISE_TOTALS = (
+    "INSERT INTO identities VALUES (?, ?, ?, ?) ON CONFLICT (identity) DO UPDATE SET"
+    " restarts_total = max(restarts_total, excluded.restarts_total),"
+    " oom_kills_total = max(oom_kills_total, excluded.oom_kills_total), seen_at = excluded.seen_at"
+)
+"""Where the totals could not be read, ours began at nothing."""
+
 
 @dataclass(slots=True)
 class _Made:
-    """Facts of one container, and for how long they hold."""
+    """Facts of one container, and for how long they hold.
+
+    Attributes:
+        newest_line: Of the log as it was then; None when it was not read: the last lines of ends may still be found.
+    """
 
     key: _Key
     facts: LifecycleFacts
     made_at: datetime
     holds_until: datetime
+    newest_line: datetime | None
+
+    def holds(self, key: _Key, newest_line: datetime | None, now: datetime) -> bool:
+        """True when facts made now would be the same."""
+        if self.key != key or not self.made_at <= now < self.holds_until:
+            return False
+        if newest_line in (None, self.newest_line):
+            return True
+        ends = self.facts.exits if self.newest_line is None else self.facts.exits[-1:]
+        return all(end.last_lines for end in ends)
 
 
 class Lifecycles:
@@ -36,6 +57,7 @@ class Lifecycles:
         self._coverage = coverage
         self._pasts: dict[str, Past] = {}
         self._made: dict[str, _Made] = {}
+        self._holders: dict[str, list[str]] = {}
         self._tellings: dict[str, tuple[_Key, Telling]] = {}
         self._pending_events: list[tuple[str, LifecycleEvent]] = []
         self._pending_counted: list[tuple[str, LifecycleEvent]] = []
@@ -96,21 +118,24 @@ class Lifecycles:
         counted = target.counted_restarts | target.counted_oom_kills
         self._pending_counted.extend((new, event) for event in moved if (container_id, event.at) in counted)
 
-    def fill(self, containers: tuple[ContainerFacts, ...], now: datetime) -> tuple[ContainerFacts, ...]:
-        """Return the containers with their lifecycles."""
+    def fill(
+        self, containers: tuple[ContainerFacts, ...], now: datetime, *, partial: bool
+    ) -> tuple[ContainerFacts, ...]:
+        """Return the containers with their lifecycles; when they are not `partial`, forget all others."""
         identities = [identity_of(container) for container in containers]
-        holders: dict[str, list[str]] = {}
+        if not partial:
+            self._holders = _find_holders(containers, identities)
         for container, identity in zip(containers, identities, strict=True):
-            holders.setdefault(identity, []).append(container.id)
             self._note_configuration(self.past_of(identity), container)
         since, gaps = self._coverage.judge(now)
         filled = []
         for container, identity in zip(containers, identities, strict=True):
-            rivals = tuple(other for other in holders[identity] if other != container.id)
+            rivals = tuple(other for other in self._holders.get(identity, ()) if other != container.id)
             complete = all(is_bridged(container, gap) for gap in gaps)
             facts = self._facts(self._pasts[identity], container, rivals, now, since, complete=complete)
             filled.append(container.model_copy(update={"lifecycle": facts}))
-        self._forget_all_but(holders)
+        if not partial:
+            self._forget_all_but(self._holders)
         return tuple(filled)
 
     def _note_configuration(self, past: Past, container: ContainerFacts) -> None:
@@ -147,10 +172,11 @@ class Lifecycles:
             complete,
         )
         made = self._made.get(container.id)
-        if made is None or made.key != key or not made.made_at <= now < made.holds_until:
+        newest_line = container.logs.lines[-1].at if container.logs and container.logs.lines else None
+        if made is None or not made.holds(key, newest_line, now):
             facts = self._make(past, container, rivals, now)
             facts = facts.model_copy(update={"observed_since": since, "complete": complete})
-            made = _Made(key, facts, now, _holds_until(facts, now))
+            made = _Made(key, facts, now, _holds_until(facts, now), newest_line)
             self._made[container.id] = made
         return made.facts
 
@@ -232,7 +258,7 @@ class Lifecycles:
             insert_events(self._pending_events),
             cap_events(sorted(overfull)),
             mark_counted(self._pending_counted),
-            ("INSERT OR REPLACE INTO identities VALUES (?, ?, ?, ?)", totals),
+            (_RAISE_TOTALS, totals),
             ("INSERT OR REPLACE INTO exit_lines VALUES (?, ?, ?)", self._pending_lines),
         ]
         self._pending_events, self._pending_counted, self._pending_lines = [], [], []
@@ -254,6 +280,13 @@ class Lifecycles:
     def identities(self) -> Iterable[str]:
         """Return the identities at hand."""
         return self._pasts.keys()
+
+
+def _find_holders(containers: Iterable[ContainerFacts], identities: Iterable[str]) -> dict[str, list[str]]:
+    holders: dict[str, list[str]] = {}
+    for container, identity in zip(containers, identities, strict=True):
+        holders.setdefault(identity, []).append(container.id)
+    return holders
 
 
 def _holds_until(facts: LifecycleFacts, now: datetime) -> datetime:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from bcon_exporter.history.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, schema_statements
+from bcon_exporter.history.schema import APPLICATION_ID, SCHEMA_VERSION, schema_statements
 
 BUSY_SECONDS = 0.25
 """How long a scan may wait for another process's lock."""
@@ -15,12 +15,6 @@ BUSY_SECONDS = 0.25
 _CHECK_STEPS = 1000
 _CHECK_CALLS = 20_000
 """The integrity check is given up after so many times so many steps (about a second): a start takes less than 3 s."""
-
-
-_ADD_TOTALS = (
-    " ON CONFLICT (identity) DO UPDATE SET restarts_total = restarts_total + excluded.restarts_total,"
-    " oom_kills_total = oom_kills_total + excluded.oom_kills_total"
-)
 
 
 class UnusableError(Exception):
@@ -214,29 +208,3 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
             raise
         connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
     return connection
-
-
-def copy_rows(source: sqlite3.Connection, target: sqlite3.Connection, *, newer: bool = False) -> None:
-    """Add the rows of one state database to another.
-
-    Args:
-        source: Read.
-        target: Added to, in one transaction.
-        newer: The source began as a copy of the target, so its rows replace those there. Else rows that are there
-            stay, and totals are added up.
-    """
-    target.execute("BEGIN IMMEDIATE")
-    try:
-        for table in TABLES:
-            rows = source.execute(f"SELECT * FROM {table}")  # noqa: S608 -- a name of our own
-            marks = ",".join("?" * len(rows.description))
-            verb = "REPLACE" if newer else "IGNORE"
-            added = ""
-            if table == "identities" and not newer:
-                verb, added = "ABORT", _ADD_TOTALS
-            target.executemany(f"INSERT OR {verb} INTO {table} VALUES ({marks}){added}", rows)  # noqa: S608 -- as above
-        target.execute("COMMIT")
-    except BaseException:
-        if target.in_transaction:
-            target.execute("ROLLBACK")
-        raise

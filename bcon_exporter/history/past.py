@@ -9,6 +9,7 @@ from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 from bcon_exporter.model.lifecycle_rules import (
+    INFERRED_RESTART,
     SHUTDOWN_EXIT_CODE,
     Circumstances,
     classify_exits,
@@ -64,10 +65,17 @@ class Past:
         self.known.add(event)
         insort(self.events, event, key=order_of)
         if len(self.events) > EVENTS_PER_IDENTITY:
-            self.known.discard(self.events.pop(0))
+            self._drop(self.events.pop(0))
             self.overflowed = True
         self.version += 1
         return True
+
+    def _drop(self, event: LifecycleEvent) -> None:
+        """Forget an event; it will not be told again, so that it was counted need not be known."""
+        self.known.discard(event)
+        counted = self.counted_oom_kills if event.action == "oom" else self.counted_restarts
+        if event.action in ("oom", "start", INFERRED_RESTART):
+            counted.discard((event.container_id, event.at))
 
 
 @dataclass(frozen=True, slots=True)

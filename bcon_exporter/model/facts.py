@@ -294,6 +294,7 @@ class HostSnapshot(Frozen):
         incomplete: Ids of containers of which some fact was not read because of time or a failure.
         took_seconds: Wall time of the read.
         desired: The Compose projects as resolved at the time; only in written snapshots.
+        partial: Only some containers were asked for: those that are not there may be well.
     """
 
     schema_version: int = 1
@@ -307,3 +308,4 @@ class HostSnapshot(Frozen):
     unread: dict[str, str] = {}
     incomplete: tuple[str, ...] = ()
     desired: tuple[DesiredProject, ...] | None = None
+    partial: bool = False

@@ -41,12 +41,14 @@ class EventBatch:
         covers_since: Nothing that happened since this time is missing, save a gap; None when nothing could be read.
         gap: Events were lost beyond back-fill since the last batch.
         broken_at: When the engine was last heard, each time that it has forgotten since what it had told: it restarted.
+        covered_until: Events after it are not here yet, for the stream is down; None while it is open.
     """
 
     events: tuple[LifecycleEvent, ...]
     covers_since: UtcDatetime | None
     gap: bool = False
     broken_at: tuple[UtcDatetime, ...] = ()
+    covered_until: UtcDatetime | None = None
 
 
 class ExitFacts(Frozen):

@@ -13,11 +13,10 @@ from bcon_exporter.tools import Context, observe
 
 
 class DiagnoseJob:
-    """Runs one scan after the other; carries holds, first-seen keys and log counters from each to the next."""
+    """Runs one scan after the other; carries holds and log counters from each to the next."""
 
     def __init__(self) -> None:
         self._holds = HoldState()
-        self._present: frozenset[str] = frozenset()
         self._log_counts = LogCounts()
 
     def run(self, context: Context) -> None:
@@ -48,9 +47,8 @@ class DiagnoseJob:
 
     def _date(self, context: Context, report: DiagnoseAllReport) -> DiagnoseAllReport:
         """Return the report with each symptom's first-seen time; what could not be judged now keeps its own."""
-        present = find_present(report) | (self._present & find_unjudged(report))
+        present = find_present(report) | (context.history.known_keys("symptom") & find_unjudged(report))
         since = context.history.first_seen("symptom", present, report.timestamp)
-        self._present = present
         return set_first_seen(report, since)
 
 

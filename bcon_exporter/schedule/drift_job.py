@@ -10,10 +10,7 @@ from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
 
 
 class DriftJob:
-    """Runs one scan after the other; carries first-seen keys from each to the next."""
-
-    def __init__(self) -> None:
-        self._present: frozenset[str] = frozenset()
+    """Runs one scan after the other; first-seen keys are in the history."""
 
     def run(self, context: Context) -> None:
         """Publish fresh drift reports of all projects, running or named in the settings.
@@ -40,9 +37,8 @@ class DriftJob:
 
     def _date(self, context: Context, reports: tuple[DriftReport, ...], now: datetime) -> tuple[DriftReport, ...]:
         """Return the reports with first-seen times; a project that is unknown now keeps those it had."""
-        present = find_present(reports) | keep_unknown(self._present, reports)
+        present = find_present(reports) | keep_unknown(context.history.known_keys("drift"), reports)
         since = context.history.first_seen("drift", present, now)
-        self._present = present
         return tuple(set_first_seen(report, since) for report in reports)
 
 

@@ -67,6 +67,9 @@ class Past(Protocol):
     ) -> dict[str, datetime]:
         """Return since when each present key has been seen."""
 
+    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:
+        """Return the keys that were present last."""
+
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
 

@@ -184,6 +184,10 @@ class SnapshotPast:
         """Know nothing of earlier times."""
         return {}
 
+    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:  # noqa: ARG002
+        """Know of none."""
+        return frozenset()
+
     def record_cost(self, entry: CostEntry) -> None:
         """Keep nothing."""
 

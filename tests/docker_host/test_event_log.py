@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from bcon_exporter.docker_host.event_log import RING_SIZE, EventLog
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
@@ -105,3 +107,38 @@ def test_a_ring_that_still_knows_the_last_event_tells_of_no_restart() -> None:
     log.add_backfill([event(0), event(5)], NOW)
     log.add_backfill([event(5), event(60)], NOW)
     assert log.drain().broken_at == ()
+
+
+def execs(first: int) -> list[dict[str, object]]:
+    """A ring full of health checks, which the live stream leaves out."""
+    return [event(n, "exec_start: x", "other") for n in range(first, first + RING_SIZE)]
+
+
+@pytest.mark.parametrize(("oldest", "gap"), [(599, False), (600, False), (601, True)])
+def test_a_full_ring_that_reaches_back_to_the_end_of_a_quiet_stream_is_no_gap(oldest: int, gap: bool) -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.note_live()
+    log.note_end(NOW + timedelta(seconds=600))
+    log.add_backfill(execs(oldest), NOW + timedelta(seconds=900))
+    assert log.drain().gap is gap
+
+
+@pytest.mark.parametrize(("skew", "gap"), [(60, False), (-60, True)])
+def test_the_end_of_the_stream_is_compared_by_the_engines_clock(skew: int, gap: bool) -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.note_end(NOW + timedelta(seconds=600))
+    log.add_backfill(execs(630 if skew > 0 else 570), NOW + timedelta(seconds=900), skew=timedelta(seconds=skew))
+    batch = log.drain()
+    assert (batch.gap, batch.covered_until) == (gap, NOW + timedelta(seconds=900 - skew))
+
+
+def test_a_batch_says_until_when_it_covers_while_no_stream_is_open() -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    assert log.drain().covered_until == NOW
+    log.note_live()
+    assert log.drain().covered_until is None
+    log.note_end(NOW + timedelta(seconds=7))
+    assert [log.drain().covered_until for _ in range(2)] == [NOW + timedelta(seconds=7)] * 2

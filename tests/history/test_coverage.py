@@ -275,3 +275,23 @@ def test_a_stepping_clock_neither_fails_nor_forgets(tmp_path: Path, step: timede
     again = open_history(tmp_path / "state.db", now=back)
     again.record_events(batch(), back)
     assert len(past_of(again, container(), back).restarts) == 3
+
+
+@pytest.mark.parametrize(("minutes", "complete"), [(3, True), (3.1, False)])
+def test_a_stream_that_stays_down_leaves_the_past_incomplete_scan_after_scan(minutes: float, complete: bool) -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    for share in (0.5, 0.9, 1):
+        history.record_events(batch(covered_until=NOON), NOON + share * minutes * MINUTE)
+    assert past_of(history, container(started_at=NOON + MINUTE), NOON + minutes * MINUTE).complete is complete
+
+
+def test_a_gap_begins_when_the_stream_ended_not_at_the_last_scan() -> None:
+    history = open_history()
+    history.record_events(batch(), NOON)
+    for minute in range(1, 60):
+        history.record_events(batch(covered_until=NOON), NOON + minute * MINUTE)
+    now = NOON + 60 * MINUTE
+    history.record_events(batch(since=now - MINUTE, gap=True), now)
+    outlived, within = container(started_at=NOON), container(started_at=NOON + 30 * MINUTE)
+    assert [past_of(history, each, now).complete for each in (outlived, within)] == [True, False]

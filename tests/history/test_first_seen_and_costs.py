@@ -22,6 +22,17 @@ def test_a_key_keeps_its_first_time_until_it_is_gone(tmp_path: Path) -> None:
     assert again.first_seen("symptom", {"db oom"}, NOON + 11 * MINUTE) == {"db oom": NOON + 11 * MINUTE}
 
 
+def test_the_keys_of_the_last_time_are_known_after_a_restart(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    assert history.known_keys("symptom") == frozenset()
+    history.first_seen("symptom", {"a", "b"}, NOON)
+    history.first_seen("symptom", {"b"}, NOON)
+    history.close()
+    again = open_history(tmp_path / "state.db")
+    assert again.known_keys("symptom") == frozenset({"b"})
+    assert again.known_keys("drift") == frozenset()
+
+
 def test_symptoms_and_drifts_do_not_know_each_other() -> None:
     history = open_history()
     history.first_seen("symptom", {"x"}, NOON)

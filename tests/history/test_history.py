@@ -200,6 +200,24 @@ def test_the_last_lines_before_an_end_are_kept(tmp_path: Path) -> None:
     assert past_of(again, stopped(1)).exits[0].last_lines == expected
 
 
+def test_a_scan_without_logs_does_not_keep_later_ones_from_finding_the_last_lines(history: History) -> None:
+    history.record_events(batch(event(ago(100), "start"), event(ago(60), "die", exit_code=1)), NOON)
+    for seen in (stopped(1), stopped(1, logs=logs()), stopped(1, logs=logs("listening", at=ago(90 * 60)))):
+        assert past_of(history, seen).exits[0].last_lines == ()
+    output = logs("panic: out of cheese", at=ago(60))
+    for seen in (stopped(1, logs=output), stopped(1)):
+        assert past_of(history, seen, NOON + timedelta(seconds=5)).exits[0].last_lines == ("panic: out of cheese",)
+
+
+def test_what_was_counted_is_known_no_longer_than_the_events_are(history: History) -> None:
+    for loop in range(3):
+        history.record_events(batch(*crash_loop(800, every_seconds=5, last=NOON + timedelta(hours=2 * loop))), NOON)
+        past_of(history, container(), NOON + timedelta(hours=2 * loop))
+    assert past_of(history, container(), NOON + timedelta(hours=4)).restarts_total == 3 * 500
+    (kept,) = history._lifecycles._pasts.values()
+    assert len(kept.counted_restarts) <= len(kept.events)
+
+
 def test_lines_of_a_later_run_are_not_the_last_words_of_an_earlier_one(history: History) -> None:
     history.record_events(
         batch(event(ago(100), "start"), event(ago(60), "die", exit_code=1), event(ago(50), "start")), NOON

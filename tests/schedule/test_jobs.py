@@ -40,6 +40,10 @@ class Memory(SnapshotPast):
         self.known[kind] = {key: self.known[kind].get(key, now) for key in present}
         return dict(self.known[kind])
 
+    def known_keys(self, kind: Any) -> frozenset[str]:
+        """Return the keys of the last time."""
+        return frozenset(self.known[kind])
+
 
 def context_of(*containers: Any, **facts: Any) -> Context:
     """A context over some containers with a memory."""
@@ -79,6 +83,19 @@ def test_a_symptom_that_cannot_be_judged_for_a_while_keeps_its_start() -> None:
         starts.append([one.first_seen for one in job._date(context, report).reports[0].symptoms])
 
     assert starts == [[NOON], [], [NOON]]
+
+
+def test_a_symptom_that_cannot_be_judged_at_first_keeps_its_start_over_a_restart() -> None:
+    facts, context = container(), replace(make_context(), history=Memory())
+    seen = diagnosis(facts, symptoms=(symptom(SymptomType.LOG_ERROR),))
+    blind = diagnosis(facts, not_evaluated=(not_judged(SymptomType.LOG_ERROR),))
+
+    DiagnoseJob()._date(context, report_of([seen]).model_copy(update={"timestamp": NOON}))
+    restarted, later = DiagnoseJob(), {"timestamp": NOON + timedelta(minutes=5)}
+    restarted._date(context, report_of([blind]).model_copy(update=later))
+    dated = restarted._date(context, report_of([seen]).model_copy(update=later))
+
+    assert dated.reports[0].symptoms[0].first_seen == NOON
 
 
 def test_a_symptom_that_was_judged_absent_starts_anew() -> None:
@@ -167,3 +184,16 @@ def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None
         starts.append([each.first_seen for each in dated[0].differences])
 
     assert starts == [[NOON], [], [NOON]]
+
+
+def test_a_project_that_is_unknown_at_first_keeps_the_starts_of_its_drifts_over_a_restart() -> None:
+    context = replace(make_context(), history=Memory())
+    drifted = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
+    unknown = drift_report("shop", reason=ProjectProblem.PARSE_ERROR)
+
+    DriftJob()._date(context, (drifted,), NOON)
+    restarted = DriftJob()
+    restarted._date(context, (unknown,), NOON + timedelta(minutes=5))
+    dated = restarted._date(context, (drifted,), NOON + timedelta(minutes=6))
+
+    assert [each.first_seen for each in dated[0].differences] == [NOON]
