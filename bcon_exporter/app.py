@@ -10,7 +10,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
-from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint
+from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint, probe_interval
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
@@ -18,9 +18,6 @@ from bcon_exporter.settings import Settings, current_environment, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
-
-PROBE_SHARE = 0.9
-"""A hanging endpoint is probed once a scan: a little earlier than the scan comes, so that none is skipped."""
 
 
 def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
@@ -38,7 +35,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
     endpoint = find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
     options = HostOptions(
         usage_window_seconds=settings.thresholds.usage_window_seconds,
-        probe_interval_seconds=PROBE_SHARE * settings.scan.diagnose_interval.total_seconds(),
+        probe_interval_seconds=probe_interval(settings.scan.diagnose_interval.total_seconds()),
     )
     return Context(
         host=DockerHost(endpoint, options, _sealer()),

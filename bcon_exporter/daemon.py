@@ -8,12 +8,13 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 from urllib.parse import urlsplit
 
 from bcon_exporter import clock
 from bcon_exporter.daemon_log import set_up_logging
-from bcon_exporter.docker_host import DockerHost, raise_open_files_limit
+from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_files_limit
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
@@ -30,7 +31,9 @@ _log = logging.getLogger(__name__)
 SWITCH_INTERVAL_SECONDS = 0.0005
 """For the default 5 ms at a time a scan would keep scrapes waiting: their p99 beside a busy thread is 67 ms, now 5."""
 EXIT_WITHIN_SECONDS = 4.0
-_NEED_RESTART = ("docker", "web.listen_address", "web.allow_insecure", "web.config.file", "api", "state")
+_NEED_RESTART = (
+    "docker", "web.listen_address", "web.config.file", "api", "state", "thresholds.usage_window_seconds",
+)  # fmt: skip
 
 
 class Daemon:
@@ -51,7 +54,7 @@ class Daemon:
         refresh: Callable[[Context, Settings], Context],
         reload_settings: Callable[[], Settings],
     ) -> None:
-        self._settings = settings
+        self._started_with = self._settings = settings
         self._context = context
         self._refresh = refresh
         self._reload_settings = reload_settings
@@ -62,7 +65,7 @@ class Daemon:
             lambda: self._context,
             self._interval_of,
             lambda: _losses(context),
-            insecure_bind=self._is_insecure(),
+            insecure_bind=self._is_insecure,
             loaded_at=clock.utc_now(),
         )
         self._exposition = Exposition(context.store, self._own, label_names=settings.metrics.container_labels)
@@ -128,42 +131,48 @@ class Daemon:
             self._apply(settings, context)
 
     def _apply(self, settings: Settings, context: Context) -> None:
-        for name in find_restart_only(self._settings, settings):
-            _log.warning("the setting %s changed; it takes effect after a restart", name)
+        for name in find_restart_only(self._started_with, settings):
+            _log.warning("the setting %s differs from that at start; it takes effect after a restart", name)
         set_up_logging(settings.log.level, settings.log.format)
         self._settings, self._context = settings, context
         self._exposition.set_label_names(settings.metrics.container_labels)
+        if isinstance(context.host, DockerHost):
+            context.host.set_probe_interval(probe_interval(settings.scan.diagnose_interval.total_seconds()))
         self._scheduler.reload(context, _intervals(settings))
         self._own.record_reload(clock.utc_now(), successful=True)
+        for setting, address in self._addresses().items():
+            self._say_what_is_open(setting, self._door(address))
         _log.info("settings reloaded")
 
     def _make_listeners(self) -> list[Listener]:
         site = make_site(lambda: self._context, self._exposition, self._scheduler.is_alive)
-        addresses = {"web.listen-address": self._settings.web.listen_address}
-        if self._settings.api.listen_address is not None:
-            addresses["api.listen-address"] = self._settings.api.listen_address
         listeners: list[Listener] = []
         try:
-            for setting, address in addresses.items():
-                door = self._door(address)
-                app = site.behind(door, self._users)
+            for setting, address in self._addresses().items():
+                app = site.behind(partial(self._door, address), self._users)
                 listeners.append(Listener(bind(address.host, address.port, setting), app, self._access.tls))
-                self._say_what_is_open(setting, door)
+                self._say_what_is_open(setting, self._door(address))
         except BconError:
             for listener in listeners:
                 close_all(listener.sockets)
             raise
         return listeners
 
+    def _addresses(self) -> dict[str, Address]:
+        """Return the bound addresses by setting: those of the start, whatever was reloaded since."""
+        web, api = self._started_with.web.listen_address, self._started_with.api.listen_address
+        return {"web.listen-address": web} | ({} if api is None else {"api.listen-address": api})
+
     def _users(self) -> Users | None:
         return self._access.users
 
     def _door(self, address: Address) -> Door:
+        """Return what a listener lets in by the settings in force."""
         web = self._settings.web
         names = {name.lower() for name in web.allowed_hosts}
         if web.external_url:
             names.add(urlsplit(web.external_url).hostname or "")
-        if names and address.host:
+        if address.host and (names or address.is_loopback):  # beyond loopback no names at all mean any name
             names.add(address.host.lower())
         return Door(address.is_loopback, web.allow_insecure, frozenset(names))
 
@@ -176,8 +185,7 @@ class Daemon:
             _log.info("%s: beyond loopback without users only metrics and probes are served", setting)
 
     def _is_insecure(self) -> bool:
-        addresses = (self._settings.web.listen_address, self._settings.api.listen_address)
-        beyond = any(address is not None and not address.is_loopback for address in addresses)
+        beyond = any(not address.is_loopback for address in self._addresses().values())
         return beyond and self._settings.web.allow_insecure and not self._access.users
 
 

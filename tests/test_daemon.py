@@ -68,7 +68,8 @@ def test_a_traceback_in_text_is_indented_under_its_line() -> None:
         ({"thresholds": {"cpu_ratio": 0.5}}, ()),
         ({"scan": {"diagnose_interval": "5s"}}, ()),
         ({"docker": {"host": "unix:///x"}}, ("docker",)),
-        ({"web": {"listen_address": ":1", "allow_insecure": True}}, ("web.listen-address", "web.allow-insecure")),
+        ({"web": {"listen_address": ":1", "allow_insecure": True, "allowed_hosts": ["x"]}}, ("web.listen-address",)),
+        ({"thresholds": {"usage_window_seconds": 30}}, ("thresholds.usage-window-seconds",)),
     ],
 )
 def test_settings_that_need_a_restart_are_named(change: dict[str, object], named: tuple[str, ...]) -> None:

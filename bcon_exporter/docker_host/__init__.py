@@ -4,7 +4,7 @@ from bcon_exporter.docker_host.breaker import ENDPOINT_NAMES
 from bcon_exporter.docker_host.host import DockerHost
 from bcon_exporter.docker_host.locate import Endpoint, TlsFiles, find_endpoint
 from bcon_exporter.docker_host.open_files import raise_open_files_limit
-from bcon_exporter.docker_host.options import HostOptions, Wants
+from bcon_exporter.docker_host.options import HostOptions, Wants, probe_interval
 from bcon_exporter.docker_host.requests_count import DURATION_BUCKETS_SECONDS, EndpointCounts, RequestCounts
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "TlsFiles",
     "Wants",
     "find_endpoint",
+    "probe_interval",
     "raise_open_files_limit",
 ]

@@ -53,6 +53,12 @@ class Breakers:
     def __post_init__(self) -> None:
         self._by_name = {name: Breaker(self.probe_interval_seconds) for name in ENDPOINT_NAMES}
 
+    def set_probe_interval(self, seconds: float) -> None:
+        """Let a probe pass this often from now on."""
+        with self._lock:
+            for breaker in self._by_name.values():
+                breaker.probe_interval_seconds = seconds
+
     def ask(self, name: EndpointName, now: float) -> Permission:
         """Return what may be sent to an endpoint now."""
         with self._lock:

@@ -124,6 +124,10 @@ class DockerHost:
         """Return what watching has cost the engine so far."""
         return self._session.tally.counts()
 
+    def set_probe_interval(self, seconds: float) -> None:
+        """Probe hanging endpoints this often from now on."""
+        self._session.breakers.set_probe_interval(seconds)
+
     def close(self) -> None:
         """End the threads and all running calls; returns within a second, also while the engine hangs."""
         self._session.closed.set()

@@ -38,3 +38,10 @@ def test_one_open_breaker_leaves_the_others_closed() -> None:
     assert breakers.up() == {name: name != "stats" for name in ENDPOINT_NAMES}
     assert breakers.reason("stats") == "hangs"
     assert breakers.ask("logs", 1.0) == "all"
+
+
+def test_another_interval_counts_at_once_also_for_an_open_breaker() -> None:
+    breakers = Breakers(100.0)
+    breakers.report("stats", 0.0, "hangs")
+    breakers.set_probe_interval(10.0)
+    assert (breakers.ask("stats", 9.9), breakers.ask("stats", 10.0)) == ("none", "probe")

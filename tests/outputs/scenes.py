@@ -169,7 +169,7 @@ def make_exposition(context: Context, clock: Callable[[], float] | None = None, 
         lambda: context,
         lambda name: INTERVALS[name],
         Losses,
-        insecure_bind=False,
+        insecure_bind=lambda: False,
         loaded_at=NOON,
     )
     return Exposition(context.store, own, monotonic=clock or Clock(), **options)

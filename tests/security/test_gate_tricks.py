@@ -52,7 +52,9 @@ def answers_to(door: Door, requests: Sequence[bytes], known: Users | None = None
     host = snapshot(container(name="canary-name"))
     context = make_context(host)
     context.store.publish_diagnosis(scan_of(host))
-    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of(context).behind(door, lambda: known))
+    listener = Listener(
+        bind("127.0.0.1", 0, "web.listen-address"), site_of(context).behind(lambda: door, lambda: known)
+    )
 
     def ask(port: int) -> list[bytes]:
         found = []

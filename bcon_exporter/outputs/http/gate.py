@@ -89,10 +89,11 @@ class Gate:
     """Wraps a site: host name, origin, exposure, user, body size; then the site; then safe headers on the answer.
 
     Args:
+        door: Returns what this listener lets in by the settings in force.
         users: Returns the users in force; None when there are none.
     """
 
-    def __init__(self, app: App, door: Door, users: Callable[[], Users | None]) -> None:
+    def __init__(self, app: App, door: Callable[[], Door], users: Callable[[], Users | None]) -> None:
         self._app = app
         self._door = door
         self._users = users
@@ -122,10 +123,10 @@ class Gate:
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_MAX_BYTES:
             raise Refusal(431, http_error(431, f"the headers are larger than {HEADERS_MAX_BYTES // 1024} KiB"))
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        users, path = self._users(), scope["path"]
-        self._check_host(headers)
+        door, users, path = self._door(), self._users(), scope["path"]
+        _check_host(door, headers)
         _check_origin(headers)
-        full = self._door.serves_all(users)
+        full = door.serves_all(users)
         if not full and path not in OPEN_PATHS:
             raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
         known = not users or await self._is_user(users, headers.get("authorization", ""))
@@ -133,11 +134,6 @@ class Gate:
             raise Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server drops the body of a HEAD itself
         return {**scope, "method": method, "bcon.bare": not full or not known}
-
-    def _check_host(self, headers: dict[str, str]) -> None:
-        if not self._door.knows_host(headers.get("host", "")):
-            msg = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
-            raise Refusal(421, http_error(403, msg))
 
     async def _is_user(self, users: Users, header: str) -> bool:
         credentials = parse_basic(header)
@@ -153,6 +149,12 @@ _NOT_SERVED_HERE = (
     "reports hold log lines, so beyond loopback they need users: set web.config.file with basic_auth_users, "
     "or use api.listen-address on loopback, or accept the risk with web.allow-insecure"
 )
+
+
+def _check_host(door: Door, headers: dict[str, str]) -> None:
+    if not door.knows_host(headers.get("host", "")):
+        msg = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
+        raise Refusal(421, http_error(403, msg))
 
 
 def _check_origin(headers: dict[str, str]) -> None:

@@ -31,8 +31,8 @@ class Site:
         else:
             await app(scope, receive, send)
 
-    def behind(self, door: Door, users: Callable[[], Users | None]) -> Gate:
-        """Return the application of one listener."""
+    def behind(self, door: Callable[[], Door], users: Callable[[], Users | None]) -> Gate:
+        """Return the application of one listener; `door` tells what it lets in now."""
         return Gate(self, door, users)
 
 

@@ -30,7 +30,7 @@ class OwnState:
         context: Returns the context in force.
         interval_of: Returns a scan's interval in seconds.
         losses: Returns the losses so far.
-        insecure_bind: All is served beyond loopback without users, by explicit choice.
+        insecure_bind: Tells whether all is served beyond loopback without users, by explicit choice.
         loaded_at: When the settings were first loaded.
     """
 
@@ -40,7 +40,7 @@ class OwnState:
         interval_of: Callable[[ScanName], float],
         losses: Callable[[], Losses],
         *,
-        insecure_bind: bool,
+        insecure_bind: Callable[[], bool],
         loaded_at: datetime,
     ) -> None:
         self._context = context
@@ -77,7 +77,7 @@ class OwnState:
             *_request_samples(context.host.requests().endpoints),
             _one("bcon_event_gaps_total", [((), losses.event_gaps)]),
             _one("bcon_state_errors_total", [((), losses.state_errors)]),
-            _one("bcon_insecure_bind", [((), int(self._insecure_bind))]),
+            _one("bcon_insecure_bind", [((), int(self._insecure_bind()))]),
             _one("bcon_config_last_reload_successful", [((), int(reloaded))]),
             _one("bcon_config_last_reload_success_timestamp_seconds", [((), loaded_at.timestamp())]),
             _one("bcon_series_dropped", [((), series_dropped)]),

@@ -55,7 +55,7 @@ def ask(
     **options: Any,
 ) -> httpx.Response:
     """Send one request through the gate and return the answer."""
-    app = site.behind(door, lambda: known)
+    app = site.behind(lambda: door, lambda: known)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)

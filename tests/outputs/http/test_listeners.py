@@ -77,7 +77,7 @@ def served(listener: Listener, work: Callable[[int], Any]) -> Any:
 
 
 def test_requests_are_answered_over_a_real_socket() -> None:
-    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(lambda: LOOPBACK, lambda: None))
 
     def ask(port: int) -> tuple[int, str | None]:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -90,7 +90,7 @@ def test_requests_are_answered_over_a_real_socket() -> None:
 
 
 def test_a_head_request_has_no_body() -> None:
-    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(lambda: LOOPBACK, lambda: None))
 
     def ask(port: int) -> tuple[int, bytes, int]:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -116,7 +116,7 @@ def test_a_head_request_has_no_body() -> None:
     ],
 )
 def test_malformed_requests_get_a_4xx_and_stop_nothing(raw: bytes) -> None:
-    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(LOOPBACK, lambda: None))
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(lambda: LOOPBACK, lambda: None))
 
     def ask(port: int) -> tuple[bytes, bytes]:
         answers = []
@@ -134,7 +134,7 @@ def test_malformed_requests_get_a_4xx_and_stop_nothing(raw: bytes) -> None:
 @needs_openssl
 def test_tls_is_served(tmp_path: Path) -> None:
     access = WebAccess(write(tmp_path, certificate(tmp_path)))
-    app = site_of().behind(LOOPBACK, lambda: None)
+    app = site_of().behind(lambda: LOOPBACK, lambda: None)
     listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), app, access.tls)
 
     def ask(port: int) -> int:

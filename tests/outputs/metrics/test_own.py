@@ -31,7 +31,7 @@ class CountingHost(SnapshotHost):
 
 def own_of(context: object, **changes: object) -> OwnState:
     """An own state over a context."""
-    options: dict[str, object] = {"insecure_bind": False, "loaded_at": NOON, **changes}
+    options: dict[str, object] = {"insecure_bind": lambda: False, "loaded_at": NOON, **changes}
     return OwnState(lambda: context, lambda name: INTERVALS[name], lambda: Losses(3, 4), **options)  # type: ignore[arg-type,return-value]  # any
 
 
@@ -107,7 +107,7 @@ def test_a_failed_reload_keeps_the_time_of_the_last_good_one() -> None:
 def test_losses_and_an_insecure_bind_are_told() -> None:
     context = make_context()
 
-    text = scrape_text(Exposition(context.store, own_of(context, insecure_bind=True)))
+    text = scrape_text(Exposition(context.store, own_of(context, insecure_bind=lambda: True)))
 
     assert "bcon_event_gaps_total 3\n" in text
     assert "bcon_state_errors_total 4\n" in text

@@ -1,0 +1,126 @@
+"""SIGHUP puts in force what it says: who may ask is judged by the settings of now, on the addresses of the start."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tests.docker.daemon import Daemon
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IN_PROCESS = """
+from bcon_exporter.app import build_context, refresh_context
+from bcon_exporter.daemon import Daemon
+from bcon_exporter.docker_host import DockerHost
+from bcon_exporter.settings import Settings
+
+class Recording(DockerHost):
+    def set_probe_interval(self, seconds):
+        super().set_probe_interval(seconds)
+        print(seconds, flush=True)
+
+def settings(interval):
+    return Settings(
+        docker={"host": "unix:///nonexistent"}, web={"listen_address": "127.0.0.1:0"}, state={"path": "none"},
+        scan={"diagnose_interval": interval},
+    )
+
+context = build_context(settings("30s"))
+context.host.__class__ = Recording
+Daemon(settings("30s"), context, refresh_context, lambda: settings("20s")).reload()
+"""
+HASH = "$2b$04$abcdefghijklmnopqrstuuGoEDpGXgL3FjNbBuUyqdqyz4ZDmkbgS"
+
+
+def start(folder: Path, *flags: str) -> Daemon:
+    """A daemon with a settings file and without an engine; its API listens on 127.0.0.1."""
+    beside = ("--api.listen-address=127.0.0.1:0", "--config.file", str(folder / "bcon.yml"))
+    return Daemon(folder, f"unix://{folder}/absent.sock", *beside, *flags)
+
+
+def reload(daemon: Daemon) -> None:
+    """Send SIGHUP and wait until it is done."""
+    before = daemon.log.count("settings reloaded")
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: daemon.log.count("settings reloaded") > before, f"the reload; log:\n{daemon.log}")
+
+
+def outer_port(daemon: Daemon, address: str) -> int:
+    """The port of the other listener."""
+    found = re.search(rf"http://{re.escape(address)}:(\d+)", daemon.log)
+    assert found, daemon.log
+    return int(found[1])
+
+
+def status_of(address: str, port: int, path: str, host: str | None = None) -> int:
+    """The HTTP status of one request under a Host name."""
+    connection = http.client.HTTPConnection(address, port, timeout=10)
+    try:
+        connection.request("GET", path, headers={"Host": host or f"{address}:{port}"})
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
+    settings, users = tmp_path / "bcon.yml", tmp_path / "web.yml"
+    settings.write_text("web: {allowed-hosts: [old.example]}\n")
+    users.write_text("{}\n")
+    with start(tmp_path, "--web.listen-address=0.0.0.0:0", f"--web.config.file={users}") as daemon:
+        port = outer_port(daemon, "0.0.0.0")
+        hosts = ("old.example", "new.example", "proxied.example")
+        before = [status_of("127.0.0.1", port, "/metrics", host) for host in hosts]
+        closed, gauge = status_of("127.0.0.1", port, "/api/v1/tools"), daemon.sample("bcon_insecure_bind")
+
+        settings.write_text(
+            "web: {allowed-hosts: [new.example], external-url: 'https://proxied.example/x', allow-insecure: true}\n"
+        )
+        reload(daemon)
+        after = [status_of("127.0.0.1", port, "/metrics", host) for host in hosts]
+        opened, raised = status_of("127.0.0.1", port, "/api/v1/tools"), daemon.sample("bcon_insecure_bind")
+        told = "are served beyond loopback without users" in daemon.log
+
+        users.write_text(f"basic_auth_users: {{prometheus: {HASH}}}\n")
+        reload(daemon)
+        guarded = status_of("127.0.0.1", port, "/api/v1/tools")
+
+    assert (before, after) == ([200, 421, 421], [421, 200, 200])
+    assert (closed, opened, guarded) == (403, 200, 401)
+    assert (gauge, raised, told) == (0, 1, True)
+
+
+def test_the_gauge_falls_with_the_setting_and_a_pending_restart_is_told_each_time(tmp_path: Path) -> None:
+    settings = tmp_path / "bcon.yml"
+    settings.write_text("web: {allow-insecure: true}\n")
+    with start(tmp_path, "--web.listen-address=0.0.0.0:0") as daemon:
+        raised = daemon.sample("bcon_insecure_bind")
+        settings.write_text("thresholds: {usage-window-seconds: 30}\n")
+        reload(daemon)
+        reload(daemon)
+        fallen = daemon.sample("bcon_insecure_bind")
+        log = daemon.log
+
+    assert (raised, fallen) == (1, 0)
+    assert log.count("thresholds.usage-window-seconds differs") == 2
+
+
+def test_another_loopback_address_answers_to_its_own_name(tmp_path: Path) -> None:
+    (tmp_path / "bcon.yml").write_text("")
+    with start(tmp_path, "--web.listen-address=127.0.0.2:0") as daemon:
+        port = outer_port(daemon, "127.0.0.2")
+        own, foreign = (status_of("127.0.0.2", port, "/api/v1/tools", host) for host in (None, "evil.example"))
+
+    assert (own, foreign) == (200, 421)
+
+
+def test_a_hanging_endpoint_is_probed_by_the_new_interval() -> None:
+    done = subprocess.run([sys.executable, "-c", IN_PROCESS], capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.stdout == "18.0\n", done.stderr
