@@ -8,7 +8,7 @@ import ssl
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter import __version__
 from bcon_exporter.app import check_settings, run_daemon
@@ -19,13 +19,17 @@ from bcon_exporter.cli.work import close_context, make_context
 from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.masking import safe_text
-from bcon_exporter.settings import Settings
+from bcon_exporter.settings import Address, Settings
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 from bcon_exporter.tools.views import HOST_SNAPSHOT
 
+if TYPE_CHECKING:
+    from bcon_exporter.outputs.http.web_config import TlsServerConfig
+
 _ASK_SECONDS = 3.0
 _HTTP_OK = 200
+_NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
 
 
 def no_arguments(parser: ArgumentParser) -> None:
@@ -70,32 +74,49 @@ def version_line() -> str:
 
 def check_daemon(call: Invocation) -> int:
     """Ask the daemon at the configured address for /-/healthy; 0 when it is, else 1."""
-    problem = _ask(call.settings)
-    if problem is not None:
-        sys.stderr.write(f"{PROGRAM}: {call.settings.web.listen_address}: {problem}\n")
+    healthy, remark = _ask(call.settings)
+    if remark is not None:
+        sys.stderr.write(f"{PROGRAM}: {call.settings.web.listen_address}: {remark}\n")
     if call.arguments.format == "json":
-        _tell(call, "", {"healthy": problem is None, "message": problem})
-    return Exit.FINE if problem is None else Exit.FINDINGS
+        _tell(call, "", {"healthy": healthy, "message": remark})
+    return Exit.FINE if healthy else Exit.FINDINGS
 
 
-def _ask(settings: Settings) -> str | None:
-    address = settings.web.listen_address
-    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
-    connection: http.client.HTTPConnection
-    if settings.web.config.file is not None and b"tls_server_config" in settings.web.config.file.read_bytes():
-        # Its certificate names the outside world, not loopback; nothing but a status is read here.
-        context = ssl._create_unverified_context()  # noqa: S323, SLF001
-        connection = http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
-    else:
-        connection = http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
+def _ask(settings: Settings) -> tuple[bool, str | None]:
+    """Return whether the daemon is healthy, and what there is to say about it."""
+    tls = _read_tls(settings)
+    needs_certificate = tls is not None and tls.client_auth_type == "RequireAndVerifyClientCert"
+    connection = _make_connection(settings.web.listen_address, encrypted=tls is not None)
     try:
+        connection.connect()
+        if needs_certificate:
+            return True, _NOT_ASKED
         connection.request("GET", "/-/healthy")
         status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
-        return f"no answer: {str(error) or type(error).__name__}"
+        if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
+            return True, _NOT_ASKED
+        return False, f"no answer: {str(error) or type(error).__name__}"
     finally:
         connection.close()
-    return None if status == _HTTP_OK else f"answered with HTTP status {status}"
+    return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
+
+
+def _read_tls(settings: Settings) -> "TlsServerConfig | None":
+    if settings.web.config.file is None:
+        return None
+    from bcon_exporter.outputs.http.web_config import load_web_config  # commands do without the web server's weight
+
+    return load_web_config(settings.web.config.file).tls_server_config
+
+
+def _make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPConnection:
+    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
+    if not encrypted:
+        return http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
+    # Its certificate names the outside world, not loopback; nothing but a status is read here.
+    context = ssl._create_unverified_context()  # noqa: S323, SLF001
+    return http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
 
 
 def add_call_arguments(parser: ArgumentParser) -> None:
