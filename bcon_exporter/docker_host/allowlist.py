@@ -13,12 +13,28 @@ MAX_TARGET_CHARS = 8192
 _NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,254}"
 _TAG = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}"
 _IMAGE = rf"{_NAME}(?::[0-9]{{1,5}}(?=/))?(?:/{_NAME})*(?::{_TAG})?(?:(?:@|%40)sha256:[0-9a-f]{{64}})?"
+ALLOWED_PATHS = (
+    "/_ping",
+    "/version",
+    "/info",
+    "/events",
+    "/system/df",
+    "/containers/json",
+    "/containers/{container}/json",
+    "/containers/{container}/stats",
+    "/containers/{container}/logs",
+    "/images/{image}/json",
+    "/networks",
+    "/networks/{network}",
+    "/volumes",
+    "/volumes/{volume}",
+)
+"""All that is ever asked, each also under a version, as docs/configuration.md lists it for a proxy."""
+_SHAPES = {"{container}": _NAME, "{image}": _IMAGE, "{network}": _NAME, "{volume}": _NAME}
 _PATH = re.compile(
-    r"(?:/v1\.[0-9]{1,2})?/(?:_ping|version|info|events|system/df|containers/json"
-    rf"|containers/{_NAME}/(?:json|stats|logs)"
-    rf"|images/{_IMAGE}/json"
-    rf"|networks(?:/{_NAME})?"
-    rf"|volumes(?:/{_NAME})?)"
+    r"(?:/v1\.[0-9]{1,2})?(?:"
+    + "|".join(re.sub(r"\{\w+\}", lambda found: _SHAPES[found[0]], path) for path in ALLOWED_PATHS)
+    + ")"
 )
 _QUERY = re.compile(r"[A-Za-z0-9_.,:=&~+%-]*")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")

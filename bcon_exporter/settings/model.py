@@ -84,7 +84,8 @@ class WebSettings(Section):
         False, description="Serve reports (they hold log lines) beyond loopback without users; raises a gauge"
     )
     external_url: Annotated[Text, AfterValidator(_web_url)] | None = Field(
-        None, description="Address under which people reach this exporter, for links behind a reverse proxy"
+        None,
+        description="Address under which people reach this exporter behind a reverse proxy; requests may name its host",
     )
     allowed_hosts: Names = Field((), description="Host names that requests may name, besides the listen address")
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bcon_exporter.docker_host.allowlist import ALLOWED_PATHS
 from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.settings import list_settings
@@ -25,6 +27,7 @@ PROMISED = {
     "docs/api.md": [*(code.value for code in ErrorCode), *(tool.name for tool in TOOLS)],
 }
 STOPS = 10
+CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
 def find_missing(document: str, names: Iterable[str]) -> list[str]:
@@ -43,6 +46,22 @@ def test_no_document_names_a_metric_that_does_not_exist() -> None:
     text = (ROOT / "docs" / "metrics.md").read_text()
     named = {re.sub(r"_(bucket|sum|count)$", "", name) for name in re.findall(r"\bbcon_[a-z_]+[a-z]\b", text)}
     assert named - known == {"bcon_exporter"} & named
+
+
+def test_the_paths_for_a_proxy_are_those_on_the_allow_list() -> None:
+    listed = re.findall(r"`(/[^`]+)`", CONFIGURATION.read_text().partition("| path |")[2].partition("\n\n")[0])
+    assert sorted(listed) == sorted(ALLOWED_PATHS)
+
+
+def test_every_setting_has_the_same_meaning_in_the_document_and_in_help() -> None:
+    text = CONFIGURATION.read_text()
+    meanings = {name: str(field.description).partition(" Default: ")[0] for name, field in list_settings().items()}
+    assert [name for name, meaning in meanings.items() if f"| {meaning}" not in text] == []
+
+
+def test_the_metrics_document_lists_every_reason_of_an_unreadable_project() -> None:
+    table = (ROOT / "docs" / "metrics.md").read_text().partition("| reason | when |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [each.value for each in ProjectProblem]
 
 
 def test_the_tour_has_ten_stops_and_each_leads_to_a_file() -> None:
