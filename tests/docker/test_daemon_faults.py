@@ -41,7 +41,7 @@ def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: Te
         engine.pause()
         seconds = daemon.wait_for_sample("bcon_up", 0, timeout_seconds=10)
         kept = daemon.sample(RUNNING)
-        scrapes = sorted(daemon.ask("/metrics").seconds for _ in range(100))
+        p99 = best_p99_of_scrapes(daemon)
         healthy, ready = daemon.ask("/-/healthy").status, daemon.ask("/-/ready").status
         daemon.wait_for_sample(RUNNING, None, timeout_seconds=15)
         threads_later = count_threads(daemon)
@@ -52,12 +52,23 @@ def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: Te
 
     assert seconds <= 6.0
     assert kept == 1
-    assert scrapes[98] < 0.5  # generous: the machine may be busy
+    assert p99 < 0.05
     assert (healthy, ready, still_healthy) == (200, 503, 200)
     assert threads_later <= threads_before + 8  # a scan of each kind with its connections, however long it hangs
     assert back <= 2 * 2 + 2
     assert failures == 0
     assert "Traceback" not in daemon.log
+
+
+def best_p99_of_scrapes(daemon: Daemon) -> float:
+    """The p99 of 200 scrapes; the best of three rounds, since others may want the processors during one."""
+    p99 = float("inf")
+    for _ in range(3):
+        seconds = sorted(daemon.ask("/metrics").seconds for _ in range(200))
+        p99 = min(p99, seconds[197])
+        if p99 < 0.05:
+            break
+    return p99
 
 
 def count_threads(daemon: Daemon) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import http.client
 import os
 import shutil
@@ -153,15 +154,22 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
     assert len(totals) == 10_000
 
 
+SOME = "?name[]=bcon_containers&name[]=bcon_containers_by_state&name[]=bcon_container_status"
+WAYS = ((SOME, "identity"), ("", "identity"), ("", "gzip"), (SOME, "gzip"))
+"""Each with its query and encoding."""
+
+
 def scrape_many(port: int, count: int) -> list[int]:
-    """Scrape on one connection; each answer's families must agree on the number of containers."""
+    """Scrape on one connection, in all ways by turns; each answer's families must agree on the number of containers."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     totals = []
-    for _ in range(count):
-        connection.request(
-            "GET", "/metrics?name[]=bcon_containers&name[]=bcon_containers_by_state&name[]=bcon_container_status"
-        )
-        lines = connection.getresponse().read().decode().splitlines()
+    for number in range(count):
+        query, encoding = WAYS[number % len(WAYS)]
+        connection.request("GET", f"/metrics{query}", headers={"Accept-Encoding": encoding})
+        answer = connection.getresponse()
+        body = answer.read()
+        assert answer.headers.get("Content-Encoding", "identity") == encoding
+        lines = (gzip.decompress(body) if encoding == "gzip" else body).decode().splitlines()
         sums = {
             family: sum(int(line.rpartition(" ")[2]) for line in lines if line.startswith(f"{family}{{"))
             for family in ("bcon_containers", "bcon_containers_by_state")

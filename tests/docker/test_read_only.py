@@ -20,6 +20,7 @@ from bcon_exporter.tools import TOOLS
 from tests.docker.daemon import Daemon
 from tests.docker.recording_proxy import Recorded, RecordingProxy
 from tests.docker.scraping import wait_for_whole_scan
+from tests.outputs.http.asking import ask, site_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,7 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "health_check": {},
     "get_cost_report": {"period": "week"},
 }
+UNDER_TEST = {"container_id": "talks", "project": "shop"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
     "/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
@@ -117,6 +119,14 @@ def find_strange(requests: list[Recorded]) -> list[Recorded]:
 def test_every_tool_and_command_is_called_here() -> None:
     assert set(PAYLOADS) == {tool.name for tool in TOOLS}
     assert set(ARGUMENTS) | NEED_NO_ENGINE == {command.name for command in COMMANDS}
+
+
+def test_every_address_of_the_api_document_is_asked_here() -> None:
+    paths = ask(site_of(), "GET", "/openapi.json").json()["paths"]
+    readable = {path.format(**UNDER_TEST) for path, methods in paths.items() if "get" in methods}
+    callable_ = {path for path, methods in paths.items() if set(methods) - {"get"}}
+    assert readable == set(ROUTES)
+    assert callable_ == {f"/api/v1/tools/{tool}" for tool in PAYLOADS}
 
 
 def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(engine: TestEngine, tmp_path: Path) -> None:
