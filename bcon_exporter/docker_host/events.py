@@ -6,6 +6,7 @@ outside.
 
 import contextlib
 import json
+import logging
 import selectors
 import socket
 import ssl
@@ -24,6 +25,7 @@ from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.wire import AnswerReader, MalformedAnswerError
 from bcon_exporter.errors import BconError, ContainerNotFoundError, PermissionDeniedError
 
+_log = logging.getLogger(__name__)
 _DOING = "reading events"
 _BACKFILL_HOURS = 24
 _BODY_CAP_BYTES = 8 * 1024 * 1024
@@ -136,6 +138,11 @@ class EventStream:
                 self._follow()
             except BconError as error:
                 self._session.breakers.report("events", monotonic(), error.message)
+            except Exception as error:  # noqa: BLE001 - a job's boundary: its end would lose all later events
+                if self._session.breakers.reason("events") is None:
+                    _log.exception("following the engine's events failed")
+                reason = translate(error, self._session.endpoint, _DOING).message
+                self._session.breakers.report("events", monotonic(), reason)
             if monotonic() - began > _LONGEST_WAIT_SECONDS:
                 wait = _FIRST_WAIT_SECONDS
             self._closed.wait(wait)
