@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.model.facts import HostSnapshot
-from tests.factories import NOON
+from bcon_exporter.model.facts import ContainerState
+from tests.factories import NOON, usage
 from tests.history.state_files import fill, status_of
-from tests.history.told import batch, container, crash_loop, event, open_history, past_of
+from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
 
 MINUTE = timedelta(minutes=1)
 
@@ -51,15 +51,14 @@ def test_what_was_not_written_yet_is_not_lost_when_the_file_comes_back(state: Pa
     fill(state)
     other = lock(state)
     history = open_history(state)
-    history.record_events(batch(*crash_loop(2, name="young")), NOON)
-    young = container(name="young")
-    history.enrich(HostSnapshot(taken_at=NOON, containers=(young,)))  # counted, and not remembered
+    history.record_events(batch(), NOON)
+    scan(history, container(name="young", usage=usage()))
     other.close()
-    later = NOON + 5 * MINUTE
+    later = NOON + 2 * MINUTE
     history.record_events(batch(), later)
     assert status_of(history) == "file"
-    history.close()
-    assert past_of(open_history(state), young, later).restarts_total == 2
+    gone = container(name="young", state=ContainerState.EXITED, exit_code=0, finished_at=later)
+    assert scan(history, gone, now=later).containers[0].last_usage == usage()
 
 
 def test_totals_that_could_not_be_read_are_not_overwritten_by_smaller_ones(state: Path) -> None:
