@@ -18,7 +18,7 @@ CLOCKS = {
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "process", "common", "misc"}
 BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request) and the rule
     "bcon_exporter/schedule",
-    "bcon_exporter/docker_host/events.py",  # threads of their own are jobs too: nobody above them would notice their end
+    "bcon_exporter/docker_host/events.py",  # threads of their own are jobs too: nobody is above them
     "bcon_exporter/docker_host/heartbeat.py",
     "bcon_exporter/docker_host/read_usage.py",
     "bcon_exporter/tools",
