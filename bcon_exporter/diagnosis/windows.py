@@ -29,8 +29,9 @@ def _since(container: ContainerFacts, ending: Ending, now: datetime, thresholds:
         return None
     if ending.kind is EndKind.FAILED:
         return None if ending.aged else (ending.at or now) - window
-    if container.is_running and container.started_at is not None and _was_asked_to_restart(container):
-        return max(now - window, container.started_at)
+    earlier_end = _earlier_end(container)
+    if earlier_end is not None and _was_asked_to_restart(container):
+        return max(now - window, earlier_end)
     return now - window
 
 
@@ -42,10 +43,24 @@ def _was_asked_to_restart(container: ContainerFacts) -> bool:
     return last.requested or last.shutdown
 
 
+def _earlier_end(container: ContainerFacts) -> datetime | None:
+    """When the run before the present one ended; None where there was none.
+
+    The border between the two is this end and not `started_at`: the engine notes a start only after the program has
+    written its first lines.
+    """
+    started = container.started_at if container.is_running else None
+    if started is None:
+        return None
+    exits = container.lifecycle.exits if container.lifecycle else ()
+    ends = [container.finished_at, *(end.at for end in exits)]
+    return max((at for at in ends if at is not None and at < started), default=None)
+
+
 def is_before_start(event: LogEvent, container: ContainerFacts) -> bool:
     """Whether the event belongs to the run before the present one."""
-    started = container.started_at if container.is_running else None
-    return started is not None and event.at is not None and event.at < started
+    earlier_end = _earlier_end(container)
+    return earlier_end is not None and event.at is not None and event.at <= earlier_end
 
 
 def softened(severity: Severity, events: Sequence[LogEvent], container: ContainerFacts, *, well: bool) -> Severity:

@@ -44,10 +44,18 @@ def test_before_a_restart_since_which_it_runs_well_it_is_a_warning() -> None:
 def test_what_a_requested_stop_made_it_say_is_no_news() -> None:
     end = ended(143, requested=True)
     stopped = exited(143, exit_facts=end, logs=logs(REFUSED))
-    restarted = container(started_at=ago(20), lifecycle=lifecycle(exits=(end,)), logs=logs(REFUSED, at=ago(25)))
+    past = lifecycle(exits=(ended(143, at=ago(24), requested=True),))
+    restarted = container(started_at=ago(20), lifecycle=past, logs=logs(REFUSED, at=ago(25)))
 
     assert severity(RULE, stopped) is None
     assert severity(RULE, restarted) is None
+
+
+def test_first_lines_count_although_the_engine_notes_the_start_after_them() -> None:
+    past = lifecycle(exits=(ended(143, at=ago(24), requested=True),))
+    recreated = container(started_at=ago(20), lifecycle=past, logs=logs(REFUSED, at=ago(20.05)))
+
+    assert severity(RULE, recreated) is Severity.ERROR
 
 
 def test_is_not_evaluated_without_logs() -> None:
