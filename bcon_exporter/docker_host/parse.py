@@ -20,7 +20,6 @@ from bcon_exporter.model.masking import mask_pair, safe_text
 __all__ = [
     "Placement",
     "has_changed",
-    "normalise_name",
     "parse_compose",
     "parse_container",
     "parse_engine",
@@ -37,7 +36,6 @@ NOT_INSPECTED = "inspect was not read"
 NOT_SAID = "the engine did not say"
 _COMPOSE = "com.docker.compose."
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
-_TEMPORARY = re.compile(r"[0-9a-f]{12}_(.+)", re.DOTALL)
 _EXITED = re.compile(r"(?:Exited|Restarting) \((-?[0-9]{1,9})\)")
 _DURATION = re.compile(r"(?:About )?(?:an?|[0-9]+|Less than a) (?:second|minute|hour|day|week|month|year)s?(?: ago)?")
 
@@ -90,12 +88,6 @@ def parse_placement(inspected: Any) -> Placement:
         cgroup_parent=get_text(host_config, "CgroupParent") or "",
         own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
     )
-
-
-def normalise_name(name: str) -> str:
-    """Return the name without Compose's temporary prefix (`<12hex>_name`, docker/compose#10467)."""
-    match = _TEMPORARY.fullmatch(name)
-    return match.group(1) if match else name
 
 
 def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = NOT_INSPECTED) -> ContainerFacts | None:

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from bcon_exporter.docker_host.allowlist import is_valid_reference
-from bcon_exporter.docker_host.parse import normalise_name
 from bcon_exporter.docker_host.raw import get_list, get_text
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
 from bcon_exporter.model.cleaning import clean_name, clean_text
+from bcon_exporter.model.naming import normalise_name
 
 _SHOWN = 5
 _SHORT_ID = 12

@@ -1,12 +1,12 @@
 """Field by field: what a container has against what the files and its image ask for. docs/drift.md lists the fields."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.model.desired import DesiredService, FieldValue
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
+from bcon_exporter.model.naming import normalise_name
 
 _IMAGE_GIVES = ("environment", "labels", "expose", "volumes", "command", "entrypoint", "user", "working_dir")
 _IMAGE_GIVES_TOO = ("healthcheck", "stop_signal")
@@ -23,7 +23,6 @@ _PROXY_VARIABLES = frozenset(
 _NAMESPACES = ("network_mode", "ipc", "pid")
 _SELINUX_OFF = "security_opt.label=disable"
 """The engine adds it to privileged containers and to those in the host's ipc or pid namespace."""
-_TEMPORARY_NAME = re.compile(r"^[0-9a-f]{12}_")
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def _is_excused(path: str, service: DesiredService, config: ConfigFacts, names: 
     if root == "volumes":
         return "volumes_from" in service.fields
     if root == "networks" and ".aliases." in path:
-        return _TEMPORARY_NAME.sub("", path.partition(".aliases.")[2]) in names
+        return normalise_name(path.partition(".aliases.")[2]) in names
     return path in _PROXY_VARIABLES or path == _SELINUX_OFF
 
 
@@ -117,7 +116,7 @@ def _own_names(service: DesiredService, container: ContainerFacts, project: str)
 
 def _name_differences(service: DesiredService, container: ContainerFacts, project: str) -> list[FieldDifference]:
     declared = service.fields.get("container_name")
-    name = _TEMPORARY_NAME.sub("", container.name)
+    name = normalise_name(container.name)
     number = container.compose.number if container.compose else 1
     wanted = declared.shown if declared else f"{project}-{service.name}-{number}"
     if name in (wanted, wanted if declared else f"{project}_{service.name}_{number}"):

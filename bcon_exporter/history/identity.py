@@ -1,13 +1,11 @@
 """Whose past it is: a service's replica, else a name; the same across recreation (pure)."""
 
 import json
-import re
 from functools import lru_cache
 
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
-
-_TEMPORARY_NAME = re.compile(r"[0-9a-f]{12}_(.+)")
+from bcon_exporter.model.naming import normalise_name
 
 
 def identity_of(container: ContainerFacts) -> str:
@@ -32,6 +30,4 @@ def _by_replica(project: str, service: str, number: int) -> str:
 
 @lru_cache(maxsize=8192)
 def _by_name(name: str) -> str:
-    """Compose renames a container to `<12hex>_name` while it makes its successor."""
-    temporary = _TEMPORARY_NAME.fullmatch(name)
-    return json.dumps([temporary.group(1) if temporary else name], ensure_ascii=False)
+    return json.dumps([normalise_name(name)], ensure_ascii=False)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from bcon_exporter.docker_host.parse import (
     has_changed,
-    normalise_name,
     parse_container,
     parse_engine,
     parse_network,
@@ -22,6 +21,7 @@ from bcon_exporter.docker_host.parse import (
 )
 from bcon_exporter.docker_host.raw import from_epoch, parse_time
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount
+from bcon_exporter.model.naming import normalise_name
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
 

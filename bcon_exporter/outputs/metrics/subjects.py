@@ -1,15 +1,13 @@
 """Which containers get series, and under which labels: no duplicates, no temporary names, no one-off runs."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.outputs.metrics.families import C
 from bcon_exporter.outputs.metrics.writing import label_set
-
-_TEMPORARY_NAME = re.compile(r"[0-9a-f]{12}_(?P<name>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +25,7 @@ class Subject:
 
 def settled_name(facts: ContainerFacts) -> str:
     """Return the name without the prefix that Compose gives a container while it recreates it (`<12hex>_name`)."""
-    temporary = _TEMPORARY_NAME.fullmatch(facts.name) if facts.compose is not None else None
-    return temporary["name"] if temporary else facts.name
+    return facts.name if facts.compose is None else normalise_name(facts.name)
 
 
 def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[Subject, ...]:
