@@ -5,6 +5,7 @@ from typing import Any
 
 from bcon_exporter import clock
 from bcon_exporter.cli.exits import NEVER
+from bcon_exporter.cli.log_command import add_log_arguments, run_log_analysis
 from bcon_exporter.cli.own_commands import (
     add_call_arguments,
     add_format,
@@ -217,6 +218,9 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("health", TOOLS, "Say whether the engine is reached.", _add_common, _health),
     Command("cost", TOOLS, "Say what tool calls cost.", _cost_arguments, _cost),
+    Command(
+        "analyze-log", TOOLS, "Say what a log file or stdin tells; no engine.", add_log_arguments, run_log_analysis
+    ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, run_call),
     Command(
         "snapshot", TOOLS, "Write the host as a JSON file for --from-snapshot.", add_snapshot_arguments, run_snapshot

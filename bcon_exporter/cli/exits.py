@@ -4,6 +4,8 @@ from enum import IntEnum
 from typing import Any
 
 from bcon_exporter.errors import BconError, ErrorCode
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.log_reports import LogAnalysis
 from bcon_exporter.model.reports import (
     DiagnoseAllReport,
     DiagnosisReport,
@@ -15,6 +17,12 @@ from bcon_exporter.model.reports import (
 from bcon_exporter.tools.drift import DriftFindings
 
 _RANK: dict[Status, int] = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
+_STATUSES: dict[Severity, Status] = {
+    Severity.INFO: "healthy",
+    Severity.WARNING: "warning",
+    Severity.ERROR: "error",
+    Severity.CRITICAL: "critical",
+}
 NEVER = "never"
 
 
@@ -50,6 +58,8 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
             return _exit_of_statuses((value.status,), fail_on)
         case DiagnoseAllReport():
             return _exit_of_statuses(tuple(one.status for one in value.reports), fail_on)
+        case LogAnalysis():
+            return _exit_of_statuses(tuple(_STATUSES[one.severity] for one in value.symptoms), fail_on)
         case DriftReport():
             return _exit_of_drift((value,))
         case DriftFindings():

@@ -1,7 +1,9 @@
 """Pure diagnosis: facts in, symptoms, causes and suggestions out."""
 
+from bcon_exporter.diagnosis.analysis import analyze
 from bcon_exporter.diagnosis.engine import diagnose_host, diagnose_one, status_of, summary_of
 from bcon_exporter.diagnosis.explain import explain
+from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.diagnosis.policy import Filter, Policy
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.model.holds import HoldState
@@ -11,9 +13,11 @@ __all__ = [
     "Filter",
     "HoldState",
     "Policy",
+    "analyze",
     "diagnose_host",
     "diagnose_one",
     "explain",
+    "lines_of",
     "status_of",
     "summary_of",
 ]

@@ -40,6 +40,7 @@ class LogEvent:
     Attributes:
         text: The line that says most: the one with the signature, else the first.
         failed: It counts for `log_error`.
+        index: Place of its first line among the lines that were read.
     """
 
     at: datetime | None
@@ -48,6 +49,7 @@ class LogEvent:
     line_count: int
     hits: tuple[Hit, ...] = ()
     failed: bool = False
+    index: int = 0
 
     def shows(self, symptom: SymptomType) -> bool:
         """Whether it is evidence for `symptom`."""
@@ -92,7 +94,7 @@ def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEven
         done = end - 1
         event = _judge(lines[start:end], [candidates.get(number) for number in range(start, end)], screen)
         if event is not None:
-            events.append(event)
+            events.append(replace(event, index=start))
     return tuple(events)
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from bcon_exporter.model.log_reports import LogAnalysis
 from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
@@ -16,7 +17,7 @@ from bcon_exporter.model.reports import (
     ErrorExplanation,
     HealthCheck,
 )
-from bcon_exporter.outputs import text_diagnosis, text_drift, text_markdown, text_tables
+from bcon_exporter.outputs import text_diagnosis, text_drift, text_log, text_markdown, text_tables
 from bcon_exporter.tools.drift import DriftFindings
 
 
@@ -37,6 +38,8 @@ def render_text(value: Any, *, healthy_too: bool = False) -> RenderableType:
             return text_diagnosis.show_container(value)
         case ErrorExplanation():
             return text_diagnosis.show_explanation(value)
+        case LogAnalysis():
+            return text_log.show_log(value)
         case DriftFindings():
             return text_drift.show_findings(value)
         case DriftReport():

@@ -53,9 +53,9 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
     for index, symptom in enumerate(worst_first(report.symptoms)):
         rows += _symptom_rows(symptom, report, told, label="" if index else "what", brief=brief)
     causes = report.likely_causes[: _BRIEF_CAUSES if brief else None]
-    rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(causes)]
+    rows += [("why" if index == 0 else "", show_cause(cause)) for index, cause in enumerate(causes)]
     suggestions = report.suggestions[: _BRIEF_SUGGESTIONS if brief else None]
-    rows += _suggestions_rows(suggestions, brief=brief)
+    rows += suggestions_rows(suggestions, brief=brief)
     if not report.symptoms:
         rows.append(("", plain(report.summary, DIM)))
     if report.not_evaluated:
@@ -114,13 +114,14 @@ def quoted_part(line: str) -> str:
     return _ABOUT.sub("", line)
 
 
-def _cause(cause: LikelyCause) -> Text:
+def show_cause(cause: LikelyCause) -> Text:
+    """Return a cause and how sure it is."""
     text = plain(cause.description, "cyan")
     text.append(f"  {cause.confidence:.0%}", style=DIM)
     return text
 
 
-def _suggestions_rows(suggestions: tuple[Suggestion, ...], *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
+def suggestions_rows(suggestions: tuple[Suggestion, ...], *, brief: bool) -> Iterator[tuple[str, RenderableType]]:
     """Yield what to do and by when; a command that several suggest stands once, after the last of them."""
     last_use = {one.check: index for index, one in enumerate(suggestions)}
     before = None
@@ -188,8 +189,8 @@ def show_explanation(report: ErrorExplanation) -> RenderableType:
         rows.append(("first", Text(show_time(report.first_seen))))
         rows.append(("last", Text(show_time(report.last_seen))))
     rows.append(("means", plain(report.explanation)))
-    rows += [("why" if index == 0 else "", _cause(cause)) for index, cause in enumerate(report.likely_causes)]
-    rows += _suggestions_rows(report.suggestions, brief=False)
+    rows += [("why" if index == 0 else "", show_cause(cause)) for index, cause in enumerate(report.likely_causes)]
+    rows += suggestions_rows(report.suggestions, brief=False)
     samples = [_sample(sample) for sample in report.sample_logs[-_SHOWN_SAMPLES:]]
     searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
     return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, Text(), searched])

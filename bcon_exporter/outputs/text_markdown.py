@@ -7,6 +7,7 @@ from typing import Any
 
 from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
+from bcon_exporter.model.log_reports import LogAnalysis
 from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
@@ -55,6 +56,8 @@ def write_markdown(value: Any) -> str:
             lines = _container(value, "#")
         case ErrorExplanation():
             lines = _explanation(value)
+        case LogAnalysis():
+            lines = _log(value)
         case DriftFindings():
             lines = _findings(value)
         case DriftReport():
@@ -149,6 +152,18 @@ def _explanation(report: ErrorExplanation) -> list[str]:
         lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
     for sample in report.sample_logs:
         lines += ["", *fence(sample.lines)]
+    return lines
+
+
+def _log(report: LogAnalysis) -> list[str]:
+    lines = [f"# {len(report.symptoms)} symptoms in {report.lines} log lines", ""]
+    lines += [f"- `{one.type}` ({one.severity}): {escape(one.description)}" for one in report.symptoms]
+    if report.causes:
+        lines += ["", "Why:", "", *(f"- {escape(one.description)} ({one.confidence:.0%})" for one in report.causes)]
+    if report.suggestions:
+        lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
+    if report.events:
+        lines += ["", "Events:", "", *fence(f"{one.count} times: {one.example}" for one in report.events)]
     return lines
 
 

@@ -1,0 +1,104 @@
+"""Says what a log alone tells: symptoms, kinds of failure, causes and what to do, without a container around it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from bcon_exporter.diagnosis.causes import causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.logs import LogEvent, find_events, summarise, template_of
+from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.log_reports import LogAnalysis, LogEventGroup, LogSymptom
+from bcon_exporter.model.signatures import Catalogue, Category
+
+MAX_GROUPS = 50
+MAX_EVIDENCE = 5
+_SHOWN_CHARS = 500
+_SEVERITIES = {SymptomType.SLOW_RESPONSE: Severity.WARNING, SymptomType.START_FAILED: Severity.CRITICAL}
+_KINDS = {Category.SLOW: Category.OTHER}
+_NO_NUMBERS = {"name": "CONTAINER"}
+"""Without a container there are no numbers to name."""
+
+
+def analyze(lines: Sequence[LogLine], catalogue: Catalogue) -> LogAnalysis:
+    """Analyse a log.
+
+    Args:
+        lines: Oldest first, cleaned and masked (see `log_text.lines_of`).
+        catalogue: Signatures to recognise.
+    """
+    found = find_events(lines, catalogue)
+    hits = [hit for event in found for hit in event.hits]
+    groups = _groups(found)
+    return LogAnalysis(
+        lines=len(lines),
+        symptoms=_symptoms(found),
+        categories=_categories(found),
+        causes=rank(causes_of_hits(hits)),
+        suggestions=suggestions_of((text for hit in hits for text in hit.signature.suggestions), _NO_NUMBERS),
+        events=groups[:MAX_GROUPS],
+        events_left_out=max(0, len(groups) - MAX_GROUPS),
+    )
+
+
+def _symptoms(events: Sequence[LogEvent]) -> tuple[LogSymptom, ...]:
+    return tuple(
+        _symptom(kind, shown)
+        for kind in SymptomType
+        if (shown := tuple(event for event in events if event.shows(kind)))
+    )
+
+
+def _symptom(kind: SymptomType, events: Sequence[LogEvent]) -> LogSymptom:
+    times = _times(events)
+    noun = "event" if len(events) == 1 else "events"
+    return LogSymptom(
+        type=kind,
+        severity=_SEVERITIES.get(kind, Severity.ERROR),
+        description=f"{len(events)} {noun} of the log show it.",
+        count=len(events),
+        evidence=tuple(template.example for template in summarise(events, MAX_EVIDENCE)),
+        first_seen=times[0],
+        last_seen=times[1],
+    )
+
+
+def _times(events: Sequence[LogEvent]) -> tuple[datetime | None, datetime | None]:
+    times = [event.at for event in events if event.at is not None]
+    return (min(times), max(times)) if times else (None, None)
+
+
+def _categories(events: Sequence[LogEvent]) -> tuple[Category, ...]:
+    counted = Counter(category for event in events for category in _categories_of(event))
+    return tuple(category for category, _ in counted.most_common())
+
+
+def _categories_of(event: LogEvent) -> tuple[Category, ...]:
+    """The kinds of failure as the analysis names them: slowness is a symptom and no kind of failure."""
+    return tuple(dict.fromkeys(_KINDS.get(hit.signature.category, hit.signature.category) for hit in event.hits))
+
+
+def _groups(events: Sequence[LogEvent]) -> tuple[LogEventGroup, ...]:
+    by_template: dict[str, list[LogEvent]] = {}
+    for event in events:
+        by_template.setdefault(template_of(event.text), []).append(event)
+    groups = [_group(template, members) for template, members in by_template.items()]
+    return tuple(sorted(groups, key=lambda group: (group.history, -group.count)))
+
+
+def _group(template: str, events: Sequence[LogEvent]) -> LogEventGroup:
+    newest, times = events[-1], _times(events)
+    hits = [hit for event in events for hit in event.hits]
+    return LogEventGroup(
+        template=template,
+        example=newest.text[:_SHOWN_CHARS],
+        level=max(event.level for event in events).name.lower(),
+        count=len(events),
+        line=newest.index + 1,
+        line_count=newest.line_count,
+        first_seen=times[0],
+        last_seen=times[1],
+        signatures=tuple(dict.fromkeys(hit.signature.id for hit in hits)),
+        categories=tuple(dict.fromkeys(kind for event in events for kind in _categories_of(event))),
+        peers=tuple(dict.fromkeys(hit.peer for hit in hits if hit.peer)),
+    )

@@ -1,0 +1,70 @@
+"""What a log alone says, without a container around it."""
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType
+from bcon_exporter.model.signatures import Category
+
+
+class LogSymptom(Frozen):
+    """One symptom that a log shows.
+
+    Attributes:
+        count: Events that are evidence for it.
+        evidence: The most frequent lines, masked.
+        first_seen: When the first of them was logged; None where lines carry no time.
+    """
+
+    type: SymptomType
+    severity: Severity
+    description: str
+    count: int
+    evidence: tuple[str, ...] = ()
+    first_seen: UtcDatetime | None = None
+    last_seen: UtcDatetime | None = None
+
+
+class LogEventGroup(Frozen):
+    """Events of a log that differ only in numbers, names and times.
+
+    Attributes:
+        template: The line without what varies.
+        example: The newest such line, masked.
+        level: "debug" to "critical"; "unknown" where the line carries none.
+        line: Number of the newest event's first line, from 1.
+        line_count: Lines of the newest event: a stack trace is one event.
+        signatures: Ids of the known failures that it shows, the most specific first.
+        peers: Hosts that its lines name.
+        history: What it says is over: it was retried with success, or stands before the last successful start.
+    """
+
+    template: str
+    example: str
+    level: str
+    count: int
+    line: int
+    line_count: int
+    first_seen: UtcDatetime | None = None
+    last_seen: UtcDatetime | None = None
+    signatures: tuple[str, ...] = ()
+    categories: tuple[Category, ...] = ()
+    peers: tuple[str, ...] = ()
+    history: bool = False
+
+
+class LogAnalysis(Frozen):
+    """What is wrong, why, and what to do, as far as a log tells.
+
+    Attributes:
+        lines: Lines that were read.
+        categories: Kinds of failure that count now, the most frequent first.
+        events: Groups of events, the worst and most frequent first; history last.
+        events_left_out: Groups beyond the number that is shown.
+    """
+
+    lines: int
+    symptoms: tuple[LogSymptom, ...] = ()
+    categories: tuple[Category, ...] = ()
+    causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    events: tuple[LogEventGroup, ...] = ()
+    events_left_out: int = 0
