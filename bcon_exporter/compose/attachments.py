@@ -7,6 +7,7 @@ from bcon_exporter.model.normal_form import (
     RawFields,
     directory_of,
     mount_of,
+    number_of,
     options_of,
     put,
     sorted_of,
@@ -31,12 +32,30 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
         if kind == "volume" and source:
             source = real_name("volumes", source, project)
         fields[f"volumes.{target}"] = mount_of(kind, source, read_only=bool(volume.get("read_only")))
+        fields.update(_mount_options(f"volumes.{target}", volume))
     for entry in service.get("tmpfs") or ():
         target_text, _, options_text = str(entry).partition(":")
         fields[f"tmpfs.{directory_of(target_text)}"] = options_of(options_text)
     for section in ("secrets", "configs"):
         fields.update(_file_fields(service, section, project))
-    put(fields, "volumes_from", sorted_of(str(one) for one in service.get("volumes_from") or ()))
+    put(fields, "volumes_from", sorted_of(_shared(str(one)) for one in service.get("volumes_from") or ()))
+    return fields
+
+
+def _shared(entry: str) -> str:
+    """Return "service:db", "container:name", each with ":ro" behind it where only reading is allowed."""
+    entry = entry.removesuffix(":rw")
+    return entry if entry.startswith("container:") else f"service:{entry}"
+
+
+def _mount_options(path: str, volume: Mapping[str, Any]) -> RawFields:
+    fields: RawFields = {}
+    bind, named = _mapping(volume.get("bind")), _mapping(volume.get("volume"))
+    propagation, recursive = text_of(bind.get("propagation")), text_of(bind.get("recursive"))
+    put(fields, f"{path}.propagation", None if propagation == "rprivate" else propagation)
+    put(fields, f"{path}.recursive", None if recursive == "enabled" else recursive)
+    put(fields, f"{path}.nocopy", text_of(named.get("nocopy")))
+    put(fields, f"{path}.subpath", text_of(named.get("subpath")))
     return fields
 
 
@@ -59,13 +78,37 @@ def network_fields(service: Mapping[str, Any], name: str, project: Mapping[str, 
     put(fields, "network_mode", text_of(service.get("network_mode")))
     if "network_mode" in fields:
         return fields
-    for key, given in (_mapping(service.get("networks")) or {"default": None}).items():
+    networks = _mapping(service.get("networks")) or {"default": None}
+    for key, given in networks.items():
         network, endpoint = real_name("networks", key, project), _mapping(given)
         fields[f"networks.{network}"] = "attached"
         for alias in {name, *(endpoint.get("aliases") or ())}:
             fields[f"networks.{network}.aliases.{alias}"] = "set"
         put(fields, f"networks.{network}.ipv4_address", text_of(endpoint.get("ipv4_address")))
         put(fields, f"networks.{network}.ipv6_address", text_of(endpoint.get("ipv6_address")))
+        put(fields, f"networks.{network}.link_local_ips", sorted_of(endpoint.get("link_local_ips") or ()))
+        put(fields, f"networks.{network}.gw_priority", number_of(endpoint.get("gw_priority")))
+        options = {**_mapping(endpoint.get("driver_opts"))}
+        if endpoint.get("interface_name"):
+            options["com.docker.network.endpoint.ifname"] = endpoint["interface_name"]
+        fields.update({f"networks.{network}.driver_opts.{one}": str(value) for one, value in options.items()})
+    if len(networks) > 1:
+        first = min(networks, key=lambda key: (-int(_mapping(networks[key]).get("priority") or 0), key))
+        fields["first_network"] = real_name("networks", first, project)
+    fields.update(_link_fields(service))
+    return fields
+
+
+def _link_fields(service: Mapping[str, Any]) -> RawFields:
+    """Return alias → "service:db" or "container:name"; an alias that Compose gives each link anyway is left out."""
+    fields: RawFields = {}
+    for kind, key in (("service", "links"), ("container", "external_links")):
+        for entry in service.get(key) or ():
+            target, _, alias = str(entry).partition(":")
+            alias = alias or target
+            given = alias.startswith(f"{target}-") and alias.removeprefix(f"{target}-").isdigit()
+            if not (given if kind == "service" else alias == target):
+                fields[f"links.{alias}"] = f"{kind}:{target}"
     return fields
 
 

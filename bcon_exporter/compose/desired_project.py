@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.compose.attachments import real_name
 from bcon_exporter.compose.invocation import ResolvedModel
-from bcon_exporter.compose.service_fields import image_of, replicas_of, service_fields
+from bcon_exporter.compose.service_fields import find_unseen, image_of, replicas_of, service_fields
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
 from bcon_exporter.model.masking import safe_text
 from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, shown_path
@@ -88,6 +88,7 @@ def _service(
         config_hash=None if doubtful or _names_live_containers(service) else resolved.hashes.get(name),
         fields=seal_fields(raw, sealer),
         doubtful=tuple(sorted(map(shown_path, doubtful))),
+        unseen=find_unseen(service),
     )
 
 

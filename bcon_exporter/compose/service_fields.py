@@ -17,6 +17,7 @@ from bcon_exporter.model.normal_form import (
     bytes_of,
     capabilities_of,
     cpus_of,
+    device_request_of,
     directory_of,
     duration_nanoseconds,
     healthcheck_of,
@@ -32,6 +33,12 @@ from bcon_exporter.model.normal_form import (
 )
 
 _MAX_PORT = 65535
+_UNSEEN = (
+    *("attach", "configs", "credential_spec", "develop", "mac_address", "models", "platform", "post_start"),
+    *("pre_start", "pre_stop", "secrets", "use_api_socket"),
+)
+_UNSEEN_OF_DEPLOY = ("endpoint_mode", "labels", "mode", "placement", "update_config", "rollback_config")
+_BLKIO_LISTS = ("weight_device", "device_read_bps", "device_write_bps", "device_read_iops", "device_write_iops")
 _HEALTHCHECK_KEYS = {
     name: name for name in ("test", "interval", "timeout", "retries", "start_period", "start_interval")
 }
@@ -72,6 +79,21 @@ def replicas_of(service: Mapping[str, Any]) -> int:
         if value is not None:
             return int(value)
     return 1
+
+
+def find_unseen(service: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the declared keys that no container shows, though they are part of its config hash."""
+    deploy = _mapping(service.get("deploy"))
+    found = [key for key in _UNSEEN if service.get(key) not in (None, "", {}, [])]
+    found += [f"deploy.{key}" for key in _UNSEEN_OF_DEPLOY if deploy.get(key) not in (None, "", {}, [])]
+    volumes = [_mapping(volume) for volume in service.get("volumes") or ()]
+    if any(_mapping(one.get("bind")).get("selinux") or one.get("consistency") for one in volumes):
+        found.append("volumes (options)")
+    if any(port.get("name") or port.get("app_protocol") for port in service.get("ports") or ()):
+        found.append("ports (names)")
+    if any(_mapping(one).get("mac_address") for one in _mapping(service.get("networks")).values()):
+        found.append("networks (mac_address)")
+    return tuple(found)
 
 
 def _process_fields(service: Mapping[str, Any]) -> RawFields:
@@ -150,7 +172,14 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "pids_limit", number_of(limits.get("pids")) or number_of(service.get("pids_limit"), default=-1))
     for key in ("cpu_shares", "cpu_quota", "cpu_period", "cpu_rt_runtime", "cpu_rt_period", "oom_score_adj"):
         put(fields, key, _microseconds(service.get(key)))
-    put(fields, "blkio_config.weight", number_of(_mapping(service.get("blkio_config")).get("weight")))
+    for key in ("cpu_count", "cpu_percent"):
+        put(fields, key, number_of(service.get(key)))
+    blkio = _mapping(service.get("blkio_config"))
+    put(fields, "blkio_config.weight", number_of(blkio.get("weight")))
+    for key in _BLKIO_LISTS:
+        for one in blkio.get(key) or ():
+            device = {name.lower(): value for name, value in one.items()}
+            fields[f"blkio_config.{key}.{device.get('path')}"] = str(device.get("weight", device.get("rate")))
     put(fields, "cpuset", text_of(service.get("cpuset")))
     put(fields, "oom_kill_disable", text_of(service.get("oom_kill_disable")))
     put(fields, "shm_size", bytes_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
@@ -182,17 +211,36 @@ def _security_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "group_add", sorted_of(str(group) for group in service.get("group_add") or ()))
     put(fields, "device_cgroup_rules", sorted_of(service.get("device_cgroup_rules") or ()))
     for device in service.get("devices") or ():
-        if str(device.get("source", "")).startswith("/"):  # other sources are CDI names, which inspect shows elsewhere
-            target = device.get("target") or device["source"]
-            fields[f"devices.{target}"] = f"{device['source']} {device.get('permissions') or 'rwm'}"
+        source, target = str(device.get("source", "")), str(device.get("target") or device.get("source"))
+        named = not source.startswith("/") and source == target and "=" in source
+        fields[f"devices.{target}"] = "cdi" if named else f"{source} {device.get('permissions') or 'rwm'}"
+    put(fields, "gpus", _gpus(service))
     return fields
+
+
+def _gpus(service: Mapping[str, Any]) -> str | None:
+    """Return the requests for GPUs: `gpus`, and devices among the reservations."""
+    reservations = _mapping(_mapping(_mapping(service.get("deploy")).get("resources")).get("reservations"))
+    asked: list[tuple[Mapping[str, Any], list[str]]] = [(one, []) for one in reservations.get("devices") or ()]
+    asked += [(one, ["gpu"]) for one in service.get("gpus") or ()]
+    texts = [
+        device_request_of(
+            one.get("driver"),
+            one.get("count"),
+            one.get("device_ids"),
+            [*(one.get("capabilities") or ()), *more],
+            one.get("options"),
+        )
+        for one, more in asked
+    ]
+    return "; ".join(sorted(texts)) or None
 
 
 def _host_fields(service: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    policy = _mapping(_mapping(service.get("deploy")).get("restart_policy"))
+    policy = _mapping(service.get("deploy")).get("restart_policy")
     name, _, attempts = str(service.get("restart") or "").partition(":")
-    if policy:
+    if isinstance(policy, Mapping):  # also an empty one takes `restart` away
         name, attempts = str(policy.get("condition") or ""), str(policy.get("max_attempts") or "")
     put(fields, "restart", restart_of(name, attempts))
     for key in ("dns", "dns_search", "dns_opt"):
@@ -205,6 +253,7 @@ def _host_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "logging.driver", text_of(log.get("driver")))
     fields.update({f"logging.options.{one}": str(value) for one, value in _mapping(log.get("options")).items()})
     put(fields, "runtime", text_of(service.get("runtime")))
+    put(fields, "isolation", None if service.get("isolation") == "default" else text_of(service.get("isolation")))
     put(fields, "cgroup_parent", text_of(service.get("cgroup_parent")))
     for key in ("ipc", "pid", "userns_mode", "uts", "cgroup"):
         put(fields, key, text_of(service.get(key)))

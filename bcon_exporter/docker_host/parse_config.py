@@ -3,9 +3,10 @@
 The paths are those of bcon_exporter/compose/service_fields.py; docs/drift.md lists them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.docker_host.parse_attachments import SHORT_ID, mount_fields, network_fields, short_container
 from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.model.normal_form import (
     DEFAULT_SHM_BYTES,
@@ -14,12 +15,12 @@ from bcon_exporter.model.normal_form import (
     bytes_of,
     capabilities_of,
     cpus_of,
+    device_request_of,
     directory_of,
     healthcheck_of,
     hosts_of,
     mount_of,
     number_of,
-    options_of,
     ordered_of,
     put,
     restart_of,
@@ -27,7 +28,6 @@ from bcon_exporter.model.normal_form import (
     security_options_of,
     sorted_of,
     text_of,
-    tmpfs_of,
     words_of,
 )
 
@@ -42,8 +42,14 @@ _HEALTHCHECK_KEYS = {
     "start_period": "StartPeriod",
     "start_interval": "StartInterval",
 }
+_BLKIO_LISTS = {
+    "weight_device": "BlkioWeightDevice",
+    "device_read_bps": "BlkioDeviceReadBps",
+    "device_write_bps": "BlkioDeviceWriteBps",
+    "device_read_iops": "BlkioDeviceReadIOps",
+    "device_write_iops": "BlkioDeviceWriteIOps",
+}
 _COMPOSE_LABELS = ("com.docker.compose.", "desktop.docker.io/")
-_SHORT_ID = 12
 
 
 def parse_config(inspected: Mapping[str, Any], image: Mapping[str, Any] | None, sealer: "Sealer") -> ConfigFacts:
@@ -77,13 +83,13 @@ def container_fields(inspected: Mapping[str, Any]) -> RawFields:
     config, host = _mapping(inspected.get("Config")), _mapping(inspected.get("HostConfig"))
     fields = _config_fields(config)
     hostname = config.get("Hostname")
-    if hostname != str(inspected.get("Id", ""))[:_SHORT_ID]:
+    if hostname != str(inspected.get("Id", ""))[:SHORT_ID]:
         put(fields, "hostname", text_of(hostname))
     fields.update(_resource_fields(host))
     fields.update(_host_fields(host))
     fields.update(_namespace_fields(host))
-    fields.update(_mount_fields(inspected, host))
-    fields.update(_network_fields(inspected, host))
+    fields.update(mount_fields(inspected, host))
+    fields.update(network_fields(inspected, host))
     return fields
 
 
@@ -129,8 +135,13 @@ def _resource_fields(host: Mapping[str, Any]) -> RawFields:
         ("cpu_rt_period", "CpuRealtimePeriod"),
         ("oom_score_adj", "OomScoreAdj"),
         ("blkio_config.weight", "BlkioWeight"),
+        ("cpu_count", "CpuCount"),
+        ("cpu_percent", "CpuPercent"),
     ):
         put(fields, path, number_of(host.get(key)))
+    for path, key in _BLKIO_LISTS.items():
+        for one in host.get(key) or ():
+            fields[f"blkio_config.{path}.{one.get('Path')}"] = str(one.get("Weight", one.get("Rate")))
     put(fields, "cpuset", text_of(host.get("CpusetCpus")))
     put(fields, "pids_limit", number_of(host.get("PidsLimit"), default=-1))
     put(fields, "oom_kill_disable", text_of(host.get("OomKillDisable")))
@@ -161,6 +172,10 @@ def _host_fields(host: Mapping[str, Any]) -> RawFields:
         fields[f"devices.{device.get('PathInContainer')}"] = (
             f"{device.get('PathOnHost')} {device.get('CgroupPermissions')}"
         )
+    fields.update(_device_request_fields(host))
+    if host.get("MaskedPaths") == [] and host.get("ReadonlyPaths") == []:
+        fields["security_opt.systempaths=unconfined"] = "set"
+    put(fields, "isolation", None if host.get("Isolation") == "default" else text_of(host.get("Isolation")))
     for path, key in (("sysctls", "Sysctls"), ("storage_opt", "StorageOpt"), ("annotations", "Annotations")):
         fields.update({f"{path}.{name}": str(value) for name, value in _mapping(host.get(key)).items()})
     log = _mapping(host.get("LogConfig"))
@@ -169,6 +184,24 @@ def _host_fields(host: Mapping[str, Any]) -> RawFields:
     for port, bindings in _mapping(host.get("PortBindings")).items():
         pairs = [(str(one.get("HostIp") or ""), str(one.get("HostPort") or "")) for one in bindings or ()]
         fields[f"ports.{port}"] = bindings_of(pairs or [("", "")])
+    return fields
+
+
+def _device_request_fields(host: Mapping[str, Any]) -> RawFields:
+    """Return requested devices: those named after the Container Device Interface, and GPUs."""
+    fields: RawFields = {}
+    requests: list[str] = []
+    for one in host.get("DeviceRequests") or ():
+        if one.get("Driver") == "cdi":
+            fields.update({f"devices.{name}": "cdi" for name in one.get("DeviceIDs") or ()})
+            continue
+        capabilities = [str(name) for group in one.get("Capabilities") or () for name in group]
+        requests.append(
+            device_request_of(
+                one.get("Driver"), one.get("Count"), one.get("DeviceIDs"), capabilities, one.get("Options")
+            )
+        )
+    put(fields, "gpus", "; ".join(sorted(requests)) or None)
     return fields
 
 
@@ -192,43 +225,8 @@ def _namespace(mode: object) -> str | None:
     """Return the mode; another container's id is cut to the 12 digits by which the comparison finds it."""
     text = text_of(mode)
     if text is not None and text.startswith("container:"):
-        name = text.removeprefix("container:")
-        return f"container:{name[:_SHORT_ID] if len(name) == 64 else name}"  # noqa: PLR2004 — hex digits of an id
+        return f"container:{short_container(text.removeprefix('container:'))}"
     return text
-
-
-def _mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFields:
-    fields: RawFields = {}
-    for mount in inspected.get("Mounts") or ():
-        kind, target = str(mount.get("Type") or ""), directory_of(mount.get("Destination"))
-        if kind == "tmpfs" or target is None:
-            continue
-        source = str((mount.get("Name") if kind == "volume" else mount.get("Source")) or "")
-        fields[f"volumes.{target}"] = mount_of(kind, source, read_only=mount.get("RW") is False)
-    for mount in host.get("Mounts") or ():
-        if mount.get("Type") == "tmpfs":
-            options = _mapping(mount.get("TmpfsOptions"))
-            target = directory_of(mount.get("Target"))
-            fields[f"volumes.{target}"] = tmpfs_of(options.get("SizeBytes"), options.get("Mode"))
-    for target, options in _mapping(host.get("Tmpfs")).items():
-        fields[f"tmpfs.{directory_of(target)}"] = options_of(options)
-    return fields
-
-
-def _network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFields:
-    fields: RawFields = {}
-    short_id = str(inspected.get("Id", ""))[:_SHORT_ID]
-    mode = str(host.get("NetworkMode") or "default")
-    for name, endpoint in _mapping(_mapping(inspected.get("NetworkSettings")).get("Networks")).items():
-        if name in ("none", "host") or (name == "bridge" and mode in ("bridge", "default")):
-            continue
-        fields[f"networks.{name}"] = "attached"
-        aliases: Iterable[str] = _mapping(endpoint).get("Aliases") or ()
-        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias != short_id})
-        addresses = _mapping(_mapping(endpoint).get("IPAMConfig"))
-        put(fields, f"networks.{name}.ipv4_address", text_of(addresses.get("IPv4Address")))
-        put(fields, f"networks.{name}.ipv6_address", text_of(addresses.get("IPv6Address")))
-    return fields
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

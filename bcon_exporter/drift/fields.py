@@ -1,8 +1,9 @@
 """Field by field: what a container has against what the files and its image ask for. docs/drift.md lists the fields."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bcon_exporter.drift.namesakes import is_given_alias, names_all, names_same
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.model.desired import DesiredService, FieldValue
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
@@ -14,6 +15,19 @@ _ENGINE_FILLS = frozenset(
     ("logging", "ulimits", "runtime", "ipc", "cgroup", "shm_size", "hostname", "domainname", "memswap_limit", "init")
 )
 """Set by the engine's own defaults where a file says nothing: undeclared, they mean nothing by themselves."""
+_SELDOM_DONE = frozenset(
+    (
+        *("mem_swappiness", "oom_kill_disable", "blkio_config", "cpu_rt_runtime", "cpu_rt_period"),
+        *("cpu_count", "cpu_percent", "isolation", "annotations", "storage_opt"),
+    )
+)
+_ENGINE_DROPS = _SELDOM_DONE | frozenset(
+    ("mem_limit", "memswap_limit", "mem_reservation", "cpus", "cpuset", "cpu_shares", "cpu_quota", "cpu_period")
+)
+"""Left out, with a warning nobody reads, where the kernel or an older engine cannot do them (`docker info`)."""
+_ENGINE_DROPS_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive")
+_MOUNT_OPTIONS = (".propagation", ".recursive", ".nocopy", ".subpath")
+_ONLY_EXPLAINS = frozenset(("first_network",))
 _PROXY_VARIABLES = frozenset(
     f"environment.{name}"
     for upper in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
@@ -31,13 +45,20 @@ class FieldDifference:
 
     Attributes:
         expected, actual: None where the path must be, or is, absent.
-        weak: The engine's own defaults may explain it: reported only when nothing else explains an unequal hash.
+        weak: The engine's own doing may explain it: reported only when nothing else explains an unequal hash.
     """
 
     path: str
     expected: FieldValue | None
     actual: FieldValue | None
     weak: bool = False
+
+    @property
+    def is_dropped(self) -> bool:
+        """True when the container lacks what the engine may have been unable to do."""
+        lacks = self.actual is None or (self.path == "memswap_limit" and self.actual.shown == "-1")
+        drops = _root(self.path) in _ENGINE_DROPS or self.path.endswith(_ENGINE_DROPS_PARTS)
+        return self.expected is not None and lacks and drops
 
 
 def compare_fields(
@@ -47,17 +68,22 @@ def compare_fields(
     expected = _expected(service.fields, config.image_fields)
     names = _own_names(service, container, pairing.project.name)
     found = [
-        FieldDifference(path, value, config.fields.get(path))
+        FieldDifference(path, value, config.fields.get(path), weak=path in _ONLY_EXPLAINS)
         for path, value in expected.items()
-        if path not in ("container_name", "volumes_from") and not _same(path, value, config.fields.get(path), pairing)
+        if path != "container_name" and not _same(path, value, config.fields.get(path), pairing)
     ]
+    found = [replace(one, weak=True) if one.is_dropped and _is_seldom_done(one.path) else one for one in found]
     found += [
         FieldDifference(path, None, value, weak=_root(path) in _ENGINE_FILLS and _is_undeclared(path, service))
         for path, value in config.fields.items()
-        if path not in expected and not _is_excused(path, service, config, names)
+        if path not in expected and not _is_excused(path, service, config, names, pairing)
     ]
     found += _name_differences(service, container, pairing.project.name)
     return tuple(sorted(_without_consequences(found), key=lambda one: one.path))
+
+
+def _is_seldom_done(path: str) -> bool:
+    return _root(path) in _SELDOM_DONE or path.endswith(_ENGINE_DROPS_PARTS)
 
 
 def _expected(declared: Mapping[str, FieldValue], image: Mapping[str, FieldValue] | None) -> dict[str, FieldValue]:
@@ -68,21 +94,15 @@ def _expected(declared: Mapping[str, FieldValue], image: Mapping[str, FieldValue
 def _same(path: str, expected: FieldValue, actual: FieldValue | None, pairing: ProjectPairing) -> bool:
     if actual is None:
         return False
+    if expected.fingerprint == actual.fingerprint:
+        return True
     if path in _NAMESPACES and expected.shown.startswith(("service:", "container:")):
-        return _is_namespace_of(expected.shown, actual.shown, pairing)
-    return expected.fingerprint == actual.fingerprint
-
-
-def _is_namespace_of(expected: str, actual: str, pairing: ProjectPairing) -> bool:
-    """Return whether "container:<id>" is the container that "service:web" or "container:name" means."""
-    kind, _, name = expected.partition(":")
-    for one in pairing.snapshot.containers:
-        if actual not in (f"container:{one.short_id}", f"container:{one.name}"):
-            continue
-        if kind == "container":
-            return name == one.name or one.id.startswith(name)
-        return one.compose is not None and (one.compose.project, one.compose.service) == (pairing.project.name, name)
-    return expected == actual
+        return actual.shown.startswith("container:") and names_same(
+            expected.shown, actual.shown.removeprefix("container:"), pairing
+        )
+    if path == "volumes_from" or path.startswith("links."):
+        return names_all(expected.shown, actual.shown, pairing)
+    return False
 
 
 def _is_undeclared(path: str, service: DesiredService) -> bool:
@@ -92,7 +112,9 @@ def _is_undeclared(path: str, service: DesiredService) -> bool:
     return True
 
 
-def _is_excused(path: str, service: DesiredService, config: ConfigFacts, names: frozenset[str]) -> bool:
+def _is_excused(
+    path: str, service: DesiredService, config: ConfigFacts, names: frozenset[str], pairing: ProjectPairing
+) -> bool:
     """Return whether a path that nothing asks for is still no difference."""
     if path in service.fields and not service.fields[path].fingerprint:
         return False
@@ -103,7 +125,9 @@ def _is_excused(path: str, service: DesiredService, config: ConfigFacts, names: 
         return "volumes_from" in service.fields
     if root == "networks" and ".aliases." in path:
         return normalise_name(path.partition(".aliases.")[2]) in names
-    return path in _PROXY_VARIABLES or path == _SELINUX_OFF
+    if root == "links":
+        return is_given_alias(path.partition(".")[2], service, pairing.project.name)
+    return path in _PROXY_VARIABLES or path in (_SELINUX_OFF, *_ONLY_EXPLAINS)
 
 
 def _own_names(service: DesiredService, container: ContainerFacts, project: str) -> frozenset[str]:
@@ -139,6 +163,7 @@ def _without_consequences(found: list[FieldDifference]) -> list[FieldDifference]
         one
         for one in found
         if not any(one.path.startswith(f"{network}.") for network in whole)
+        and not (one.path.endswith(_MOUNT_OPTIONS) and one.path.rpartition(".")[0] in paths)
         and not (one.path.startswith("expose.") and f"ports.{one.path.removeprefix('expose.')}" in paths)
     ]
 

@@ -34,3 +34,10 @@ def say_difference(difference: FieldDifference, containers: list[str], *, outsid
     else:
         text = f"{path} should be {expected}, but {where} {verb} {actual}"
     return text + (" (changed outside Compose)." if outside_compose else ".")
+
+
+def say_dropped(difference: FieldDifference, containers: list[str]) -> str:
+    """Return one sentence about what Compose asked for and the engine left out."""
+    where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
+    expected = say_value(difference.path, difference.expected, difference.actual)
+    return f"{where} was made with {difference.path} {expected}, but its engine does not do that: it has no effect."

@@ -62,6 +62,7 @@ class DesiredService(Frozen):
         config_hash: As `config --hash` prints it; None when it cannot be compared.
         fields: What the file declares (see `FieldValue`).
         doubtful: Paths whose value hangs on a variable that could not be resolved.
+        unseen: Declared keys that no container shows ("platform"): they can differ only in the config hash.
     """
 
     name: str
@@ -72,6 +73,7 @@ class DesiredService(Frozen):
     config_hash: str | None = None
     fields: dict[str, FieldValue] = {}
     doubtful: tuple[str, ...] = ()
+    unseen: tuple[str, ...] = ()
 
 
 class DesiredProject(Frozen):

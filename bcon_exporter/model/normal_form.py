@@ -203,6 +203,14 @@ def hosts_of(entries: object) -> dict[str, str]:
     return {host: ", ".join(sorted(addresses)) for host, addresses in found.items()}
 
 
+def device_request_of(driver: object, count: object, ids: object, capabilities: Iterable[str], options: object) -> str:
+    """Return a request for devices (GPUs) as text: "nvidia all gpu"; without ids, -1 stands for all of them."""
+    named = sorted(str(one) for one in ids) if isinstance(ids, Sequence) and not isinstance(ids, str) else []
+    amount = "ids " + ",".join(named) if named else "all" if str(count) in ("-1", "all") else f"count {count or 0}"
+    extra = sorted(f"{key}={value}" for key, value in options.items()) if isinstance(options, Mapping) else []
+    return " ".join([*([str(driver)] if driver else []), amount, ",".join(sorted(set(capabilities))), *extra])
+
+
 def healthcheck_of(check: Mapping[str, object], *, names: Mapping[str, str]) -> RawFields:
     """Return the set parts of a health check; `names` maps our part names to the source's keys."""
     fields: RawFields = {}

@@ -106,3 +106,46 @@ def test_malformed_answers_raise_only_what_the_reader_catches(key: str, wild: An
         parse_config(inspected(Config={key: wild}, HostConfig={key: wild}, Mounts=wild), {"Config": wild}, SEALER)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return
+
+
+def test_requested_gpus_and_named_devices_are_told_apart() -> None:
+    requests = [
+        {"Driver": "nvidia", "Count": 1, "DeviceIDs": None, "Capabilities": [["gpu"]], "Options": None},
+        {"Driver": "", "Count": -1, "DeviceIDs": None, "Capabilities": [["gpu"]], "Options": {"a": "b"}},
+        {"Driver": "cdi", "DeviceIDs": ["vendor.com/net=eth0"]},
+    ]
+    fields = container_fields(inspected(HostConfig={"DeviceRequests": requests, "NetworkMode": "x"}))
+    assert fields == {"devices.vendor.com/net=eth0": "cdi", "gpus": "all gpu a=b; nvidia count 1 gpu"}
+
+
+def test_links_are_kept_without_the_aliases_that_compose_adds() -> None:
+    links = ["shop-db-1:db", "shop-db-1:db-1", "shop-db-1:shop-db-1", "/other:/me/sql"]
+    host = {"NetworkMode": "x", "Links": links[3:]}
+    settings = {"Networks": {"x": {"Links": links[:3]}}}
+    fields = container_fields(inspected(HostConfig=host, NetworkSettings=settings))
+    assert {path: text for path, text in fields.items() if path.startswith("links.")} == {
+        "links.db": "shop-db-1",
+        "links.sql": "other",
+    }
+
+
+def test_mount_options_are_read_from_the_mount_and_from_its_request() -> None:
+    mounts = [{"Type": "bind", "Source": "/a", "Destination": "/a", "RW": True, "Propagation": "rshared"}]
+    asked = [{"Type": "volume", "Target": "/v", "VolumeOptions": {"NoCopy": True, "Subpath": "x"}}]
+    host = {"NetworkMode": "x", "Mounts": asked, "Binds": ["w:/w:ro,nocopy"], "VolumesFrom": ["a" * 64 + ":ro"]}
+    fields = container_fields(inspected(HostConfig=host, Mounts=mounts))
+    assert fields == {
+        "volumes./a": "bind /a",
+        "volumes./a.propagation": "rshared",
+        "volumes./v.nocopy": "true",
+        "volumes./v.subpath": "x",
+        "volumes./w.nocopy": "true",
+        "volumes_from": "aaaaaaaaaaaa:ro",
+    }
+
+
+def test_unmasked_system_paths_show_the_option_that_the_engine_does_not_list() -> None:
+    fields = container_fields(inspected(HostConfig={"NetworkMode": "x", "MaskedPaths": [], "ReadonlyPaths": []}))
+    assert fields == {"security_opt.systempaths=unconfined": "set"}
+    privileged = {"NetworkMode": "x", "MaskedPaths": None, "ReadonlyPaths": None, "Privileged": True}
+    assert container_fields(inspected(HostConfig=privileged)) == {"privileged": "true"}

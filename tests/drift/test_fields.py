@@ -29,7 +29,7 @@ def test_a_declared_field_is_compared_absent_changed_and_equal(path: str) -> Non
     desired = project(service(fields={path: "one"}))
     assert drift(desired, replica(fields={path: "one"})).status is DriftStatus.SYNCED
     assert kinds(drift(desired, replica(fields={path: "two"}))) == [("web", CONFIG, path)]
-    assert kinds(drift(desired, replica())) == [("web", CONFIG, path)]
+    assert kinds(drift(desired, replica(claim={"config_hash": "h0"}))) == [("web", CONFIG, path)]
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,9 @@ def test_a_shared_namespace_must_be_the_one_of_the_services_living_container(mod
 
 
 def test_mounts_of_volumes_from_are_not_the_files_to_declare() -> None:
-    desired = project(service(fields={"volumes_from": "db"}))
-    assert drift(desired, replica(fields={"volumes./x": "volume y"})).status is DriftStatus.SYNCED
+    desired = project(service(fields={"volumes_from": "container:files"}))
+    shared = replica(fields={"volumes_from": "files", "volumes./x": "volume y"})
+    assert drift(desired, shared).status is DriftStatus.SYNCED
 
 
 def test_an_exposed_port_follows_its_published_one() -> None:

@@ -13,7 +13,7 @@ from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.resources import find_changed_resources
 from bcon_exporter.drift.rule import LIKELY, LOW_CONFIDENCE, DriftRule, confidence_of_doubt
-from bcon_exporter.drift.wording import say_difference, say_value
+from bcon_exporter.drift.wording import say_difference, say_dropped, say_value
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
@@ -41,10 +41,12 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
             continue
         found = compare_fields(pair.service, container, container.config, pairing)
         same_hash = compare_hash(pair.service, container, pairing)
-        strong = [one for one in found if not one.weak]
+        dropped = [one for one in found if one.is_dropped and same_hash is True]
+        strong = [one for one in found if not one.weak and one not in dropped]
         explained = strong or _has_other_image(pair, container)
         shown = strong if explained or same_hash is not False else list(found)
         action = find_action(pair.service, container, shown, pairing)
+        shown = shown or dropped
         for difference in shown:
             confidence = _confidence(difference, pair, container, pairing)
             seen.setdefault(_Seen(difference, same_hash is True, action, confidence), []).append(container.name)
@@ -61,6 +63,8 @@ def _confidence(
 ) -> float:
     if difference.path in pair.service.doubtful:
         return confidence_of_doubt(pairing.project)
+    if difference.is_dropped and compare_hash(pair.service, container, pairing) is True:
+        return LOW_CONFIDENCE
     return _confidence_of_hash(container, pairing) if difference.weak else 1.0
 
 
@@ -75,16 +79,19 @@ def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
 
 def _field_drift(pair: ServicePairing, seen: _Seen, names: list[str]) -> ServiceDrift:
     difference = seen.difference
+    dropped = seen.outside_compose and difference.is_dropped
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.CONFIG_MISMATCH,
         expected=say_value(difference.path, difference.expected, difference.actual),
         actual=say_value(difference.path, difference.actual, difference.expected),
-        message=say_difference(difference, names, outside_compose=seen.outside_compose),
+        message=say_dropped(difference, names)
+        if dropped
+        else say_difference(difference, names, outside_compose=seen.outside_compose),
         severity=Severity.INFO if seen.confidence < 1 else Severity.WARNING,
         field=difference.path,
         container_name=names[0],
-        outside_compose=seen.outside_compose,
+        outside_compose=seen.outside_compose and not dropped,
         compose_would=seen.action,
         confidence=seen.confidence,
     )
@@ -99,13 +106,19 @@ def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> Se
         actual="another config hash",
         message=(
             f"Compose would recreate {where}: the config hash is not the file's, though every compared field is the "
-            "same. The file may say the same in another way."
+            f"same. {_say_unseen(pair)}"
         ),
         severity=Severity.INFO,
         container_name=names[0],
         compose_would="recreate",
         confidence=confidence,
     )
+
+
+def _say_unseen(pair: ServicePairing) -> str:
+    if not pair.service.unseen:
+        return "The file may say the same in another way."
+    return f"It may be in what no container shows: {', '.join(pair.service.unseen)}."
 
 
 CONFIG_MISMATCH = DriftRule(DriftType.CONFIG_MISMATCH, "docs/drift.md, Decisions", _find)

@@ -1,0 +1,55 @@
+"""Containers that a file names by service ("service:db") or by name, and a container by id or name. Pure."""
+
+import re
+
+from bcon_exporter.drift.pairing import ProjectPairing
+from bcon_exporter.model.desired import DesiredService
+
+_REPLICA = re.compile(r"(.+)[-_][0-9]+")
+
+
+def names_same(expected: str, actual: str, pairing: ProjectPairing) -> bool:
+    """Return whether a container, by name or by the first digits of its id, is the one that the file means.
+
+    Args:
+        expected: "service:web" or "container:name".
+        actual: As the container has it; of one that is gone only the name can still tell.
+        pairing: Knows the host's containers.
+    """
+    kind, _, name = expected.partition(":")
+    project = pairing.project.name
+    for one in pairing.snapshot.containers:
+        if actual not in (one.short_id, one.name):
+            continue
+        if kind == "container":
+            return name == one.name or one.id.startswith(name)
+        return one.compose is not None and (one.compose.project, one.compose.service) == (project, name)
+    return actual == name if kind == "container" else _is_replica_name(actual, project, name)
+
+
+def names_all(expected: str, actual: str, pairing: ProjectPairing) -> bool:
+    """Return whether two lists name the same containers; several replicas may stand for one service."""
+    wanted, found = expected.split(", "), actual.split(", ")
+    return all(any(_matches(one, other, pairing) for other in found) for one in wanted) and all(
+        any(_matches(one, other, pairing) for one in wanted) for other in found
+    )
+
+
+def _matches(expected: str, actual: str, pairing: ProjectPairing) -> bool:
+    if expected.endswith(":ro") != actual.endswith(":ro"):
+        return False
+    return names_same(expected.removesuffix(":ro"), actual.removesuffix(":ro"), pairing)
+
+
+def is_given_alias(alias: str, service: DesiredService, project: str) -> bool:
+    """Return whether Compose gives this alias with every link: "db-1" and "shop-db-1" for a link to db."""
+    linked = {value.shown for path, value in service.fields.items() if path.startswith("links.")}
+    match = _REPLICA.fullmatch(alias)
+    return match is not None and bool(
+        {f"service:{match[1]}", f"service:{match[1].removeprefix(f'{project}-')}"} & linked
+    )
+
+
+def _is_replica_name(name: str, project: str, service: str) -> bool:
+    match = _REPLICA.fullmatch(name)
+    return match is not None and match[1] in (f"{project}-{service}", f"{project}_{service}")

@@ -1,0 +1,111 @@
+"""Links, shared volumes and mount options are compared by the living container; what an engine drops is no drift."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.drift.builders import drift, kinds, only, project, replica, service
+
+DB = replica("db", id="d" * 64, fields={"networks.shop_default.aliases.db": "set"})
+OTHER = replica("db", id="e" * 64, claim={"project": "other"}, name="other-db-1")
+DB_SERVICE = service("db", {"networks.shop_default.aliases.db": "set"})
+
+
+@pytest.mark.parametrize("actual", ["dddddddddddd", "shop-db-1"])
+def test_shared_volumes_of_the_living_container_are_no_drift(actual: str) -> None:
+    desired = project(service("web", {"volumes_from": "service:db"}), DB_SERVICE)
+    report = drift(desired, DB, replica("web", fields={"volumes_from": actual}))
+    assert kinds(report) == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "actual"),
+    [
+        ("service:db", "eeeeeeeeeeee"),
+        ("service:db", "ffffffffffff"),
+        ("service:db:ro", "dddddddddddd"),
+        ("container:shop-db-1", "eeeeeeeeeeee"),
+        ("service:db", "dddddddddddd, eeeeeeeeeeee"),
+    ],
+)
+def test_shared_volumes_of_another_or_a_vanished_container_are_drift(wanted: str, actual: str) -> None:
+    desired = project(service("web", {"volumes_from": wanted}, config_hash=None), DB_SERVICE)
+    report = drift(desired, DB, OTHER, replica("web", fields={"volumes_from": actual}))
+    assert kinds(report) == [("web", "config_mismatch", "volumes_from")]
+
+
+def test_a_link_and_the_aliases_that_compose_adds_to_it_are_no_drift() -> None:
+    desired = project(service("web", {"links.sql": "service:db"}), DB_SERVICE)
+    links = {"links.sql": "shop-db-1", "links.db-1": "shop-db-1", "links.shop-db-1": "shop-db-1"}
+    assert kinds(drift(desired, DB, replica("web", fields=links))) == []
+
+
+def test_a_link_to_a_replica_that_is_gone_is_judged_by_its_name() -> None:
+    desired = project(service("web", {"links.sql": "service:db"}), DB_SERVICE)
+    report = drift(desired, DB, replica("web", fields={"links.sql": "shop-db-2, shop-db-1"}))
+    assert kinds(report) == []
+
+
+@pytest.mark.parametrize(("wanted", "actual"), [("service:db", "other-db-1"), ("container:redis", "shop-db-1")])
+def test_a_link_to_another_container_is_drift(wanted: str, actual: str) -> None:
+    desired = project(service("web", {"links.sql": wanted}), DB_SERVICE)
+    report = drift(desired, DB, OTHER, replica("web", fields={"links.sql": actual}))
+    assert kinds(report) == [("web", "config_mismatch", "links.sql")]
+
+
+def test_a_link_that_no_file_asks_for_is_drift() -> None:
+    report = drift(project(service("web"), DB_SERVICE), DB, replica("web", fields={"links.sql": "shop-db-1"}))
+    assert kinds(report) == [("web", "config_mismatch", "links.sql")]
+
+
+@pytest.mark.parametrize(
+    "dropped",
+    [
+        {"blkio_config.weight": "300"},
+        {"mem_limit": "64m"},
+        {"healthcheck.start_interval": "5s"},
+        {"annotations.a": "b"},
+    ],
+)
+def test_what_the_engine_could_not_do_is_a_remark_while_the_hash_is_the_files(dropped: dict[str, str]) -> None:
+    report = drift(project(service("web", dropped)), replica("web"))
+    assert report.status == "synced"
+    assert [one.field for one in report.remarks] == list(dropped)
+    assert "has no effect" in report.remarks[0].message
+
+
+def test_swap_of_minus_one_is_a_limit_that_the_kernel_cannot_set() -> None:
+    desired = project(service("web", {"memswap_limit": "160m"}))
+    assert drift(desired, replica("web", fields={"memswap_limit": "-1"})).status == "synced"
+    assert drift(desired, replica("web", fields={"memswap_limit": "150m"})).status == "drifted"
+
+
+def test_a_limit_that_is_missing_explains_an_unequal_hash() -> None:
+    report = drift(project(service("web", {"mem_limit": "64m"})), replica("web", claim={"config_hash": "h0"}))
+    assert only(report).field == "mem_limit"
+
+
+def test_a_limit_that_cannot_be_dropped_is_drift_though_the_hash_is_equal() -> None:
+    report = drift(project(service("web", {"pids_limit": "50"})), replica("web"))
+    assert kinds(report) == [("web", "config_mismatch", "pids_limit")]
+
+
+def test_options_of_a_mount_that_differs_as_a_whole_are_not_said_again() -> None:
+    desired = project(service("web", {"volumes./d": "bind /srv/d", "volumes./d.propagation": "rshared"}))
+    report = drift(desired, replica("web", claim={"config_hash": "h0"}))
+    assert kinds(report) == [("web", "config_mismatch", "volumes./d")]
+
+
+def test_the_order_of_networks_only_explains_an_unequal_hash() -> None:
+    desired = project(service("web", {"first_network": "a"}))
+    same = replica("web", fields={"first_network": "b"})
+    other = replica("web", fields={"first_network": "b"}, claim={"config_hash": "h0"})
+    assert kinds(drift(desired, same)) == []
+    assert only(drift(desired, other)).field == "first_network"
+
+
+def test_an_unexplained_hash_names_the_keys_that_no_container_shows() -> None:
+    desired = project(service("web", unseen=("platform", "develop")))
+    found = only(drift(desired, replica("web", claim={"config_hash": "h0"})))
+    assert found.confidence < 1
+    assert "platform, develop" in found.message
