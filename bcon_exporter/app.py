@@ -11,6 +11,7 @@ from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
 from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint, probe_interval
+from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
@@ -50,6 +51,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         store=Store(),
         thresholds=settings.thresholds,
         policy=_policy(settings),
+        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
         one_shot=one_shot,
     )
@@ -67,6 +69,7 @@ def refresh_context(context: Context, settings: Settings) -> Context:
         catalogue=load_catalogue(settings.catalogue.directory),
         thresholds=settings.thresholds,
         policy=_policy(settings),
+        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
     )
 
@@ -101,6 +104,7 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
         store=Store(),
         thresholds=settings.thresholds,
         policy=_policy(settings),
+        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
         now=lambda: snapshot.taken_at,
     )

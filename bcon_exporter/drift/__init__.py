@@ -1,6 +1,7 @@
 """Pure comparison of desired Compose projects with a snapshot."""
 
 from bcon_exporter.drift.engine import detect_drift
+from bcon_exporter.drift.ignoring import IgnoreRule, parse_ignore_rule
 from bcon_exporter.drift.projects import find_projects, find_untracked
 
-__all__ = ["detect_drift", "find_projects", "find_untracked"]
+__all__ = ["IgnoreRule", "detect_drift", "find_projects", "find_untracked", "parse_ignore_rule"]

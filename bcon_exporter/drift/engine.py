@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from bcon_exporter.drift.actions import has_stale_image_label
+from bcon_exporter.drift.ignoring import IgnoreRule, drop_ignored
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
 from bcon_exporter.drift.projects import find_untracked
 from bcon_exporter.drift.resources import find_unread_resources
@@ -15,16 +16,18 @@ from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 from bcon_exporter.model.reports import DriftReport, DriftStatus, ServiceReplicas
 
 
-def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport:
+def detect_drift(project: DesiredProject, snapshot: HostSnapshot, ignore: tuple[IgnoreRule, ...] = ()) -> DriftReport:
     """Compare what a project's files ask for with what runs.
 
     Args:
         project: The desired state, or the reason why it is unknown: then so is the report's status.
         snapshot: Taken with `config` facts; where they are missing, the status is unknown rather than synced.
+        ignore: What not to report, beside what the services' own labels say; counted.
     """
     pairing = pair_project(project, snapshot)
     known = project.services is not None
     found, failed = _run_rules(pairing) if known else ((), ())
+    found, ignored = drop_ignored(found, ignore, pairing)
     differences = tuple(one for one in found if one.confidence >= FIRM)
     doubts = tuple(one for one in found if one.confidence < FIRM and _hangs_on_a_variable(one, pairing))
     remarks = tuple(one for one in found if one.confidence < FIRM and one not in doubts)
@@ -44,11 +47,12 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot) -> DriftReport
         differences=differences,
         doubts=doubts,
         untracked=tuple(sorted(one.name for one in untracked if one.is_running)),
-        summary=_summary(status, differences, pairing, _reason(project, doubts, unread)),
+        summary=_summary(status, differences, pairing, _reason(project, doubts, unread), ignored),
         services=tuple(map(_replicas, pairing.services)),
         unknown_reason=project.problem,
         unknown_detail=_detail(project, pairing, unread),
         unresolved=project.unresolved,
+        ignored=ignored,
         remarks=(*remarks, *_stale_labels(pairing)),
         rule_errors=failed,
     )
@@ -143,22 +147,25 @@ def _reason(project: DesiredProject, doubts: tuple[ServiceDrift, ...], unread: s
     return "a rule failed"
 
 
-def _summary(status: DriftStatus, differences: tuple[ServiceDrift, ...], pairing: ProjectPairing, reason: str) -> str:
+def _summary(
+    status: DriftStatus, differences: tuple[ServiceDrift, ...], pairing: ProjectPairing, reason: str, ignored: int
+) -> str:
     name, services = pairing.project.name, len(pairing.services)
+    aside = f" {_count(ignored, 'difference')} ignored." if ignored else ""
     if status is DriftStatus.DRIFTED:
         counts = Counter(str(one.drift_type) for one in differences)
         listed = ", ".join(f"{count} {drift}" for drift, count in counts.items())
         affected = len({one.service_name for one in differences})
-        return f"{name}: {_count(len(differences), 'difference')} in {_count(affected, 'service')}: {listed}."
+        return f"{name}: {_count(len(differences), 'difference')} in {_count(affected, 'service')}: {listed}.{aside}"
     if status is DriftStatus.UNKNOWN:
-        return f"{name}: unknown whether it runs as its files say: {reason.rstrip('.')}."
+        return f"{name}: unknown whether it runs as its files say: {reason.rstrip('.')}.{aside}"
     match services:
         case 0:
             return f"{name}: its files ask for no service."
         case 1:
-            return f"{name}: its one service runs as the files say."
+            return f"{name}: its one service runs as the files say.{aside}"
         case _:
-            return f"{name}: all {services} services run as the files say."
+            return f"{name}: all {services} services run as the files say.{aside}"
 
 
 def _count(number: int, noun: str) -> str:

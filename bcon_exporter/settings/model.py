@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.settings.fields import (
     Address,
@@ -146,6 +147,20 @@ class FilterSettings(Section):
     exclude_projects: Names = Field((), description="Leave out containers of such Compose projects")
 
 
+def _ignore_rules(value: tuple[str, ...]) -> tuple[str, ...]:
+    for rule in value:
+        parse_ignore_rule(rule)
+    return value
+
+
+class DriftSettings(Section):
+    """Which differences from the Compose files are not reported; `*` stands for any characters."""
+
+    ignore: Annotated[Names, AfterValidator(_ignore_rules)] = Field(
+        (), description="Leave out these differences: project, project/service or project/service/field"
+    )
+
+
 class CatalogueSettings(Section):
     """Signatures of log messages."""
 
@@ -185,6 +200,7 @@ class Settings(BaseSettings):
     compose: ComposeSettings = ComposeSettings()
     thresholds: Thresholds = Thresholds()
     filter: FilterSettings = FilterSettings()
+    drift: DriftSettings = DriftSettings()
     catalogue: CatalogueSettings = CatalogueSettings()
     metrics: MetricsSettings = MetricsSettings()
     log: LogSettings = LogSettings()

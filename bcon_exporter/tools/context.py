@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from bcon_exporter import __version__, clock
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.docker_host import RequestCounts, Wants
+from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
@@ -105,6 +106,7 @@ class Context:
 
     Attributes:
         now: The wall clock; in a replay the time of the snapshot.
+        drift_ignore: Differences that are not reported.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         started_at: When the process came up; None for a command.
     """
@@ -116,6 +118,7 @@ class Context:
     store: Store
     thresholds: Thresholds = field(default_factory=Thresholds)
     policy: Policy = field(default_factory=Policy)
+    drift_ignore: tuple[IgnoreRule, ...] = ()
     scan_deadline_seconds: float = 15.0
     one_shot: bool = False
     now: Callable[[], datetime] = clock.utc_now

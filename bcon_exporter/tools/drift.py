@@ -35,7 +35,8 @@ class DriftFindings:
 def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     """Return where the running containers have left one Compose file."""
     snapshot = observe(context, DRIFT_WANTS)
-    return compare_project(_resolve(context, request.compose_file, request.project_name, snapshot), snapshot)
+    project = _resolve(context, request.compose_file, request.project_name, snapshot)
+    return compare_project(project, snapshot, context.drift_ignore)
 
 
 def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:
@@ -51,7 +52,7 @@ def get_untracked_containers(context: Context, request: GetUntrackedContainersIn
 def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
     """Return the drift of every project that runs or that the settings name."""
     desired = resolve_projects(context, snapshot)
-    reports = tuple(compare_project(project, snapshot) for project in desired)
+    reports = tuple(compare_project(project, snapshot, context.drift_ignore) for project in desired)
     strays = {facts.name for facts in snapshot.containers if facts.compose is None and facts.is_running}
     strays.update(name for report in reports for name in report.untracked)
     return DriftFindings(reports=reports, untracked=tuple(sorted(strays)))
