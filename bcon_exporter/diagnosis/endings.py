@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bcon_exporter.diagnosis.shutdowns import STOP_LIKE_CODES, Moment
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.thresholds import Thresholds
@@ -12,8 +13,7 @@ MATCH_SECONDS = 5
 """The engine's `die` event and `State.FinishedAt` differ by less than this."""
 WELL_SECONDS = 10
 """A run shorter than this says nothing yet."""
-STOP_LIKE_CODES = frozenset({130, 137, 143, 255})
-"""Codes that a stop or a shutdown leaves behind as well as a crash; history has to tell."""
+KILL_CODE = 137
 KEEPS_RUNNING = frozenset({"always", "unless-stopped"})
 _STOPPED = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState.RESTARTING, ContainerState.CREATED})
 
@@ -36,7 +36,7 @@ class Ending:
     Attributes:
         kind: NONE for a container that runs or never ran.
         exit: What history knows of it.
-        aged: Older than the age at which an end that nothing wants to undo is history.
+        aged: History: older than `exit_age_seconds`, and nothing wants it undone or nobody was watching then.
         certain: False when it was inferred without history.
     """
 
@@ -51,8 +51,17 @@ class Ending:
 NOT_ENDED = Ending(EndKind.NONE)
 
 
-def ending_of(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> Ending:
-    """Classify the end of a container that does not run ("Requested" in docs/symptoms.md)."""
+def ending_of(
+    container: ContainerFacts, now: datetime, thresholds: Thresholds, shutdowns: tuple[Moment, ...] = ()
+) -> Ending:
+    """Classify the end of a container that does not run ("Requested" in docs/symptoms.md).
+
+    Args:
+        container: Any; one that runs has no end.
+        now: When the facts were read.
+        thresholds: For the age at which an end is history.
+        shutdowns: Moments at which everything ended together, for ends that history does not know.
+    """
     if container.state not in _STOPPED:
         return NOT_ENDED
     code = container.exit_code
@@ -63,7 +72,9 @@ def ending_of(container: ContainerFacts, now: datetime, thresholds: Thresholds) 
     if container.state is ContainerState.CREATED:
         at = at or container.created_at
     kind, certain = _kind(container, code, known)
-    return Ending(kind, at, code, known, _is_aged(container, at, now, thresholds), certain)
+    if kind in (EndKind.FAILED, EndKind.UNKNOWN) and not certain and any(m.holds(at) for m in shutdowns if at):
+        kind = EndKind.SHUTDOWN
+    return Ending(kind, at, code, known, _is_aged(container, known, at, now, thresholds), certain)
 
 
 def _kind(container: ContainerFacts, code: int, known: ExitFacts | None) -> tuple[EndKind, bool]:
@@ -100,10 +111,23 @@ def _known_exit(container: ContainerFacts) -> ExitFacts | None:
     return None
 
 
-def _is_aged(container: ContainerFacts, at: datetime | None, now: datetime, thresholds: Thresholds) -> bool:
-    if at is None or container.restart_policy not in (None, "", "no"):
+def _is_aged(
+    container: ContainerFacts, known: ExitFacts | None, at: datetime | None, now: datetime, thresholds: Thresholds
+) -> bool:
+    if at is None or (known is not None and is_wanted(container)):
         return False
     return now - at > timedelta(seconds=thresholds.exit_age_seconds)
+
+
+def is_wanted(container: ContainerFacts) -> bool:
+    """Whether its restart policy says that it should run."""
+    return container.restart_policy not in (None, "", "no")
+
+
+def probably_oom(container: ContainerFacts, end: ExitFacts) -> bool:
+    """Whether an end looks like the OOM killer's although neither flag nor event says so: both get lost at times."""
+    limited = container.limits is not None and bool(container.limits.memory_bytes)
+    return limited and end.exit_code == KILL_CODE and not (end.requested or end.shutdown or end.killed or end.oom)
 
 
 def last_crash(container: ContainerFacts) -> ExitFacts | None:

@@ -5,18 +5,21 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.causes import conclude
+from bcon_exporter.diagnosis.causes import Conclusion, conclude
 from bcon_exporter.diagnosis.holds import hold_symptoms
-from bcon_exporter.diagnosis.peers import Neighbours
+from bcon_exporter.diagnosis.neighbours import Neighbours
+from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
+from bcon_exporter.diagnosis.roots import explained_by, find_roots, root_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, missing_facts, unknown
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
-from bcon_exporter.diagnosis.wording import explain_report, summarise_report, top_issue
+from bcon_exporter.diagnosis.shutdowns import find_shutdowns
+from bcon_exporter.diagnosis.wording import Place, explain_report, summarise_report, top_issue
 from bcon_exporter.errors import ContainerNotFoundError
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.facts import ContainerState, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.holds import Hold, HoldState
-from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause, Status
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -39,6 +42,7 @@ class Verdicts(NamedTuple):
 
 
 _ALL_WELL = Verdicts()
+_NO_CAUSES = Conclusion()
 
 
 def diagnose_host(
@@ -64,20 +68,11 @@ def diagnose_host(
         The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
         `summaries` (worst first), and the holds for the next scan.
     """
-    policy, before = policy or Policy(), holds.holds if holds is not None else {}
-    neighbours = Neighbours(snapshot)
-    reports: list[DiagnosisReport] = []
-    after: dict[str, Mapping[SymptomType, Hold]] = {}
-    for container in snapshot.containers:
-        if not policy.admits(container):
-            continue
-        case, orders = _case(container, snapshot, thresholds, catalogue, policy)
-        verdicts = judge(case, rules, orders.ignored)
-        verdicts, held = _hold(verdicts, case, before.get(container.id, _NO_HOLDS), orders)
-        if held:
-            after[container.id] = held
-        reports.append(_report(case, verdicts, orders, rules, neighbours))
-    return _host_report(snapshot, reports), HoldState(MappingProxyType(after))
+    before = holds.holds if holds is not None else {}
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules)
+    judged, after = _judge_all(snapshot, terms, before)
+    reports, roots = _conclude_all(snapshot, terms, judged)
+    return _host_report(snapshot, list(reports.values()), roots), HoldState(MappingProxyType(after))
 
 
 def diagnose_one(
@@ -92,13 +87,89 @@ def diagnose_one(
     Raises:
         ContainerNotFoundError: The snapshot does not hold it.
     """
-    container = next((one for one in snapshot.containers if one.id == container_id), None)
-    if container is None:
+    if all(one.id != container_id for one in snapshot.containers):
         msg = "The container is not there any more. List the containers to see which are."
         raise ContainerNotFoundError(msg, {"container_id": container_id[:64]})
-    case, orders = _case(container, snapshot, thresholds, catalogue, policy or Policy())
-    verdicts = judge(case, SYMPTOM_RULES, orders.ignored)
-    return _report(case, verdicts, orders, SYMPTOM_RULES, Neighbours(snapshot))
+    # The others are judged too: they may be why this one is ill, or ill because of it.
+    terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES)
+    judged, _ = _judge_all(snapshot, terms, {}, always=container_id)
+    reports, _ = _conclude_all(snapshot, terms, judged)
+    return reports[container_id]
+
+
+class _Terms(NamedTuple):
+    """What all containers are judged by."""
+
+    thresholds: Thresholds
+    catalogue: Catalogue
+    policy: Policy
+    rules: Sequence[SymptomRule]
+
+
+class _Judged(NamedTuple):
+    """One container with its verdicts, before causes are looked for."""
+
+    case: Case
+    orders: LabelOrders
+    verdicts: Verdicts
+
+
+def _judge_all(
+    snapshot: HostSnapshot,
+    terms: _Terms,
+    before: Mapping[str, Mapping[SymptomType, Hold]],
+    always: str | None = None,
+) -> tuple[dict[str, _Judged], dict[str, Mapping[SymptomType, Hold]]]:
+    """Ask the rules about every container that the policy admits; return the verdicts by id, and the holds."""
+    shutdowns = find_shutdowns(snapshot)
+    judged: dict[str, _Judged] = {}
+    after: dict[str, Mapping[SymptomType, Hold]] = {}
+    for container in snapshot.containers:
+        if container.id != always and not terms.policy.admits(container):
+            continue
+        orders = read_labels(container.labels, terms.thresholds)
+        case = Case(
+            container=container,
+            host=snapshot,
+            thresholds=orders.thresholds,
+            catalogue=terms.catalogue,
+            use_logs=terms.policy.use_logs,
+            shutdowns=shutdowns,
+        )
+        verdicts = judge(case, terms.rules, orders.ignored)
+        verdicts, held = _hold(verdicts, case, before.get(container.id, _NO_HOLDS), orders)
+        if held:
+            after[container.id] = held
+        judged[container.id] = _Judged(case, orders, verdicts)
+    return judged, after
+
+
+def _conclude_all(
+    snapshot: HostSnapshot, terms: _Terms, judged: Mapping[str, _Judged]
+) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...]]:
+    """Look for the causes of all symptoms, across containers; return the reports by id, and the roots."""
+    neighbours = Neighbours(snapshot)
+    symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
+    shutdowns = next((one.case.shutdowns for one in judged.values()), ())
+    around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns)
+    found = {one: conclude(judged[one].case, symptoms[one], terms.rules, neighbours, around) for one in symptoms}
+    roots = find_roots({one: said.points_to for one, said in found.items() if said.points_to is not None})
+    names = {container.id: container.name for container in snapshot.containers}
+    explained = explained_by(roots, names)
+    reports = {
+        container_id: _report(
+            one.case,
+            one.verdicts,
+            one.orders,
+            found.get(container_id, _NO_CAUSES),
+            Place(names.get(roots.get(container_id, "")), explained.get(container_id, ())),
+        )
+        for container_id, one in judged.items()
+    }
+    issues = {
+        root: top_issue(reports[root].symptoms, reports[root].likely_causes) for root in explained if root in reports
+    }
+    return reports, root_causes(explained, reports, issues, names)
 
 
 def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomType] = frozenset()) -> Verdicts:
@@ -140,20 +211,6 @@ def _verdict(rule: SymptomRule, case: Case) -> Symptom | NotEvaluated | None:
     return rule.judge(case)
 
 
-def _case(
-    container: ContainerFacts, snapshot: HostSnapshot, thresholds: Thresholds, catalogue: Catalogue, policy: Policy
-) -> tuple[Case, LabelOrders]:
-    orders = read_labels(container.labels, thresholds)
-    case = Case(
-        container=container,
-        host=snapshot,
-        thresholds=orders.thresholds,
-        catalogue=catalogue,
-        use_logs=policy.use_logs,
-    )
-    return case, orders
-
-
 def _hold(
     verdicts: Verdicts, case: Case, before: Mapping[SymptomType, Hold], orders: LabelOrders
 ) -> tuple[Verdicts, Mapping[SymptomType, Hold]]:
@@ -166,11 +223,10 @@ def _hold(
 
 
 def _report(
-    case: Case, verdicts: Verdicts, orders: LabelOrders, rules: Sequence[SymptomRule], neighbours: Neighbours
+    case: Case, verdicts: Verdicts, orders: LabelOrders, conclusion: Conclusion, place: Place
 ) -> DiagnosisReport:
-    container, symptoms = case.container, verdicts.symptoms
+    container, symptoms, causes = case.container, verdicts.symptoms, conclusion.causes
     started = container.started_at if container.is_running else None
-    causes, suggestions = conclude(case, symptoms, rules, neighbours) if symptoms else ((), ())
     status = status_of(symptoms)
     return DiagnosisReport(
         container_id=container.short_id,
@@ -181,13 +237,15 @@ def _report(
         status=status,
         symptoms=symptoms,
         likely_causes=causes,
-        suggestions=suggestions,
+        suggestions=conclusion.suggestions,
         summary=summarise_report(container, status, symptoms, causes, verdicts.not_evaluated),
-        detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices),
+        detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices, place),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,
         project=container.compose.project if container.compose is not None else None,
         service=container.compose.service if container.compose is not None else None,
+        root=place.root,
+        explains=place.explains,
     )
 
 
@@ -198,7 +256,9 @@ def status_of(symptoms: Sequence[Symptom]) -> Status:
     return _STATUS[max((symptom.severity for symptom in symptoms), key=lambda severity: severity.rank)]
 
 
-def _host_report(snapshot: HostSnapshot, reports: list[DiagnosisReport]) -> DiagnoseAllReport:
+def _host_report(
+    snapshot: HostSnapshot, reports: list[DiagnosisReport], roots: tuple[RootCause, ...]
+) -> DiagnoseAllReport:
     counts = dict.fromkeys(_RANK, 0)
     for report in reports:
         counts[report.status] += 1
@@ -215,6 +275,7 @@ def _host_report(snapshot: HostSnapshot, reports: list[DiagnosisReport]) -> Diag
         ignored=len(snapshot.containers) - len(reports),
         incomplete=tuple(names.get(one, one[:12]) for one in snapshot.incomplete),
         unread=dict(snapshot.unread),
+        roots=roots,
         reports=tuple(reports),
     )
 
@@ -226,6 +287,7 @@ def summary_of(report: DiagnosisReport) -> ContainerHealthSummary:
         container_name=report.container_name,
         status=report.status,
         top_issue=top_issue(report.symptoms, report.likely_causes),
+        root=report.root,
     )
 
 

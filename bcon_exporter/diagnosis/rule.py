@@ -7,6 +7,7 @@ from functools import cached_property
 
 from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, runs_well
 from bcon_exporter.diagnosis.logs import LogEvent, find_events
+from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
@@ -20,6 +21,7 @@ class Case:
 
     Attributes:
         use_logs: False leaves logs unread: log rules are then not evaluated.
+        shutdowns: Moments at which everything on the host ended together; see `find_shutdowns`.
     """
 
     container: ContainerFacts
@@ -27,6 +29,7 @@ class Case:
     thresholds: Thresholds
     catalogue: Catalogue
     use_logs: bool = True
+    shutdowns: tuple[Moment, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -41,7 +44,7 @@ class Case:
     @cached_property
     def ending(self) -> Ending:
         """How its last run ended."""
-        return ending_of(self.container, self.now, self.thresholds)
+        return ending_of(self.container, self.now, self.thresholds, self.shutdowns)
 
     @cached_property
     def looping(self) -> bool:

@@ -1,6 +1,7 @@
 """Says a verdict in sentences: one line, and a paragraph."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import Case
@@ -10,6 +11,17 @@ from bcon_exporter.model.reports import Status
 
 CERTAIN = 0.6
 """A cause below this confidence is not named in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a container stands among causes: the root behind its trouble, and those whose trouble it explains."""
+
+    root: str | None = None
+    explains: tuple[str, ...] = ()
+
+
+NO_PLACE = Place()
 
 
 def worst_first(symptoms: Sequence[Symptom]) -> list[Symptom]:
@@ -53,6 +65,7 @@ def explain_report(
     causes: Sequence[LikelyCause],
     not_evaluated: Sequence[NotEvaluated],
     notices: Sequence[str],
+    place: Place = NO_PLACE,
 ) -> str:
     """A readable paragraph: state, symptoms, causes, what could not be judged."""
     parts = [_state(case)]
@@ -60,6 +73,10 @@ def explain_report(
     if causes:
         likely = "; ".join(f"{cause.description.rstrip('.')} ({cause.confidence:.0%})" for cause in causes[:3])
         parts.append(f"Likely causes: {likely}.")
+    if place.root is not None:
+        parts.append(f"The root is {place.root}; its own report says more.")
+    if place.explains:
+        parts.append(f"Its trouble explains that of {', '.join(place.explains)}.")
     if not_evaluated:
         unclear = ", ".join(f"{entry.symptom.value} ({entry.reason})" for entry in not_evaluated)
         parts.append(f"Not evaluated: {unclear}.")

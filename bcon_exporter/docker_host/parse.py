@@ -11,7 +11,7 @@ from typing import Any
 from bcon_exporter.docker_host.parse_engine import parse_engine, parse_network, parse_volume
 from bcon_exporter.docker_host.parse_event import parse_event
 from bcon_exporter.docker_host.parse_health import health_from_status, parse_health
-from bcon_exporter.docker_host.parse_placement import parse_mounts, parse_networks, parse_ports
+from bcon_exporter.docker_host.parse_placement import parse_mounts, parse_networks, parse_ports, parse_wiring
 from bcon_exporter.docker_host.raw import from_epoch, get_bool, get_int, get_list, get_object, get_text, parse_time
 from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, ContainerState, Limits
@@ -121,6 +121,7 @@ def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = 
         "ports": parse_ports(entry, detail),
         "networks": parse_networks(get_object(entry, "NetworkSettings"), get_object(detail, "NetworkSettings")),
         "mounts": parse_mounts(entry, detail),
+        "wiring": parse_wiring(detail),
     }
     unread: dict[str, str] = {}
     _add_created(facts, unread, entry, detail)

@@ -1,4 +1,4 @@
-"""Ports, networks and mounts in raw Engine JSON → facts (see `parse`)."""
+"""Ports, networks, mounts and wiring in raw Engine JSON → facts (see `parse`)."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from bcon_exporter.docker_host.raw import get_bool, get_int, get_list, get_objec
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.facts import Mount, NetworkAttachment
 from bcon_exporter.model.masking import safe_text
+from bcon_exporter.model.wiring import Wiring
 
 MAX_ITEMS = 1024
 """More ports, networks or mounts of one container are left out."""
@@ -93,3 +94,28 @@ def parse_mounts(entry: dict[str, Any], detail: dict[str, Any]) -> tuple[Mount, 
             read_only=get_bool(mount, "RW") is False,
         )
     return tuple(found[target] for target in sorted(found))
+
+
+def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
+    """Return how inspect says that it is connected; None when it was not read."""
+    host = get_object(detail, "HostConfig")
+    if not host:
+        return None
+    published: dict[str, list[str]] = {}
+    _add_inspected(published, get_object(host, "PortBindings"))
+    return Wiring(
+        network_mode=clean_name(get_text(host, "NetworkMode") or ""),
+        published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
+        extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False)),
+        # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it
+        links={alias.rpartition("/")[2]: name.strip("/") for name, alias in _pairs(get_list(host, "Links"), last=True)},
+        user=clean_name(get_text(get_object(detail, "Config"), "User") or ""),
+        read_only_root=get_bool(host, "ReadonlyRootfs") is True,
+    )
+
+
+def _pairs(items: list[Any], *, last: bool) -> list[tuple[str, str]]:
+    """Return "a:b" entries as pairs, split at the first or the last colon; others are left out."""
+    texts = [safe_text(clean_name(item)) for item in items[:MAX_ITEMS] if type(item) is str]
+    parted = [text.rpartition(":") if last else text.partition(":") for text in texts]
+    return [(before, after) for before, colon, after in parted if before and colon and after]

@@ -11,6 +11,7 @@ from typing import Literal
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
 from bcon_exporter.model.lifecycle import LifecycleFacts
+from bcon_exporter.model.wiring import Wiring
 
 
 class ContainerState(StrEnum):
@@ -221,6 +222,7 @@ class ContainerFacts(Frozen):
     ports: dict[str, str | None] = {}
     networks: tuple[NetworkAttachment, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    wiring: Wiring | None = None
     compose: ComposeIdentity | None = None
     usage: UsageFacts | None = None
     last_usage: UsageFacts | None = None

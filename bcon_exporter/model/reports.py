@@ -104,6 +104,8 @@ class DiagnosisReport(Frozen):
         uptime: Seconds since it started; None when it does not run.
         summary: One line.
         rule_errors: Names of rules that raised; a defect of ours, counted.
+        root: Name of the other container whose trouble is behind this one's; its own report says why.
+        explains: Names of the containers whose trouble comes from this one.
     """
 
     container_id: str
@@ -121,15 +123,34 @@ class DiagnosisReport(Frozen):
     rule_errors: tuple[SymptomType, ...] = ()
     project: str | None = None
     service: str | None = None
+    root: str | None = None
+    explains: tuple[str, ...] = ()
 
 
 class ContainerHealthSummary(Frozen):
-    """One line of the host's report."""
+    """One line of the host's report. `root`: name of the other container whose trouble is behind this one's."""
 
     container_id: str
     container_name: str
     status: Status
     top_issue: str | None = None
+    root: str | None = None
+
+
+class RootCause(Frozen):
+    """A container whose trouble explains that of others: where to begin.
+
+    Attributes:
+        status: None when the container itself is not judged (filters, bcon.ignore).
+        issue: Its own worst symptom; None when nothing is wrong with it, as after a requested stop.
+        explains: Names of the others, sorted.
+    """
+
+    container_id: str
+    container_name: str
+    status: Status | None
+    issue: str | None
+    explains: tuple[str, ...]
 
 
 class DiagnoseAllReport(Frozen):
@@ -140,6 +161,7 @@ class DiagnoseAllReport(Frozen):
         ignored: Containers left out by filters or by the label bcon.ignore=true; not in the total.
         incomplete: Names of containers of which not all facts could be read.
         unread: Host-level facts that could not be read → the reason.
+        roots: The containers whose trouble explains that of others, the one that explains most first.
         reports: Every container's full report; in the scheduled scan and `GET /api/v1/diagnosis`, else empty.
     """
 
@@ -153,6 +175,7 @@ class DiagnoseAllReport(Frozen):
     ignored: int = 0
     incomplete: tuple[str, ...] = ()
     unread: dict[str, str] = {}
+    roots: tuple[RootCause, ...] = ()
     reports: tuple[DiagnosisReport, ...] = ()
 
 

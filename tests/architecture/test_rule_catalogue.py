@@ -7,6 +7,7 @@ import pytest
 from bcon_exporter.diagnosis.exit_codes import exit_causes
 from bcon_exporter.diagnosis.rule import SymptomRule
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
+from bcon_exporter.diagnosis.start_errors import START_ERRORS
 from bcon_exporter.drift.rules import DRIFT_RULES
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, SymptomType
@@ -44,7 +45,8 @@ def test_every_drift_type_is_tested(kind: str) -> None:
 
 def test_every_cause_that_the_code_can_name_is_documented() -> None:
     sources = "".join(path.read_text() for path in (ROOT / "bcon_exporter/diagnosis").rglob("*.py"))
-    named = {*re.findall(r'\bid="([a-z_]+)"', sources), *(cause.id for cause in exit_causes())}
+    by_value = (*exit_causes(), *(kind.cause for kind in START_ERRORS))
+    named = {*re.findall(r'\bid="([a-z_]+)"', sources), *(cause.id for cause in by_value)}
     text = (ROOT / "docs/symptoms.md").read_text()
 
     assert len(named) > 20

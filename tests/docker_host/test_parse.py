@@ -22,6 +22,7 @@ from bcon_exporter.docker_host.parse import (
 from bcon_exporter.docker_host.raw import from_epoch, parse_time
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount
 from bcon_exporter.model.naming import normalise_name
+from bcon_exporter.model.wiring import Wiring
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
 
@@ -401,3 +402,23 @@ def test_parsing_is_cheap() -> None:
     for _ in range(200):
         parse(listed, inspected)
     assert (time.process_time() - started) / 200 < 0.002
+
+
+def test_wiring_is_what_was_configured_whether_it_runs_or_not() -> None:
+    facts = with_host_config(
+        PortBindings={"80/tcp": [{"HostIp": "127.0.0.1", "HostPort": "8080"}], "81/tcp": None},
+        ExtraHosts=["db:192.0.2.7", "v6:2001:db8::1", "odd"],
+        Links=["/shop-db-1:/shop-web-1/db"],
+        ReadonlyRootfs=True,
+    )
+    assert facts.wiring == Wiring(
+        network_mode="shop_default",
+        published={"80/tcp": "127.0.0.1:8080"},
+        extra_hosts={"db": "192.0.2.7", "v6": "2001:db8::1"},
+        links={"db": "shop-db-1"},
+        read_only_root=True,
+    )
+
+
+def test_wiring_is_unknown_without_inspect() -> None:
+    assert parse(make_listed()).wiring is None

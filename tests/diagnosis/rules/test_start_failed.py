@@ -23,7 +23,7 @@ def test_the_engines_own_error_is_critical_and_quoted() -> None:
 
 
 def test_the_error_is_searched_for_its_cause() -> None:
-    assert diagnose(created(exit_code=128, error=TAKEN)).likely_causes[0].id == "port_taken"
+    assert diagnose(created(exit_code=128, error=TAKEN)).likely_causes[0].id == "port_held_by_host"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,66 @@
+"""Connects a failure with the change just before it: another image since the last recreation."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.lifecycle import LifecycleFacts
+from bcon_exporter.model.signatures import SuggestionText
+
+SOON_SECONDS = 600
+"""A failure this soon after a change is likely its consequence."""
+_FAILURES = frozenset(
+    {
+        SymptomType.EXIT_ERROR,
+        SymptomType.RESTART_LOOP,
+        SymptomType.START_FAILED,
+        SymptomType.OOM_KILLED,
+        SymptomType.UNHEALTHY,
+        SymptomType.LOG_ERROR,
+    }
+)
+
+
+def find_image_change(container: ContainerFacts, symptoms: Sequence[Symptom], now: datetime) -> list[Finding]:
+    """The change of image since which it fails, if it did not fail before."""
+    past = container.lifecycle
+    failing = [one for one in symptoms if one.type in _FAILURES and one.severity.rank >= Severity.ERROR.rank]
+    if past is None or not failing or past.image_changed_at is None or past.previous_image is None:
+        return []
+    changed = past.image_changed_at
+    since = (now - changed).total_seconds()
+    if since > timedelta(days=1).total_seconds() or _failed_before(past, changed):
+        return []
+    first = _first_failure(past, changed)
+    soon = first is not None and (first - changed).total_seconds() <= SOON_SECONDS
+    young = first is None and since <= SOON_SECONDS
+    cause = LikelyCause(
+        id="image_changed",
+        description=f"It fails since its image changed from {past.previous_image} to {container.image}, "
+        f"{in_seconds(since)} ago.",
+        confidence=0.75 if soon else 0.6 if young else 0.45,
+        evidence=(f"with {past.previous_image} it did not fail in the time that is known",),
+        related_symptoms=tuple(one.type for one in failing),
+    )
+    return [Finding(cause, (_COMPARE_IMAGES,))]
+
+
+def _failed_before(past: LifecycleFacts, changed: datetime) -> bool:
+    crashes = [end for end in past.exits if not (end.requested or end.shutdown) and (end.exit_code or end.oom)]
+    return any(at < changed for at in (*(end.at for end in crashes), *past.restarts, *past.oom_kills))
+
+
+def _first_failure(past: LifecycleFacts, changed: datetime) -> datetime | None:
+    ends = (end.at for end in past.exits if not (end.requested or end.shutdown) and (end.exit_code or end.oom))
+    return min((at for at in (*ends, *past.restarts, *past.oom_kills) if at >= changed), default=None)
+
+
+_COMPARE_IMAGES = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Compare the two images (release notes, variables, data format); the earlier one is known to have run.",
+    rationale="The image changed from {previous_image} to {image}; the failures began after that.",
+    check="docker inspect -f '{{.Config.Image}} {{.Image}} {{.Created}}' {name}",
+)

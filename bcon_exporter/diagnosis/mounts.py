@@ -1,0 +1,142 @@
+"""Finds the mount that a path in a log line lies on: what is full, read-only or another user's, and who shares it."""
+
+import re
+from collections.abc import Sequence
+
+from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.logs import Hit
+from bcon_exporter.diagnosis.neighbours import Neighbours
+from bcon_exporter.model.facts import ContainerFacts, Mount
+from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
+from bcon_exporter.model.signatures import Category, SuggestionText
+
+_PATH = re.compile(r"(?<![\w:/.-])/[\w@%+=.-]+(?:/[\w@%+=.-]+){0,20}")
+_FULL, _READ_ONLY = "disk_full", "disk_readonly"
+SHOWN_NAMES = 3
+
+
+def find_mount_causes(hits: Sequence[Hit], container: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
+    """What the mounts tell about full, read-only and forbidden paths that the log names."""
+    found = []
+    for hit in hits:
+        if hit.signature.id.startswith(_FULL):
+            found += _full(hit, container, neighbours)
+        elif hit.signature.id.startswith(_READ_ONLY):
+            found += _read_only(hit, container)
+        elif hit.signature.category is Category.PERMISSION:
+            found += _forbidden(hit, container)
+    return found
+
+
+def mount_at(container: ContainerFacts, line: str) -> Mount | None:
+    """The mount below which a path of the line lies; the deepest where one lies in another."""
+    for match in _PATH.finditer(line):
+        path = match.group(0).rstrip(".")
+        under = [one for one in container.mounts if path == one.target or path.startswith(one.target.rstrip("/") + "/")]
+        if under:
+            return max(under, key=lambda one: len(one.target))
+    return None
+
+
+def _full(hit: Hit, container: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
+    mount = mount_at(container, hit.line) or _only_mount(container, hit.line)
+    if mount is None:
+        return []
+    sharing = neighbours.sharing_mount(mount.source, container) if mount.source else ()
+    text = f"The {_named(mount)} is full"
+    if sharing:
+        names = ", ".join(one.name for one in sharing[:SHOWN_NAMES])
+        more = len(sharing) - SHOWN_NAMES
+        text += f"; {names}{f' and {more} more' if more > 0 else ''} write{'s' if len(sharing) == 1 else ''} there too"
+    peer = sharing[0].name if len(sharing) == 1 else None
+    suggestion = _ENLARGE_TMPFS if mount.type == "tmpfs" else _FREE_SHARED if sharing else _FREE
+    return [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
+
+
+def _only_mount(container: ContainerFacts, line: str) -> Mount | None:
+    """Where the line names no path, a single writable mount is the best guess, if there is one."""
+    writable = [one for one in container.mounts if not one.read_only]
+    return writable[0] if len(writable) == 1 and not _PATH.search(line) else None
+
+
+def _read_only(hit: Hit, container: ContainerFacts) -> list[Finding]:
+    mount = mount_at(container, hit.line)
+    if mount is not None and mount.read_only:
+        return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.92, hit, _READ_WRITE)]
+    if mount is None and container.wiring is not None and container.wiring.read_only_root:
+        text = "Its own file system is read-only (read_only), and no mount lies at the path that it writes to."
+        return [_finding("mount_read_only", text, 0.9, hit, _TMPFS_FOR_ROOT)]
+    return []
+
+
+def _forbidden(hit: Hit, container: ContainerFacts) -> list[Finding]:
+    mount, user = mount_at(container, hit.line), container.wiring.user if container.wiring is not None else ""
+    if mount is None or mount.source == "/var/run/docker.sock" or mount.target.endswith("docker.sock"):
+        return []
+    if mount.read_only:
+        return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.85, hit, _READ_WRITE)]
+    who = f"User {user}" if user and user not in ("0", "root") else "The user in the container"
+    text = f"{who} may not use the {_named(mount)}: it belongs to another user."
+    return [_finding("volume_owner_mismatch", text, 0.92, hit, _CHANGE_OWNER)]
+
+
+def _named(mount: Mount) -> str:
+    match mount.type:
+        case "volume":
+            return f"volume {mount.source[:40]} at {mount.target}"
+        case "bind":
+            return f"directory {mount.source} of the host at {mount.target}"
+        case _:
+            return f"{mount.type} at {mount.target}"
+
+
+def _finding(
+    name: str, text: str, confidence: float, hit: Hit, suggestion: SuggestionText, peer: str | None = None
+) -> Finding:
+    cause = LikelyCause(
+        id=name,
+        description=text,
+        confidence=confidence,
+        evidence=(hit.line[:240],),
+        related_symptoms=(hit.signature.symptom, SymptomType.LOG_ERROR),
+        peer=peer,
+    )
+    return Finding(cause, (suggestion,))
+
+
+_FREE = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Free space on the volume, or enlarge the file system that it lies on.",
+    rationale="Writes fail until there is space; databases may stop or lose data.",
+    check="docker system df -v",
+)
+_FREE_SHARED = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Find which of the containers that share the volume fills it, and free space.",
+    rationale="All that write there fail together, whoever filled it.",
+    check="docker system df -v",
+)
+_ENLARGE_TMPFS = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Enlarge the tmpfs (its size option), or write less there.",
+    rationale="A tmpfs lives in memory and is as large as it was configured; it counts against the memory limit.",
+    check="docker inspect -f '{{json .HostConfig.Tmpfs}} {{json .HostConfig.Mounts}}' {name}",
+)
+_READ_WRITE = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Mount it writable if the program must write there; else point the program elsewhere.",
+    rationale="The mount is configured read-only (ro).",
+    check="docker inspect -f '{{range .Mounts}}{{.Destination}} rw={{.RW}} {{end}}' {name}",
+)
+_TMPFS_FOR_ROOT = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Give it a volume or a tmpfs at the path that it writes to.",
+    rationale="With read_only everything outside of mounts is refused.",
+    check="docker inspect -f '{{.HostConfig.ReadonlyRootfs}}' {name}",
+)
+_CHANGE_OWNER = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Give the directory to the user that the container runs as, or run it as the directory's owner.",
+    rationale="The kernel compares numeric user ids; names inside the image mean nothing on the host.",
+    check="docker inspect -f '{{.Config.User}} {{range .Mounts}}{{.Source}}:{{.Destination}} {{end}}' {name}",
+)

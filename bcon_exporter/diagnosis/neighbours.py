@@ -1,0 +1,287 @@
+"""Finds the containers that a name, an address or a port in a log line stands for, as Docker itself would."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+
+_LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
+_THIS_HOST = frozenset({"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host-gateway"})
+_NO_DNS = frozenset({"bridge", "host", "none"})
+"""Networks on which Docker resolves no names."""
+_ADDRESS = re.compile(r"\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*\]?")
+_PORT_IN_WORDS = re.compile(r"\bport[ =:]{1,3}([0-9]{1,5})\b")
+_JOINED = "container:"
+_SWARM_SERVICE, _SWARM_STACK = "com.docker.swarm.service.name", "com.docker.stack.namespace"
+
+
+class Reach(StrEnum):
+    """How the asking container can get to the one that is meant."""
+
+    NETWORK = "network"
+    NAMESPACE = "namespace"
+    PUBLISHED = "published"
+    NO_ALIAS = "no_alias"
+    NO_DNS = "no_dns"
+    APART = "apart"
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """The containers that are meant; several are replicas of one service."""
+
+    containers: tuple[ContainerFacts, ...]
+    reach: Reach
+
+
+class Neighbours:
+    """The containers of one host by the names under which others reach them. Built once, and only when needed."""
+
+    def __init__(self, host: HostSnapshot) -> None:
+        self._host = host
+
+    def by_id(self, container_id: str) -> ContainerFacts | None:
+        """The container with this full id, short id or name."""
+        return self._by_id.get(container_id)
+
+    def meant(self, host: str, port: int | None, asking: ContainerFacts) -> Meant | None:
+        """Whom `asking` reaches, or wants to reach, under `host`; None for itself and for what is no container here."""
+        host = host.rstrip(".").lower()
+        mapped = asking.wiring.extra_hosts.get(host) if asking.wiring is not None else None
+        if mapped is not None:
+            host = mapped.lower()
+        if is_local(host):
+            return self._meant_locally(port, asking)
+        if host in _THIS_HOST or self._is_gateway(host, asking):
+            return self._publishing(port, asking)
+        if _ADDRESS.fullmatch(host):
+            found = [one for one in self._sharing(asking) if _has_address(one, host.strip("[]"), self._nets(asking))]
+            return Meant(tuple(found), Reach.NETWORK) if found else None
+        return self._named(host, asking)
+
+    def service(self, name: str, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """The containers of a service of the asking container's own Compose project."""
+        if asking.compose is None:
+            return ()
+        return tuple(self._by_service.get((asking.compose.project, name.lower()), ()))
+
+    def inside(self, container: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """The other containers that share its network namespace."""
+        owner = self._owner(container)
+        return tuple(one for one in self._by_owner.get(owner.id, ()) if one.id != container.id)
+
+    def joined(self, container: ContainerFacts) -> ContainerFacts | None:
+        """The container whose network namespace it has joined; None when it has its own."""
+        owner = self._owner(container)
+        return None if owner.id == container.id else owner
+
+    def sharing_mount(self, source: str, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """The other containers that mount the same volume or host directory."""
+        return tuple(one for one in self._by_source.get(source, ()) if one.id != asking.id)
+
+    def offering(self, port: int, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """The containers on its networks whose image or configuration names this port."""
+        return tuple(one for one in self._sharing(asking) if port in ports_of(one) and one.is_running)
+
+    def publishing(self, port: int, protocol: str = "tcp") -> tuple[ContainerFacts, ...]:
+        """The containers that publish this port of the host, or would if they ran; `host` networking left out."""
+        return tuple(self._by_host_port.get((port, protocol), ()))
+
+    def _meant_locally(self, port: int | None, asking: ContainerFacts) -> Meant | None:
+        if _mode(asking) == "host":
+            return self._publishing(port, asking)
+        inside = self.inside(asking)
+        return Meant(inside, Reach.NAMESPACE) if inside else None
+
+    def _publishing(self, port: int | None, asking: ContainerFacts) -> Meant | None:
+        found = [one for one in self.publishing(port) if one.id != asking.id] if port else []
+        return Meant(tuple(found), Reach.PUBLISHED) if found else None
+
+    def _named(self, host: str, asking: ContainerFacts) -> Meant | None:
+        linked = self._linked(host, asking)
+        if linked is not None:
+            return Meant((linked,), Reach.NETWORK)
+        nets = self._nets(asking)
+        bare = _without_network(host, nets)
+        resolved = [one for one in self._sharing(asking) if bare in _names_on(one, nets - _NO_DNS)]
+        if resolved:
+            return Meant(_own_first(resolved, asking), Reach.NETWORK)
+        own = [one for one in self.service(bare, asking) if one.id != asking.id]
+        named = self._by_id.get(bare)
+        if not own and (named is None or named.id == asking.id or named.name.lower() != bare):
+            return None
+        found = tuple(own) if own else (named,) if named is not None else ()
+        shared = frozenset().union(*(nets & self._nets(one) for one in found))
+        if not shared:
+            return Meant(found, Reach.APART)
+        return Meant(found, Reach.NO_DNS if shared <= _NO_DNS else Reach.NO_ALIAS)
+
+    def _linked(self, host: str, asking: ContainerFacts) -> ContainerFacts | None:
+        name = asking.wiring.links.get(host) if asking.wiring is not None else None
+        return self._by_id.get(name.lower()) if name else None
+
+    def _sharing(self, asking: ContainerFacts) -> list[ContainerFacts]:
+        """The other containers on any of its networks, in the host's order."""
+        found = {one.id: one for net in sorted(self._nets(asking)) for one in self._by_network.get(net, ())}
+        return [one for one in found.values() if one.id != asking.id]
+
+    def _nets(self, container: ContainerFacts) -> frozenset[str]:
+        return frozenset(network.name for network in self._owner(container).networks)
+
+    def _owner(self, container: ContainerFacts) -> ContainerFacts:
+        """Whose network namespace it lives in: its own, or that of the container it has joined."""
+        mode = _mode(container)
+        joined = self._by_id.get(mode.removeprefix(_JOINED).lower()) if mode.startswith(_JOINED) else None
+        return joined or container
+
+    def _is_gateway(self, address: str, asking: ContainerFacts) -> bool:
+        """Whether an address is the host's on one of its networks: Docker takes the first, and leases it to nobody."""
+        if not _ADDRESS.fullmatch(address) or not address.endswith(".1"):
+            return False
+        subnet = address.rpartition(".")[0]
+        own = (network.ip_address or "" for network in self._owner(asking).networks)
+        return any(ip.rpartition(".")[0] == subnet and ip != address for ip in own if ip)
+
+    @cached_property
+    def _by_id(self) -> dict[str, ContainerFacts]:
+        found = {one.name.lower(): one for one in reversed(self._host.containers)}
+        found |= {one.short_id: one for one in self._host.containers}
+        return found | {one.id: one for one in self._host.containers}
+
+    @cached_property
+    def _by_service(self) -> dict[tuple[str, str], list[ContainerFacts]]:
+        found: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            if one.compose is not None and not one.compose.oneoff:
+                found[one.compose.project, one.compose.service.lower()].append(one)
+        return found
+
+    @cached_property
+    def _by_network(self) -> dict[str, list[ContainerFacts]]:
+        found: dict[str, list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            for network in one.networks:
+                found[network.name].append(one)
+        return found
+
+    @cached_property
+    def _by_owner(self) -> dict[str, list[ContainerFacts]]:
+        found: dict[str, list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            found[self._owner(one).id].append(one)
+        return found
+
+    @cached_property
+    def _by_host_port(self) -> dict[tuple[int, str], list[ContainerFacts]]:
+        found: dict[tuple[int, str], list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            for binding in bindings_of(one):
+                found[binding.port, binding.protocol].append(one)
+        return found
+
+    @cached_property
+    def _by_source(self) -> dict[str, list[ContainerFacts]]:
+        found: dict[str, list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            for source in dict.fromkeys(mount.source for mount in one.mounts if mount.source):
+                found[source].append(one)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """One published port: host address ("" for all), host port, container port, protocol."""
+
+    address: str
+    port: int
+    inner: int
+    protocol: str
+
+
+def bindings_of(container: ContainerFacts) -> tuple[Binding, ...]:
+    """The ports it publishes, or would publish if it ran."""
+    told: dict[str, str | None] = {**(container.wiring.published if container.wiring is not None else {})}
+    told.update({inner: bound for inner, bound in container.ports.items() if bound})
+    found = []
+    for inner, bound in told.items():
+        number, _, protocol = inner.partition("/")
+        for text in (bound or "").split(", "):
+            address, _, port = text.rpartition(":")
+            if port.isascii() and port.isdigit() and number.isascii() and number.isdigit():
+                found.append(Binding(address.strip("[]"), int(port), int(number), protocol or "tcp"))
+    return tuple(found)
+
+
+def ports_of(container: ContainerFacts) -> frozenset[int]:
+    """The ports inside the container that its image or configuration names."""
+    named = (*container.ports, *(container.wiring.published if container.wiring is not None else ()))
+    numbers = (inner.partition("/")[0] for inner in named)
+    return frozenset(int(number) for number in numbers if number.isascii() and number.isdigit())
+
+
+def host_of(peer: str) -> str:
+    """`db:5432` as "db"; brackets and scheme dropped."""
+    bare = peer.rsplit("@", 1)[-1].rpartition("://")[2].removeprefix("[")
+    if bare.count(":") > 1:
+        return bare.split("]")[0]
+    return bare.split("/")[0].split(":")[0].split("]")[0]
+
+
+def port_of(peer: str, line: str = "") -> int | None:
+    """The port of `db:5432` or `[::1]:80`; else the one that the line names in words."""
+    bare = peer.rsplit("@", 1)[-1].rpartition("://")[2].split("/")[0]
+    after = bare.rpartition("]:")[2] if "]" in bare else bare.rpartition(":")[2] if bare.count(":") == 1 else ""
+    if not (after.isascii() and after.isdigit()):
+        words = _PORT_IN_WORDS.search(line)
+        after = words.group(1) if words else ""
+    return int(after) if after and 0 < int(after[:6]) < 65_536 else None  # noqa: PLR2004 - ports are 16 bits wide
+
+
+def is_local(host: str) -> bool:
+    """Whether a host is the container itself."""
+    return host.startswith(_LOCAL)
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is given by number."""
+    return _ADDRESS.fullmatch(host) is not None
+
+
+def _mode(container: ContainerFacts) -> str:
+    return container.wiring.network_mode if container.wiring is not None else ""
+
+
+def _has_address(container: ContainerFacts, address: str, nets: frozenset[str]) -> bool:
+    return any(network.ip_address == address for network in container.networks if network.name in nets)
+
+
+def _without_network(host: str, nets: frozenset[str]) -> str:
+    """`db.shop_default` and `tasks.db` as "db"."""
+    for net in nets:
+        host = host.removesuffix(f".{net.lower()}")
+    return host.removeprefix("tasks.")
+
+
+def _names_on(container: ContainerFacts, nets: frozenset[str]) -> set[str]:
+    """The names that Docker's DNS knows a container by on these networks."""
+    attached = [network for network in container.networks if network.name in nets]
+    if not attached:
+        return set()
+    names = {container.name.lower(), container.short_id}
+    aliases = {alias.lower() for network in attached for alias in network.aliases}
+    if container.compose is not None and not aliases:
+        names.add(container.compose.service.lower())  # the aliases were not read: Compose always gives this one
+    service = container.labels.get(_SWARM_SERVICE, "").lower()
+    if service:
+        names |= {service, service.removeprefix(container.labels.get(_SWARM_STACK, "").lower() + "_")}
+    return names | aliases
+
+
+def _own_first(found: list[ContainerFacts], asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
+    """Those of its own project where there are some: of others' equal aliases nobody thinks."""
+    project = asking.compose.project if asking.compose is not None else None
+    own = [one for one in found if one.compose is not None and one.compose.project == project]
+    return tuple(own) if project is not None and own else tuple(found)

@@ -1,0 +1,225 @@
+"""Says what is wrong with the container at the other end of a failed connection, as seen from the failure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bcon_exporter.diagnosis.endings import (
+    Ending,
+    EndKind,
+    ending_of,
+    is_looping,
+    probably_oom,
+    recent_restarts,
+)
+from bcon_exporter.diagnosis.exit_codes import explain_exit
+from bcon_exporter.diagnosis.numbers import in_percent, in_seconds
+from bcon_exporter.diagnosis.shutdowns import Moment
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.findings import Severity, Symptom, SymptomType
+from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.thresholds import Thresholds
+
+JITTER_SECONDS = 5
+READY_SECONDS = 60
+"""A service that has just started may not listen yet."""
+BEFORE_SECONDS = 300
+"""Up to here "so long before" says more than "so long ago"."""
+BUSY_RATIO = 0.9
+_GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT)
+"""Symptoms of a container that runs, in which it may not answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is known of the whole host when one container is looked at.
+
+    Attributes:
+        symptoms: Of each judged container, by full id.
+        shutdowns: Moments at which everything ended together.
+    """
+
+    now: datetime
+    thresholds: Thresholds
+    symptoms: Mapping[str, Sequence[Symptom]]
+    shutdowns: tuple[Moment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """When connections failed: the first and the last time that the log still shows; None where it has no times."""
+
+    first: datetime | None = None
+    last: datetime | None = None
+
+
+AT_SOME_TIME = Span()
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a container: cause id, the rest of a sentence that begins with its name, how sure."""
+
+    id: str
+    text: str
+    confidence: float
+    evidence: tuple[str, ...] = ()
+
+
+def trouble_of(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
+    """Why `other` did not answer at the time of `span`; None when it seems fine."""
+    match other.state:
+        case ContainerState.PAUSED:
+            return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(other), around)}", confidence=0.9)
+        case ContainerState.RESTARTING:
+            return _restarting(other, around)
+        case ContainerState.RUNNING:
+            return _running(other, span, around)
+        case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
+            return _stopped(other, span, around)
+
+
+def _paused_at(other: ContainerFacts) -> datetime | None:
+    return other.lifecycle.paused_at if other.lifecycle is not None else None
+
+
+def _since(at: datetime | None, around: Around) -> str:
+    return "" if at is None else f", for {in_seconds((around.now - at).total_seconds())}"
+
+
+def _restarting(other: ContainerFacts, around: Around) -> Trouble:
+    count = len(recent_restarts(other, around.now, around.thresholds)) or other.restart_count
+    times = f" ({count} restarts)" if count else ""
+    code = f", the last time with code {explain_exit(other.exit_code)}" if other.exit_code is not None else ""
+    return Trouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
+
+
+def _running(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
+    if is_looping(other, around.now, around.thresholds):
+        return _restarting(other, around)
+    if other.health is not None and other.health.status is HealthStatus.UNHEALTHY:
+        outputs = tuple(probe.output.strip()[:240] for probe in other.health.probes[-1:] if probe.output.strip())
+        return Trouble(
+            id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
+        )
+    return _came_back(other, span, around) or _not_ready(other, span) or _ailing(other, around)
+
+
+def _came_back(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
+    """It was away when the connections failed, and runs again."""
+    end, started = _last_end(other), other.started_at
+    if end is None or started is None or span.last is None or end.at > started:
+        return None
+    away_from = end.at - timedelta(seconds=JITTER_SECONDS)
+    ready_by = started + timedelta(seconds=READY_SECONDS)
+    if not (away_from <= span.last <= ready_by):
+        return None
+    again = in_seconds((around.now - started).total_seconds())
+    how = "was restarted on request" if end.requested else _how_it_ended(other, end.exit_code, end)
+    text = f"{how} {_when(end.at, span, around)}, and runs again since {again}"
+    sure = span.first is None or span.first >= away_from
+    return Trouble(id="dependency_restarted", text=text, confidence=0.8 if sure else 0.5)
+
+
+def _last_end(other: ContainerFacts) -> ExitFacts | None:
+    return other.lifecycle.exits[-1] if other.lifecycle is not None and other.lifecycle.exits else None
+
+
+def _not_ready(other: ContainerFacts, span: Span) -> Trouble | None:
+    started = other.started_at
+    if other.health is not None and other.health.status is HealthStatus.STARTING:
+        return Trouble(
+            id="dependency_starting", text="has not passed its health check yet since it started", confidence=0.6
+        )
+    if started is None or span.last is None or span.last > started + timedelta(seconds=READY_SECONDS):
+        return None
+    if span.first is not None and span.first < started - timedelta(seconds=JITTER_SECONDS):
+        after = in_seconds((started - span.first).total_seconds())
+        return Trouble(
+            id="dependency_starting", text=f"was started only {after} after the first failure", confidence=0.7
+        )
+    age = in_seconds(max(0.0, (span.last - started).total_seconds()))
+    return Trouble(
+        id="dependency_starting", text=f"had been started only {age} before the last failure", confidence=0.5
+    )
+
+
+def _ailing(other: ContainerFacts, around: Around) -> Trouble | None:
+    """It runs, but has a trouble of its own in which it may not answer."""
+    bad = [
+        one
+        for one in around.symptoms.get(other.id, ())
+        if one.type in _GROUNDS and one.severity.rank >= Severity.ERROR.rank
+    ]
+    if bad:
+        return Trouble(
+            id="dependency_ailing",
+            text=f"runs, but shows {bad[0].type.value}",
+            confidence=0.65,
+            evidence=(bad[0].description,),
+        )
+    usage = other.usage
+    if usage is not None and usage.cpu_ratio is not None and usage.cpu_ratio > BUSY_RATIO:
+        return Trouble(
+            id="dependency_overloaded", text=f"uses {in_percent(usage.cpu_ratio)} of its CPUs", confidence=0.6
+        )
+    return None
+
+
+def _stopped(other: ContainerFacts, span: Span, around: Around) -> Trouble:
+    ending = ending_of(other, around.now, around.thresholds, around.shutdowns)
+    trouble = _by_ending(other, ending, span, around)
+    late = span.last is not None and ending.at is not None
+    if late and ending.at is not None and span.last is not None:
+        late = ending.at > span.last + timedelta(seconds=JITTER_SECONDS)
+    if not late:
+        return trouble
+    # It still ran when the connections failed: its end is at most a part of the story.
+    return replace(trouble, confidence=0.4)
+
+
+def _by_ending(other: ContainerFacts, ending: Ending, span: Span, around: Around) -> Trouble:
+    when = "" if ending.at is None else f" {_when(ending.at, span, around)}"
+    if other.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
+        return Trouble(id="dependency_down", text="was created but never started", confidence=0.88)
+    if other.state is ContainerState.CREATED or (other.error and ending.kind is EndKind.FAILED):
+        error = (other.error[:240],) if other.error else ()
+        return Trouble(id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error)
+    match ending.kind:
+        case EndKind.REQUESTED:
+            asked = "was stopped on request" if ending.certain else "was probably stopped by hand"
+            return Trouble(id="dependency_stopped", text=f"{asked}{when}", confidence=0.9)
+        case EndKind.SHUTDOWN:
+            return Trouble(
+                id="dependency_stopped",
+                text=f"ended with the engine or its host{when} and was not started",
+                confidence=0.9,
+            )
+        case EndKind.DONE:
+            return Trouble(id="dependency_down", text=f"ended with code 0{when} and does not run", confidence=0.88)
+        case EndKind.FAILED | EndKind.UNKNOWN | EndKind.NONE:
+            lines = ending.exit.last_lines[-1:] if ending.exit is not None else ()
+            return Trouble(
+                id="dependency_down",
+                text=_how_it_ended(other, ending.exit_code, ending.exit) + when,
+                confidence=0.92,
+                evidence=lines,
+            )
+
+
+def _how_it_ended(other: ContainerFacts, code: int | None, end: ExitFacts | None) -> str:
+    if (end is not None and end.oom) or (end is None and other.oom_killed):
+        return "was OOM-killed"
+    if end is not None and end.killed:
+        return "was killed through the engine"
+    if end is not None and probably_oom(other, end):
+        return "was probably OOM-killed"
+    return "does not run" if code is None else f"exited with code {explain_exit(code)}"
+
+
+def _when(at: datetime, span: Span, around: Around) -> str:
+    if span.first is not None:
+        lead = (span.first - at).total_seconds()
+        if 0 <= lead <= BEFORE_SECONDS:
+            return f"{in_seconds(lead)} before"
+    return f"{in_seconds((around.now - at).total_seconds())} ago"

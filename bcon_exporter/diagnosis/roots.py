@@ -1,0 +1,60 @@
+"""Follows causes from container to container to the one at the root, so that a trouble is named once."""
+
+from collections.abc import Mapping, Sequence
+
+from bcon_exporter.model.reports import DiagnosisReport, RootCause
+
+
+def find_roots(points_to: Mapping[str, str]) -> dict[str, str]:
+    """Where the chain of causes that begins at each container ends.
+
+    Args:
+        points_to: Full id → full id of the container that its likeliest cause points to.
+
+    Returns:
+        Full id → full id of the last one. Containers that blame each other in a circle have no root.
+    """
+    roots = {}
+    for start in points_to:
+        seen, current = {start}, points_to[start]
+        while current in points_to and current not in seen:
+            seen.add(current)
+            current = points_to[current]
+        if current not in seen:
+            roots[start] = current
+    return roots
+
+
+def explained_by(roots: Mapping[str, str], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """Full id of each root → names of the containers whose trouble it explains, in order."""
+    found: dict[str, list[str]] = {}
+    for container_id, root in roots.items():
+        found.setdefault(root, []).append(names.get(container_id, container_id[:12]))
+    return {root: tuple(sorted(explained)) for root, explained in found.items()}
+
+
+def root_causes(
+    explained: Mapping[str, Sequence[str]],
+    reports: Mapping[str, DiagnosisReport],
+    issues: Mapping[str, str | None],
+    names: Mapping[str, str],
+) -> tuple[RootCause, ...]:
+    """One entry a root, the one that explains most first.
+
+    Args:
+        explained: Full id of each root → names of those that it explains.
+        reports: Of every judged container, by full id.
+        issues: Its own worst symptom in one line, by full id; None where nothing is wrong with it.
+        names: Of every container, by full id.
+    """
+    found = [
+        RootCause(
+            container_id=root[:12],
+            container_name=names.get(root, root[:12]),
+            status=reports[root].status if root in reports else None,
+            issue=issues.get(root) if root in reports else None,
+            explains=tuple(others),
+        )
+        for root, others in explained.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-len(one.explains), one.container_name)))
