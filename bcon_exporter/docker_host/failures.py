@@ -219,7 +219,7 @@ def overdue_error(endpoint: Endpoint, doing: str) -> OverdueError:
 
 def stuck_reason(doing: str) -> str:
     """Say why one container is not asked about for a while."""
-    return f"{doing}: the engine did not answer in time for this container alone, so it is asked once a minute only"
+    return f"{doing}: the engine did not answer in time for this container alone, so it is asked more rarely"
 
 
 def closed_error(endpoint: Endpoint, doing: str) -> DockerConnectionError:
