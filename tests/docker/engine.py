@@ -164,6 +164,7 @@ class PrivateEngine:
 
     def destroy(self) -> None:
         """Kill the namespace and remove folder, socket and cgroups; safe to call in any state."""
+        self._thaw()
         if init := self._find_init():
             subprocess.run([*_as_root(), "kill", "-KILL", str(init.pid)], check=False)
             wait_until(lambda: read_process(init.pid) is None, "the engine to die")
@@ -222,6 +223,16 @@ class PrivateEngine:
             return None
         process = read_process(known["pid"])
         return process if process and process.start_ticks == known["start_ticks"] else None
+
+    def _thaw(self) -> None:
+        """Let paused containers go on: a frozen process cannot even be killed."""
+        switches = [
+            (CGROUPS / "freezer" / self.name, "freezer.state", b"THAWED"),
+            (CGROUPS / self.name, "cgroup.freeze", b"0"),
+        ]
+        for folder, name, off in switches:
+            if frozen := [str(path) for path in folder.rglob(name) if path.parent != folder]:
+                subprocess.run([*_as_root(), "tee", *frozen], input=off, capture_output=True, check=False)
 
     def _remove_cgroups(self) -> bool:
         mine = [*CGROUPS.glob(self.name), *CGROUPS.glob(f"*/{self.name}")]
