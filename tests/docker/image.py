@@ -37,7 +37,7 @@ SCRIPTS: Mapping[str, str] = {
     "eat-memory": "exec tail /dev/zero",  # buffers one endless line until the kernel steps in
     "lose-child": "tail /dev/zero; echo child lost; exec serve",  # an OOM kill that the container survives
     "burn-cpu": "while :; do :; done",
-    "serve": "trap 'exit 0' TERM INT; while :; do sleep 1 & wait $!; done",  # a well-behaved service
+    "serve": "trap 'exit 0' TERM INT; while :; do sleep 60 & wait $!; done",  # a well-behaved service
 }
 
 
@@ -57,10 +57,17 @@ def build_image(host: str, tag: str = IMAGE, environment: Mapping[str, str] | No
         message = "no statically linked busybox (Debian, Ubuntu: apt-get install busybox-static)"
         raise FileNotFoundError(message)
     lines = "".join(f"ENV {key}={value}\n" for key, value in (environment or {}).items())
-    context = _archive({"Dockerfile": ((DOCKERFILE + lines).encode(), 0o644), "rootfs.tar": (_rootfs(busybox), 0o644)})
+    return build(
+        host, tag, {"Dockerfile": (f"{DOCKERFILE}{lines}".encode(), 0o644), "rootfs.tar": (_rootfs(busybox), 0o644)}
+    )
+
+
+def build(host: str, tag: str, context: Mapping[str, tuple[bytes, int]]) -> str:
+    """Build an image from the files of a context, with their modes, and return its id."""
     client = docker.APIClient(base_url=host, version="auto", timeout=60)
     try:
-        answers = list(client.build(fileobj=io.BytesIO(context), custom_context=True, tag=tag, rm=True, decode=True))
+        sent = io.BytesIO(archive(context))
+        answers = list(client.build(fileobj=sent, custom_context=True, tag=tag, rm=True, decode=True))
         failed = next((answer["error"] for answer in answers if "error" in answer), None)
         if failed:
             raise AssertionError(failed)
@@ -77,10 +84,10 @@ def _rootfs(busybox: Path) -> bytes:
     files["etc/group"] = (b"root:x:0:\nnogroup:x:65534:\n", 0o644)
     applets = subprocess.run([str(busybox), "--list"], capture_output=True, text=True, check=True).stdout.split()
     links = {f"bin/{applet}": "/bin/busybox" for applet in applets if applet != "busybox"}
-    return _archive(files, links, folders=("tmp", "var", "var/log", "proc", "sys", "dev"))
+    return archive(files, links, folders=("tmp", "var", "var/log", "proc", "sys", "dev"))
 
 
-def _archive(
+def archive(
     files: Mapping[str, tuple[bytes, int]], links: Mapping[str, str] | None = None, folders: tuple[str, ...] = ()
 ) -> bytes:
     """A tar archive with fixed times and owners, so that the same content is the same layer."""
