@@ -25,7 +25,7 @@ from bcon_exporter.compose.files import (
     to_local,
 )
 from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_model
-from bcon_exporter.compose.involved import fingerprint_files
+from bcon_exporter.compose.involved import FileMemory
 from bcon_exporter.compose.options import ComposeOptions
 from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, run_compose
 from bcon_exporter.errors import (
@@ -56,6 +56,7 @@ class ComposeReader:
         self._sealer = sealer
         self._lock = threading.Lock()
         self._cache: OrderedDict[str, DesiredProject | BconError] = OrderedDict()
+        self._files = FileMemory()
         self._version: str | None = None
         self.runs = 0
 
@@ -113,6 +114,10 @@ class ComposeReader:
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Return the projects of the files in the settings, running or not; problems are stated, never raised."""
         return tuple(self._configured(file, now) for file in self._options.files)
+
+    def files_changed(self) -> bool:
+        """Return whether a file of a project resolved before has changed since; each change is told once."""
+        return self._files.has_changed()
 
     def _configured(self, file: Path, now: datetime) -> DesiredProject:
         claimed = RunningProject(name=file.parent.name, config_files=(str(file),))
@@ -239,7 +244,7 @@ class ComposeReader:
 
     def _cache_key(self, invocation: Invocation) -> str | None:
         files = (*invocation.files, *invocation.env_files)
-        content = fingerprint_files(files, [invocation.cwd, *{file.parent for file in invocation.files}])
+        content = self._files.fingerprint(files, [invocation.cwd, *{file.parent for file in invocation.files}])
         if content is None:
             return None
         asked = json.dumps([content, invocation.arguments, sorted(self._options.environ.items())])

@@ -185,7 +185,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "shm_size", bytes_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
     for name, limit in _mapping(service.get("ulimits")).items():
         pair = limit if isinstance(limit, Mapping) else {"soft": limit, "hard": limit}
-        single = pair.get("single")
+        single = pair.get("single", 0)  # Compose leaves a limit of 0 out
         fields[f"ulimits.{name}"] = f"{pair.get('soft', single)}:{pair.get('hard', single)}"
     return fields
 

@@ -14,6 +14,8 @@ RING_SIZE = 256
 """How many events the daemon remembers (moby, daemon/events, all versions so far)."""
 _REMEMBERED = 4 * RING_SIZE
 _BUFFERED = 50_000
+_NO_CHANGE = frozenset(("health_status", "kill", "oom"))
+"""What alone changes neither whether a container runs nor how it is made."""
 
 _Key = tuple[int, str, str, str]
 
@@ -33,6 +35,7 @@ class EventLog:
         self._ended_at: datetime | None = None
         self._has_begun = False
         self.last_nano = 0
+        self.changes = 0
 
     def add(self, raw: dict[str, Any]) -> None:
         """Take one event of the live stream."""
@@ -94,6 +97,8 @@ class EventLog:
         if event is None:
             return
         self._touched.add(event.container_id)
+        if event.action not in _NO_CHANGE:
+            self.changes += 1
         if len(self._events) >= _BUFFERED:  # nobody drains: hold the newest half
             del self._events[: _BUFFERED // 2]
             self._gap = self._lost = True

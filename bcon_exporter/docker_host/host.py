@@ -66,6 +66,10 @@ class DockerHost:
         self._plan_probe(snapshot, wants, started)
         return snapshot
 
+    def changes(self) -> int:
+        """Return how often a container has been made, started, ended, removed or altered since we follow events."""
+        return self._log.changes
+
     def drain_events(self) -> EventBatch:
         """Return what the event stream brought since the last call; without `start`, what the daemon remembers."""
         if self._stream.is_started:

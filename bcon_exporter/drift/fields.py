@@ -87,8 +87,14 @@ def _is_seldom_done(path: str) -> bool:
 
 
 def _expected(declared: Mapping[str, FieldValue], image: Mapping[str, FieldValue] | None) -> dict[str, FieldValue]:
-    given = {path: value for path, value in (image or {}).items() if path not in declared}
+    given = {path: value for path, value in (image or {}).items() if path not in declared and _is_made(path, declared)}
     return {path: value for path, value in (given | dict(declared)).items() if value.fingerprint}
+
+
+def _is_made(path: str, declared: Mapping[str, FieldValue]) -> bool:
+    """Return whether the engine makes an image's volume: not where a tmpfs or another container's volume stands."""
+    root, _, target = path.partition(".")
+    return root != "volumes" or not (f"tmpfs.{target}" in declared or "volumes_from" in declared)
 
 
 def _same(path: str, expected: FieldValue, actual: FieldValue | None, pairing: ProjectPairing) -> bool:

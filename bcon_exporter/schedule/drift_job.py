@@ -42,6 +42,17 @@ class DriftJob:
         return tuple(set_first_seen(report, since) for report in reports)
 
 
+def is_same_drift(before: DriftScan | None, after: DriftScan | None) -> bool:
+    """Return whether two scans report the same."""
+    if before is None or after is None:
+        return before is after
+    return _essence(before) == _essence(after)
+
+
+def _essence(scan: DriftScan) -> list[tuple[object, ...]]:
+    return [(report.project_name, report.status, report.differences, report.services) for report in scan.reports]
+
+
 def drift_key(project: str, service: str, drift_type: str) -> str:
     """Return what a drift is remembered by, as coarse as its gauge."""
     return "\x1f".join((project, service, drift_type))

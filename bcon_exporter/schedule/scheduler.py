@@ -11,9 +11,10 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.schedule.daemon_threads import DaemonThreads
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
-from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.schedule.drift_job import DriftJob, is_same_drift
 from bcon_exporter.schedule.ticking import Every, SteadyTime, count_missed
-from bcon_exporter.store import SCAN_NAMES, ScanName
+from bcon_exporter.schedule.watching import DriftWatch
+from bcon_exporter.store import SCAN_NAMES, DriftScan, ScanName
 from bcon_exporter.tools import Context
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ _log = logging.getLogger(__name__)
 logging.getLogger("apscheduler").setLevel(logging.ERROR)  # its word on late and skipped runs is our counter
 
 DEAD_AFTER_INTERVALS = 3
+_LOOK_AROUND = "look-around"
+_LOOK_AROUND_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Scheduler:
         self._ticked = {name: context.monotonic() for name in SCAN_NAMES}
         self._due: dict[str, datetime | None] = dict.fromkeys(SCAN_NAMES)
         self._first_diagnosis_done = False
+        self._watch = DriftWatch()
+        self._looking = False
         self._apscheduler = BackgroundScheduler(
             timezone=self._time,
             executors={"default": DaemonThreads()},
@@ -82,6 +87,7 @@ class Scheduler:
             interval = self._intervals.of(name)
             delay = 0.0 if name == "diagnose" else interval
             self._apscheduler.add_job(self._run, Every(interval, delay), args=(name,), id=name, name=name)
+        self._apscheduler.add_job(self._look_around, Every(_LOOK_AROUND_SECONDS, _LOOK_AROUND_SECONDS), id=_LOOK_AROUND)
         self._apscheduler.start()
 
     def stop(self) -> None:
@@ -110,7 +116,18 @@ class Scheduler:
         now = self._context.monotonic()
         return all(now - self._ticked[name] <= DEAD_AFTER_INTERVALS * self._intervals.of(name) for name in SCAN_NAMES)
 
+    def _look_around(self) -> None:
+        """Start the drift scan before its time when something has happened that it would see."""
+        context = self._context
+        if self._looking or context.store.drift is None:
+            return
+        files_changed = context.compose.files_changed()
+        if self._watch.is_due(context.host.changes(), context.monotonic(), files_changed=files_changed):
+            self._start_drift_now()
+
     def _on_due(self, event: JobSubmissionEvent) -> None:
+        if event.job_id == _LOOK_AROUND:
+            return
         name: ScanName = event.job_id
         due: datetime = event.scheduled_run_times[-1]
         missed = count_missed(self._due[name], due, self._intervals.of(name))
@@ -124,6 +141,8 @@ class Scheduler:
         """Run one scan; nothing that goes wrong in it stops the next."""
         context = self._context
         started = context.monotonic()
+        changes, before = context.host.changes(), context.store.drift
+        self._looking = self._looking or name == "drift"
         try:
             self._jobs[name].run(context)
         except BconError as error:
@@ -131,7 +150,15 @@ class Scheduler:
         except BaseException:  # noqa: BLE001 -- the job boundary, in a thread of its own: also SystemExit ends this run only
             _log.exception("the %s scan failed because of a defect", name)
             self._record(context, name, started, InternalError("the scan failed because of a defect; see the log"))
+        if name == "drift":
+            self._note_look(context, changes, started, before)
         self._finish(context, name)
+
+    def _note_look(self, context: Context, changes: int, started: float, before: DriftScan | None) -> None:
+        self._looking = False
+        now = context.monotonic()
+        found = not is_same_drift(before, context.store.drift)
+        self._watch.note_look(changes, now, now - started, self._intervals.drift_seconds, found=found)
 
     def _record(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
         said = context.store.status(name).error

@@ -26,6 +26,9 @@ class Host(Protocol):
     def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
         """Read all containers once."""
 
+    def changes(self) -> int:
+        """Return how often something has happened to a container."""
+
     def drain_events(self) -> EventBatch:
         """Return what the event stream brought since it was last asked."""
 
@@ -98,6 +101,9 @@ class Wanted(Protocol):
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Resolve the files that the settings name."""
+
+    def files_changed(self) -> bool:
+        """Return whether a file that was read has changed since; each change is told once."""
 
 
 @dataclass(frozen=True, slots=True)

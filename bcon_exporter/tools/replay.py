@@ -95,6 +95,10 @@ class SnapshotHost:
         """Return the snapshot; it holds what it holds, whatever is wanted."""
         return self._snapshot
 
+    def changes(self) -> int:
+        """Nothing happens in a snapshot."""
+        return 0
+
     def drain_events(self) -> EventBatch:
         """Return nothing: the snapshot's containers already have their past."""
         return EventBatch(events=(), covers_since=None)
@@ -238,3 +242,7 @@ class SnapshotCompose:
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
         """Return every project of the snapshot."""
         return self._projects
+
+    def files_changed(self) -> bool:
+        """No file is read."""
+        return False

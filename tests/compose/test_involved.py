@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.compose.involved import fingerprint_files
+from bcon_exporter.compose.involved import FileMemory
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def fingerprint(directory: Path, text: str) -> str | None:
+LATER = time.time() + 3600
+"""By then every file has long been as it is."""
+
+
+def fingerprint(directory: Path, text: str, memory: FileMemory | None = None) -> str | None:
     (directory / "compose.yaml").write_text(text)
-    return fingerprint_files([directory / "compose.yaml"], [directory])
+    return (memory or FileMemory()).fingerprint([directory / "compose.yaml"], [directory])
 
 
 @pytest.mark.parametrize("name", ["inc.yaml", "app.env", "plain-name", ".env"])
@@ -55,3 +61,36 @@ def test_too_many_files_are_not_kept(tmp_path: Path) -> None:
     for number in range(210):
         (tmp_path / f"f{number}").write_text("")
     assert fingerprint(tmp_path, "\n".join(f"- f{number}" for number in range(210))) is None
+
+
+@pytest.mark.parametrize("name", ["compose.yaml", "app.env", ".env", "conf/late.env", "../up.env"])
+def test_a_change_is_seen_by_a_memory_that_has_settled(tmp_path: Path, name: str) -> None:
+    home = tmp_path / "home"
+    (home / "conf").mkdir(parents=True)
+    text = "services: {web: {env_file: [app.env, ./conf/late.env, ../up.env]}}\n"
+    memory = FileMemory(lambda: LATER)
+    first = fingerprint(home, text, memory)
+    assert not memory.has_changed()
+    with (home / name).open("a") as file:
+        file.write("#A=1\n")
+    assert memory.has_changed()
+    assert not memory.has_changed(), "each change is told once"
+    assert memory.fingerprint([home / "compose.yaml"], [home]) not in (first, None)
+
+
+def test_a_file_written_twice_in_one_tick_of_the_clock_is_read_again(tmp_path: Path) -> None:
+    memory = FileMemory()
+    first = fingerprint(tmp_path, "services: {a: {}}\n", memory)
+    before = (tmp_path / "compose.yaml").stat()
+    (tmp_path / "compose.yaml").write_text("services: {b: {}}\n")
+    os.utime(tmp_path / "compose.yaml", ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert memory.fingerprint([tmp_path / "compose.yaml"], [tmp_path]) not in (first, None)
+
+
+def test_a_directory_whose_files_change_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    memory = FileMemory(lambda: LATER)
+    first = fingerprint(tmp_path, "services: {a: {volumes: [./data:/data]}}\n", memory)
+    (tmp_path / "data" / "row").write_text("1")
+    assert not memory.has_changed()
+    assert memory.fingerprint([tmp_path / "compose.yaml"], [tmp_path]) == first

@@ -142,3 +142,13 @@ def test_a_batch_says_until_when_it_covers_while_no_stream_is_open() -> None:
     assert log.drain().covered_until is None
     log.note_end(NOW + timedelta(seconds=7))
     assert [log.drain().covered_until for _ in range(2)] == [NOW + timedelta(seconds=7)] * 2
+
+
+def test_only_events_that_change_a_container_are_counted_as_changes() -> None:
+    log = EventLog()
+    for second, action in enumerate(
+        ("create", "start", "health_status: healthy", "kill", "oom", "exec_start: x", "die")
+    ):
+        log.add(event(second, action))
+    log.add(event(6, "die"))
+    assert log.changes == 3

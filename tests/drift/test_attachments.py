@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.drift.builders import drift, kinds, only, project, replica, service
+from tests.drift.builders import drift, kinds, only, project, replica, sealed, service
 
 DB = replica("db", id="d" * 64, fields={"networks.shop_default.aliases.db": "set"})
 OTHER = replica("db", id="e" * 64, claim={"project": "other"}, name="other-db-1")
@@ -109,3 +109,21 @@ def test_an_unexplained_hash_names_the_keys_that_no_container_shows() -> None:
     found = only(drift(desired, replica("web", claim={"config_hash": "h0"})))
     assert found.confidence < 1
     assert "platform, develop" in found.message
+
+
+@pytest.mark.parametrize(
+    ("declared", "actual"),
+    [
+        ({"tmpfs./data": "default options"}, {"tmpfs./data": "default options"}),
+        ({"volumes_from": "container:x"}, {"volumes_from": "x", "volumes./data": "volume big"}),
+        ({"volumes_from": "container:x"}, {"volumes_from": "x"}),
+    ],
+)
+def test_an_images_volume_gives_way_to_a_tmpfs_and_to_another_containers(
+    declared: dict[str, str], actual: dict[str, str]
+) -> None:
+    made = replica("web", fields=actual, claim={"config_hash": "h1"})
+    assert made.config is not None
+    image = sealed({"volumes./data": "volume (anonymous)"})
+    made = made.model_copy(update={"config": made.config.model_copy(update={"image_fields": image})})
+    assert kinds(drift(project(service("web", declared)), made)) == []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +12,8 @@ from bcon_exporter.errors import DockerConnectionError, ErrorCode
 from bcon_exporter.schedule.scheduler import Intervals, Job, Scheduler
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.replay import SnapshotHost
+from tests.factories import snapshot
 from tests.outputs.scenes import Clock, drift_scan, make_context, scan_of
 from tests.waiting import wait_until
 
@@ -204,3 +206,27 @@ def test_the_same_failure_is_told_once_at_warning(running: list[Bench], caplog: 
 
     told = [record for record in caplog.records if "the engine is away" in record.getMessage()]
     assert [record.levelname for record in told if record.levelno >= 30] == ["WARNING"]
+
+
+class Busy(SnapshotHost):
+    """A replayed host on which something happens when a test says so."""
+
+    happened = 0
+
+    def changes(self) -> int:
+        """Return how often it has."""
+        return self.happened
+
+
+def test_an_event_brings_the_drift_scan_before_its_time(running: list[Bench]) -> None:
+    host, drift = Busy(snapshot()), Quiet()
+    context = make_context(host=None)
+    scheduler = Scheduler(replace(context, host=host), SLOW, lambda _: None, {"diagnose": Steps(), "drift": drift})
+    running.append(Bench(context, scheduler, []))
+    scheduler.start()
+    wait_until(lambda: drift.runs == 1, "the first drift scan", timeout_seconds=5)
+
+    host.happened += 1
+
+    wait_until(lambda: drift.runs == 2, "the second", timeout_seconds=15)
+    assert context.store.status("drift").missed == 0
