@@ -7,7 +7,7 @@ SIZES ?= 50 200 500
 PYTEST_ARGS ?=
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration bench soak screenshots lock clean venv packages
+.PHONY: help demo test lint fmt unit integration bench soak docs screenshots lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ bench: packages venv ## Measure a scan against the naive loop and write docs/per
 
 soak: packages venv ## Run the long forms of the fault tests: 1,000 containers, ten minutes of churn
 	TEST_SOAK=1 $(BIN)/pytest -m docker tests/docker/test_faults_churn.py tests/docker/test_faults_size.py $(PYTEST_ARGS)
+
+docs: venv ## Write the documents of symptoms and signatures anew from rules and catalogue
+	$(BIN)/python -m tests.architecture.signature_documents
 
 screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output
 	@.ci/setup.sh packages busybox

@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from bcon_exporter.diagnosis.causes import causes_of_hits, rank, suggestions_of
-from bcon_exporter.diagnosis.logs import LogEvent, find_events, summarise, template_of
+from bcon_exporter.diagnosis.line_buffer import LineBuffer
+from bcon_exporter.diagnosis.logs import LogEvent, read_events, summarise, template_of
+from bcon_exporter.diagnosis.recovery import Recoveries
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.log_reports import LogAnalysis, LogEventGroup, LogSymptom
 from bcon_exporter.model.signatures import Catalogue, Category
 
 MAX_GROUPS = 50
+MAX_CANDIDATES = 50_000
 MAX_EVIDENCE = 5
 _SHOWN_CHARS = 500
 _SEVERITIES = {SymptomType.SLOW_RESPONSE: Severity.WARNING, SymptomType.START_FAILED: Severity.CRITICAL}
@@ -27,9 +31,10 @@ def analyze(lines: Sequence[LogLine], catalogue: Catalogue) -> LogAnalysis:
         lines: Oldest first, cleaned and masked (see `log_text.lines_of`).
         catalogue: Signatures to recognise.
     """
-    found = find_events(lines, catalogue)
+    events = _told_from_history(lines, read_events(lines, catalogue, MAX_CANDIDATES))
+    found = [event for event in events if not event.recovered]
     hits = [hit for event in found for hit in event.hits]
-    groups = _groups(found)
+    groups = _groups(events)
     return LogAnalysis(
         lines=len(lines),
         symptoms=_symptoms(found),
@@ -39,6 +44,14 @@ def analyze(lines: Sequence[LogLine], catalogue: Catalogue) -> LogAnalysis:
         events=groups[:MAX_GROUPS],
         events_left_out=max(0, len(groups) - MAX_GROUPS),
     )
+
+
+def _told_from_history(lines: Sequence[LogLine], events: Sequence[LogEvent]) -> tuple[LogEvent, ...]:
+    """Mark what stands before the last successful start; a container's own starts are known better elsewhere."""
+    if not events:
+        return ()
+    start = Recoveries(LineBuffer([line.text for line in lines])).last_good_start()
+    return tuple(replace(event, recovered=event.recovered or event.index < start) for event in events)
 
 
 def _symptoms(events: Sequence[LogEvent]) -> tuple[LogSymptom, ...]:
@@ -79,10 +92,10 @@ def _categories_of(event: LogEvent) -> tuple[Category, ...]:
 
 
 def _groups(events: Sequence[LogEvent]) -> tuple[LogEventGroup, ...]:
-    by_template: dict[str, list[LogEvent]] = {}
+    by_template: dict[tuple[str, bool], list[LogEvent]] = {}
     for event in events:
-        by_template.setdefault(template_of(event.text), []).append(event)
-    groups = [_group(template, members) for template, members in by_template.items()]
+        by_template.setdefault((template_of(event.text), event.recovered), []).append(event)
+    groups = [_group(template, members) for (template, _), members in by_template.items()]
     return tuple(sorted(groups, key=lambda group: (group.history, -group.count)))
 
 
@@ -99,6 +112,8 @@ def _group(template: str, events: Sequence[LogEvent]) -> LogEventGroup:
         first_seen=times[0],
         last_seen=times[1],
         signatures=tuple(dict.fromkeys(hit.signature.id for hit in hits)),
+        runbooks=tuple(dict.fromkeys(hit.signature.runbook_link for hit in hits)),
         categories=tuple(dict.fromkeys(kind for event in events for kind in _categories_of(event))),
+        history=newest.recovered,
         peers=tuple(dict.fromkeys(hit.peer for hit in hits if hit.peer)),
     )

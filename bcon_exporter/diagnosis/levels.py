@@ -13,43 +13,68 @@ from bcon_exporter.model.signatures import Level
 HEAD_CHARS = 400
 """Levels stand near the beginning of a line."""
 
-_NAMES = {
-    **dict.fromkeys(("trace", "debug", "dbug", "fine", "finer", "finest", "verbose"), Level.DEBUG),
-    **dict.fromkeys(("info", "information", "informational", "notice", "note", "log", "system", "config"), Level.INFO),
-    **dict.fromkeys(("hint", "detail", "statement", "context", "inf", "success", "ok"), Level.INFO),
-    **dict.fromkeys(("warn", "warning", "wrn"), Level.WARNING),
-    **dict.fromkeys(("error", "err", "eror", "fail", "severe", "failure"), Level.ERROR),
-    **dict.fromkeys(
-        ("fatal", "critical", "crit", "crt", "panic", "alert", "emerg", "emergency", "dpanic"), Level.CRITICAL
-    ),
+_WORDS = {
+    Level.DEBUG: "trace trce debug dbug dbg fine finer finest verbose vrb silly spam t d",
+    Level.INFO: "info information informational inf notice note log system config hint detail statement context query "
+    "success ok n i",
+    Level.WARNING: "warn warning wrn w",
+    Level.ERROR: "error err eror fail severe failure e",
+    Level.CRITICAL: "fatal critical crit crt ftl panic alert emerg emergency dpanic f c",
 }
+_NAMES = {name: level for level, names in _WORDS.items() for name in names.split()}
+_ANY = (
+    "trace|trce|debug|dbug|dbg|verbose|vrb|info|information|inf|notice|note|warn|warning|wrn|error|err|eror|fail"
+    "|severe|fatal|ftl|critical|crit|crt|panic|alert|emerg"
+)
+_UPPERS = (
+    "TRACE|DEBUG|DEBG|DBG|VRB|INFO|INF|NOTICE|WARN|WARNING|WRN|ERROR|ERR|EROR|SEVERE|CRITICAL|CRIT|FATAL|FTL|PANIC"
+    "|ALERT|EMERG"
+)
 _LETTERS = {"D": Level.DEBUG, "I": Level.INFO, "W": Level.WARNING, "E": Level.ERROR, "F": Level.CRITICAL}
-_BUNYAN = dict(enumerate((Level.DEBUG, Level.DEBUG, Level.INFO, Level.WARNING, Level.ERROR, Level.CRITICAL), start=1))
+_TENS = dict(enumerate((Level.DEBUG, Level.DEBUG, Level.INFO, Level.WARNING, Level.ERROR, Level.CRITICAL), start=1))
+"""Bunyan's and pino's numbers: 10 trace, 30 info, 40 warn, 50 error, 60 fatal."""
+_MONOLOG = 100
+"""Monolog's numbers begin here: 100 debug, 200 info, 300 warning, 400 error, 500 to 600 worse."""
 _SYSLOG_LEVELS = (
     *(Level.CRITICAL, Level.CRITICAL, Level.CRITICAL, Level.ERROR),
     *(Level.WARNING, Level.INFO, Level.INFO, Level.DEBUG),
 )
+_UNITS = (Level.DEBUG, Level.INFO, Level.WARNING, Level.ERROR, Level.CRITICAL, Level.INFO, Level.INFO, Level.DEBUG)
+"""PHP applications' own numbers in JSON: 0 debug to 4 fatal; what lies above is syslog's."""
 _REDIS = {".": Level.DEBUG, "-": Level.INFO, "*": Level.INFO, "#": Level.WARNING}
 
 _PREFIX = re2.compile(r"^[\w.-]+ +\| ")
 _JSON = re2.compile(
-    r'"(?:level|lvl|severity|severity_text|log\.level|levelname|log_level|loglevel|@l|s)"\s*:\s*"?([A-Za-z]+|\d+)"?'
+    r'(?i)"(?:@?level|lvl|severity|severity_?text|log\.level|level_?name|log_?level|@l)"\s*:\s*"?([A-Za-z]+|\d+)\b'
 )
-_LOGFMT = re2.compile(r'(?:^|[\s\[{,])(?:level|lvl|severity|loglevel)="?([A-Za-z]+)"?')
+_MONGO_JSON = re2.compile(r'"s" ?: ?"([DIWEF])\d?"')
+_LOGFMT = re2.compile(r'(?i)(?:^|[\s\[{,])(?:level|lvl|severity|loglevel)="?([A-Z]+)"?')
 _KLOG = re2.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d")
+_LOGCAT = re2.compile(r"^\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ ([VDIWEF]) ")
+_LOGCAT_LEVELS = {**_LETTERS, "V": Level.DEBUG, "E": Level.WARNING}
+"""On Android E is what an app says of a missing default; what ends it is F."""
 _REDIS_LINE = re2.compile(r"^(?:\d+:[A-Z]|\[\d+\]) \d+ \w{3} (?:\d{4} )?[\d:.]+ ([.*#-]) ")
 _MONGO = re2.compile(r"^\d{4}-\d\d-\d\dT\S+ ([DIWEF])\d? +[A-Z_-]+ +\[")
-_SYSLOG = re2.compile(r"^<(\d{1,3})>")
-_ACCESS = re2.compile(r'"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS|CONNECT) [^"]*" (\d{3})\b')
-_IN_BRACKETS = re2.compile(r"\[ *(?:\w+:)?([A-Za-z]+)(?: [^\]]*)? *\]")
-_UPPER = re2.compile(
-    r"(?:^|[\s\[|(<:>-])(TRACE|DEBUG|INFO|NOTICE|LOG|HINT|DETAIL|STATEMENT|WARN|WARNING|ERROR|SEVERE|CRITICAL|FATAL"
-    r"|PANIC|ALERT|EMERG)(?:[\s\])>:|,\[-]|$)"
+_SYSLOG = re2.compile(r"^(?:<(\d{1,3})>|%([0-7])\|)")
+_ACCESS = re2.compile(r'"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS|CONNECT|PROPFIND) [^"]*" (\d{3})\b')
+_LETTER = re2.compile(r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-| ([DIWE])! |\[([DIWEF])\] ")
+_REPORT = re2.compile(r"^=(CRASH|ERROR|SUPERVISOR|WARNING|INFO|PROGRESS) REPORT====")
+_REPORTS = {"CRASH": Level.ERROR, "SUPERVISOR": Level.ERROR, "PROGRESS": Level.INFO}
+_PHP = re2.compile(
+    r"\b(?:PHP|Node) (Fatal error|Parse error|Recoverable fatal error|Warning|Notice|Deprecated|Startup)\b"
 )
+_PHP_LEVELS = {"Warning": Level.WARNING, "Notice": Level.INFO, "Deprecated": Level.INFO, "Startup": Level.WARNING}
+_OWN_WARNING = re2.compile(r"^(?:\(node:\d+\) |\S+:\d+: )(?:\[\w+\] )?(\w*Warning): ")
+_NPM = re2.compile(r"^npm (ERR!|error|WARN|warn|notice|info|verb|timing)(?: |$)")
+_IN_BRACKETS = re2.compile(r"[\[<] *(?:[\w.-]+:|[\w .#:-]{1,60}/)?([A-Za-z]{3,13}) *[\]>]")
+_UPPER = re2.compile(rf"(?:^|[\s\[|(<:>./\[-])({_UPPERS})(?:[\s\])>:|,\[!/-]|$)")
+_POSTGRES = re2.compile(r"(?:^|[\s\[])(LOG|HINT|DETAIL|STATEMENT|CONTEXT|QUERY|NOTICE):  ?")
 _START = re2.compile(
-    r"^(?:[\w./-]+: )?(trace|debug|dbug|info|Info|notice|warn|warning|Warning|fail|crit|fatal|Fatal|critical):?(?: |$)"
+    r"^(?:[\d\[][\d:.,TZ+/\s\]-]{3,40}|\w{3} +\d+ [\d:.]+ \S+ |[\w./@-]+(?:\[\d+\])?: |[\w./-]+:\d+: |\[[\w./-]+\] )*"
+    rf"(?i:({_ANY})(?: error)?(?:\[\d+\])?(?::| ?\t|  | -))"
 )
-_COLUMN = re2.compile(r"[,|] ?(Trace|Debug|Info|Information|Notice|Warn|Warning|Error|Fatal|Critical)(?:\s|[,|])")
+_WORD = re2.compile(r"^(trace|debug|dbug|info|notice|warn|warning|fail|crit|fatal|critical):? ")
+_COLUMN = re2.compile(rf"[,|] ?(?i:({_ANY})) *(?:[,|]|  )")
 
 
 def level_of(text: str) -> Level:
@@ -68,19 +93,33 @@ def level_of(text: str) -> Level:
 def _readers(head: str) -> Iterator[Callable[[str], Level | None]]:
     """The readers that may know the line, the surest first; cheap looks spare most of the searches."""
     first = head[:1]
-    if first == "{":
+    if "{" in head:
+        yield _mongo_json
         yield _json
-    elif first == "<":
+    if first in "<%":
         yield _syslog
     elif first in "IWEF" and head[1:2].isdigit():
         yield _klog
     elif first.isdigit() or first == "[":
         yield _redis
         yield _mongo
-    if "l=" in head or "y=" in head:
+        yield _logcat
+    elif first == "=":
+        yield _report
+    yield from _other_readers(head)
+
+
+def _other_readers(head: str) -> Iterator[Callable[[str], Level | None]]:
+    if "=" in head:
         yield _logfmt
     if "HTTP/" in head:
         yield _access
+    if head.startswith("npm "):
+        yield _npm
+    if "Warning: " in head or "PHP " in head:
+        yield _own_warning
+        yield _php
+    yield _letter
     yield _token
     yield _start
     if "," in head or "|" in head:
@@ -92,22 +131,23 @@ def _json(head: str) -> Level | None:
     if found is None:
         return None
     word = found.group(1)
-    if word.isdigit():
-        return _numbered(int(word))
-    return _LETTERS.get(word) or _NAMES.get(word.lower())
+    if not word.isdigit():
+        return _NAMES.get(word.lower())
+    value = int(word)
+    if value < len(_UNITS):
+        return _SYSLOG_LEVELS[value] if '"short_message"' in head else _UNITS[value]
+    return _TENS.get(value // 10) if value < _MONOLOG else _TENS.get(min(value // 100 + 1, max(_TENS)))
 
 
-def _numbered(value: int) -> Level | None:
-    """Bunyan's and pino's numbers: 10 trace, 30 info, 40 warn, 50 error, 60 fatal."""
-    return _BUNYAN.get(value // 10)
+def _mongo_json(head: str) -> Level | None:
+    return _letter_of(_MONGO_JSON, head) if '"s"' in head else None
 
 
 def _syslog(head: str) -> Level | None:
     found = _SYSLOG.search(head)
     if found is None:
         return None
-    severity = int(found.group(1)) & 7
-    return _SYSLOG_LEVELS[severity]
+    return _SYSLOG_LEVELS[int(found.group(1) or found.group(2)) & 7]
 
 
 def _access(head: str) -> Level | None:
@@ -117,17 +157,29 @@ def _access(head: str) -> Level | None:
     return Level.WARNING if found.group(1).startswith("5") else Level.INFO
 
 
-def _letter(pattern: Any, head: str) -> Level | None:
+def _letter_of(pattern: Any, head: str) -> Level | None:
     found = pattern.search(head)
     return None if found is None else _LETTERS[found.group(1)]
 
 
 def _klog(head: str) -> Level | None:
-    return _letter(_KLOG, head)
+    return _letter_of(_KLOG, head)
 
 
 def _mongo(head: str) -> Level | None:
-    return _letter(_MONGO, head)
+    return _letter_of(_MONGO, head)
+
+
+def _logcat(head: str) -> Level | None:
+    found = _LOGCAT.search(head)
+    return None if found is None else _LOGCAT_LEVELS[found.group(1)]
+
+
+def _letter(head: str) -> Level | None:
+    found = _LETTER.search(head)
+    if found is None:
+        return None
+    return _NAMES[next(group for group in found.groups() if group is not None).lower()]
 
 
 def _name(pattern: Any, head: str) -> Level | None:
@@ -139,8 +191,36 @@ def _logfmt(head: str) -> Level | None:
     return _name(_LOGFMT, head)
 
 
+def _report(head: str) -> Level | None:
+    found = _REPORT.search(head)
+    return None if found is None else _REPORTS.get(found.group(1)) or _NAMES[found.group(1).lower()]
+
+
+def _npm(head: str) -> Level | None:
+    found = _NPM.search(head)
+    if found is None:
+        return None
+    return _NAMES.get(found.group(1).rstrip("!").lower(), Level.INFO)
+
+
+def _php(head: str) -> Level | None:
+    found = _PHP.search(head)
+    return None if found is None else _PHP_LEVELS.get(found.group(1), Level.CRITICAL)
+
+
+def _own_warning(head: str) -> Level | None:
+    """Node's and Python's warnings; a promise that nobody handled is none."""
+    found = _OWN_WARNING.search(head)
+    if found is None:
+        return None
+    return Level.ERROR if found.group(1).startswith("Unhandled") else Level.WARNING
+
+
 def _start(head: str) -> Level | None:
-    return _name(_START, head)
+    found = _START.search(head)
+    if found is not None:
+        return _NAMES[found.group(1).lower()]
+    return _name(_WORD, head)
 
 
 def _column(head: str) -> Level | None:
@@ -153,17 +233,21 @@ def _redis(head: str) -> Level | None:
 
 
 def _token(head: str) -> Level | None:
-    """The first level in brackets or in capitals, whichever stands further left."""
-    bracket = _first_bracket(head) if "[" in head else None
+    """The first level in brackets, in capitals or in PostgreSQL's form, whichever stands furthest left."""
+    found = [(match.start(1), _NAMES[match.group(1).lower()]) for match in _tokens(head)]
+    return min(found)[1] if found else None
+
+
+def _tokens(head: str) -> Iterator[Any]:
+    if "[" in head or "<" in head:
+        for match in _IN_BRACKETS.finditer(head):
+            if match.group(1).lower() in _NAMES:
+                yield match
+                break
     upper = _UPPER.search(head)
-    if bracket is not None and (upper is None or bracket[0] <= upper.start(1)):
-        return bracket[1]
-    return None if upper is None else _NAMES[upper.group(1).lower()]
-
-
-def _first_bracket(head: str) -> tuple[int, Level] | None:
-    for found in _IN_BRACKETS.finditer(head):
-        level = _NAMES.get(found.group(1).lower())
-        if level is not None:
-            return found.start(), level
-    return None
+    if upper is not None:
+        yield upper
+    if ":  " in head or ": " in head:
+        own = _POSTGRES.search(head)
+        if own is not None:
+            yield own

@@ -4,24 +4,25 @@ Lines → candidates (one RE2 pass) → events (multi-line traces joined) → le
 """
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import accumulate
-from typing import Any
 
 from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.multiline import event_bounds
-from bcon_exporter.diagnosis.shapes import TRIGGERS, looks_like_failure
+from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
+from bcon_exporter.diagnosis.shapes import TRIGGERS, is_lost_answer, looks_like_failure
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
-from bcon_exporter.model.signatures import Catalogue, Level, Signature, compile_pattern
+from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 
 MAX_CANDIDATES = 2_000
 """Lines of one container that are looked at closely; the newest count."""
 SHOWN_CHARS = 240
+LOST_RATIO = 0.1
+"""So great a part of the lines must be lost answers (HTTP 500, 502, 504) before these count as failures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class LogEvent:
         text: The line that says most: the one with the signature, else the first.
         failed: It counts for `log_error`.
         index: Place of its first line among the lines that were read.
+        recovered: It was retried, and a later line tells of success: history.
     """
 
     at: datetime | None
@@ -50,12 +52,13 @@ class LogEvent:
     hits: tuple[Hit, ...] = ()
     failed: bool = False
     index: int = 0
+    recovered: bool = False
 
     def shows(self, symptom: SymptomType) -> bool:
         """Whether it is evidence for `symptom`."""
-        if symptom is SymptomType.LOG_ERROR and self.failed:
-            return True
-        return any(hit.signature.symptom is symptom for hit in self.hits)
+        if symptom is SymptomType.LOG_ERROR:
+            return self.failed
+        return any(hit.signature.symptom is symptom and hit.signature.blame == "program" for hit in self.hits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,36 +73,84 @@ class Template:
 
 
 def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEvent, ...]:
-    """Find the events of level warning or worse, and those that show a signature; oldest first."""
+    """Find the events that count: of level warning or worse, or with a signature, and not recovered; oldest first."""
+    return tuple(event for event in read_events(lines, catalogue) if not event.recovered)
+
+
+def read_events(
+    lines: Sequence[LogLine], catalogue: Catalogue, max_candidates: int = MAX_CANDIDATES
+) -> tuple[LogEvent, ...]:
+    """Find the events of level warning or worse, and those that show a signature; oldest first.
+
+    Args:
+        lines: Oldest first.
+        catalogue: Signatures to recognise.
+        max_candidates: So many of the newest lines that may matter are looked at closely.
+    """
     if not lines:
         return ()
-    screen = _screen(catalogue)
-    texts = [line.text for line in lines]
     try:
-        buffer = "\n".join(texts).encode()
+        buffer = LineBuffer([line.text for line in lines])
     except UnicodeEncodeError:
-        return find_events([replace(line, text=_without_surrogates(line.text)) for line in lines], catalogue)
-    occurring = screen.occurring(buffer)
-    if not occurring:
+        mended = [replace(line, text=line.text.encode("utf-8", "replace").decode()) for line in lines]
+        return read_events(mended, catalogue, max_candidates)
+    screen = _screen(catalogue)
+    candidates = buffer.lines_with(screen.screen)
+    if not candidates:
         return ()
-    candidates = _candidates(screen, occurring, buffer, texts)
+    return _marked(_events(lines, buffer, candidates[-max_candidates:], screen), buffer)
+
+
+def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int], screen: Catalogue) -> list[LogEvent]:
     events: list[LogEvent] = []
-    done = -1
-    for index in sorted(candidates)[-MAX_CANDIDATES:]:
-        pattern = candidates[index]
-        if index <= done or (pattern is not None and screen.owner(pattern).benign):
+    wanted = frozenset(candidates)
+    done = 0
+    for index in candidates:
+        if index < done:
             continue
         start, end = event_bounds(lines, index)
-        start = max(start, done + 1)
-        done = end - 1
-        event = _judge(lines[start:end], [candidates.get(number) for number in range(start, end)], screen)
+        start, done = max(start, done), end
+        matches = [(number, screen.matching(buffer.line(number))) for number in range(start, end) if number in wanted]
+        event = _judge(lines[start:end], _hits(buffer, matches, level_of(lines[start].text), screen))
         if event is not None:
             events.append(replace(event, index=start))
-    return tuple(events)
+    return events
 
 
-def _without_surrogates(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
+def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
+    """Mark what recovered, and count lost answers as failures where they are many."""
+    lost = [event for event in events if is_lost_answer(event.text)]
+    if lost and len(lost) >= LOST_RATIO * len(buffer.texts):
+        events = [replace(event, failed=True) if event in lost else event for event in events]
+    if any(_may_recover(event) for event in events):
+        recoveries = Recoveries(buffer)
+        events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
+    return tuple(_without_consequences(events))
+
+
+def _without_consequences(events: list[LogEvent]) -> list[LogEvent]:
+    """Leave out signatures that name a consequence, where the log also names what it may come from."""
+    hits = [hit for event in events if not event.recovered for hit in event.hits]
+    named = {(hit.signature.category, hit.signature.id) for hit in hits if hit.signature.blame == "program"}
+    gone = {hit.signature.id for hit in hits if _yields(hit.signature, named)}
+    if not gone:
+        return events
+    return [replace(event, hits=tuple(hit for hit in event.hits if hit.signature.id not in gone)) for event in events]
+
+
+def _yields(signature: Signature, named: set[tuple[Category, str]]) -> bool:
+    return any(category in signature.yields_to and other != signature.id for category, other in named)
+
+
+def _may_recover(event: LogEvent) -> bool:
+    return any(hit.signature.transient for hit in event.hits) or is_retried(event.text)
+
+
+def _is_over(event: LogEvent, recoveries: Recoveries) -> bool:
+    if not _may_recover(event):
+        return False
+    is_waiting = event.level < Level.ERROR or is_retried(event.text)
+    return recoveries.follow(event.index + event.line_count - 1, ready_counts=is_waiting)
 
 
 def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...]:
@@ -127,44 +178,8 @@ def _screen(catalogue: Catalogue) -> Catalogue:
     return catalogue.with_triggers(TRIGGERS)
 
 
-def _candidates(screen: Catalogue, occurring: list[int], buffer: bytes, texts: list[str]) -> dict[int, int | None]:
-    """Line number → index of the first pattern that finds it, None when only a trigger does."""
-    sizes = [len(text) if text.isascii() else len(text.encode()) for text in texts]
-    starts = list(accumulate(sizes, lambda total, size: total + size + 1, initial=0))
-    found: dict[int, int | None] = {}
-    for index in occurring:
-        is_pattern = index < screen.pattern_count()
-        compiled = screen.compiled(index) if is_pattern else _compiled_trigger(index - screen.pattern_count())
-        for number in _matching_lines(compiled, buffer, starts):
-            if is_pattern:
-                found[number] = index if found.get(number) is None else found[number]
-            else:
-                found.setdefault(number, None)
-    return found
-
-
-def _matching_lines(compiled: Any, buffer: bytes, starts: list[int]) -> Iterable[int]:
-    """Numbers of the lines that hold a match; each line once, and at most MAX_CANDIDATES, the newest.
-
-    A match may cross a line end (a negated class does); then the line alone decides.
-    """
-    position, yielded = 0, 0
-    while yielded < MAX_CANDIDATES * 2:
-        match = compiled.search(buffer, position)
-        if match is None:
-            return
-        number = bisect_right(starts, match.start()) - 1
-        position = starts[number + 1] if number + 1 < len(starts) else len(buffer)
-        if match.end() < position or compiled.search(buffer[starts[number] : position - 1]) is not None:
-            yielded += 1
-            yield number
-        if position >= len(buffer):
-            return
-
-
-def _judge(lines: Sequence[LogLine], patterns: Sequence[int | None], screen: Catalogue) -> LogEvent | None:
+def _judge(lines: Sequence[LogLine], hits: tuple[Hit, ...]) -> LogEvent | None:
     level = level_of(lines[0].text)
-    hits = _hits(lines, patterns, level, screen)
     if any(hit.signature.benign for hit in hits):
         return None
     failed = _failed(lines, level, hits)
@@ -176,37 +191,41 @@ def _judge(lines: Sequence[LogLine], patterns: Sequence[int | None], screen: Cat
     return LogEvent(lines[0].at, level, text.strip(), len(lines), hits, failed)
 
 
-def _hits(lines: Sequence[LogLine], patterns: Sequence[int | None], level: Level, screen: Catalogue) -> tuple[Hit, ...]:
-    hits: list[Hit] = []
-    for line, index in zip(lines, patterns, strict=True):
-        if index is None:
-            continue
-        signature = screen.owner(index)
-        if level < signature.min_level and not signature.benign:
-            continue
-        if all(hit.signature is not signature for hit in hits):
-            hits.append(Hit(signature, line.text.strip(), _peer(screen.compiled(index), line.text)))
-    return tuple(hits)
+def _hits(
+    buffer: LineBuffer, matches: Sequence[tuple[int, list[int]]], level: Level, screen: Catalogue
+) -> tuple[Hit, ...]:
+    """The first signature of each line that counts at the event's level; each once."""
+    hits: dict[str, Hit] = {}
+    for number, indexes in matches:
+        for index in indexes:
+            signature = screen.owner(index)
+            if level < signature.min_level and not signature.benign:
+                continue
+            if signature.id not in hits:
+                line = buffer.line(number)
+                hits[signature.id] = Hit(signature, buffer.texts[number].strip(), _peer(screen, index, indexes, line))
+            if signature.category is not Category.SLOW:  # that an answer was late does not say why
+                break
+    return tuple(hits.values())
 
 
-def _peer(compiled: Any, text: str) -> str | None:
-    if b"peer" not in compiled.groupindex:
-        return None
-    match = compiled.search(text.encode("utf-8", "replace"))
-    if match is None or match.group(b"peer") is None:
-        return None
-    peer: str = match.group(b"peer").decode("utf-8", "replace").rstrip(".:")
-    return peer or None
+def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) -> str | None:
+    """The host that the line names, as the first pattern of the same signature tells that finds one."""
+    for other in indexes:
+        compiled = screen.compiled(other)
+        if screen.owner(other) is screen.owner(index) and compiled.groupindex:
+            match = compiled.search(line)
+            named = [] if match is None else [text for text in match.groupdict().values() if text]
+            if named:
+                return named[0].decode("utf-8", "replace").rstrip(".:") or None
+    return None
 
 
 def _failed(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> bool:
+    if hits and all(hit.signature.blame == "client" for hit in hits):
+        return False
     if level >= Level.ERROR:
         return True
-    if level is Level.UNKNOWN:
-        return any(hit.signature.error for hit in hits) or looks_like_failure(lines[0].text, len(lines))
-    return any(hit.signature.error and hit.signature.symptom is SymptomType.LOG_ERROR for hit in hits)
-
-
-@lru_cache(maxsize=16)
-def _compiled_trigger(index: int) -> Any:
-    return compile_pattern(TRIGGERS[index])
+    if any(hit.signature.error and hit.signature.blame == "program" for hit in hits):
+        return True
+    return level is Level.UNKNOWN and looks_like_failure(lines[0].text, len(lines))

@@ -33,6 +33,7 @@ class LogEventGroup(Frozen):
         line: Number of the newest event's first line, from 1.
         line_count: Lines of the newest event: a stack trace is one event.
         signatures: Ids of the known failures that it shows, the most specific first.
+        runbooks: Where a person reads more about them, in the same order.
         peers: Hosts that its lines name.
         history: What it says is over: it was retried with success, or stands before the last successful start.
     """
@@ -46,6 +47,7 @@ class LogEventGroup(Frozen):
     first_seen: UtcDatetime | None = None
     last_seen: UtcDatetime | None = None
     signatures: tuple[str, ...] = ()
+    runbooks: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
     peers: tuple[str, ...] = ()
     history: bool = False

@@ -3,6 +3,7 @@
 The catalogue's data files fill them; diagnosis reads them. Matching is linear in the length of the text (RE2).
 """
 
+import re
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Any, Literal
@@ -17,6 +18,7 @@ SET_MEMORY_BYTES = 256 * 2**20
 """Cap of the matcher's lazily built automaton; too small a cap makes RE2 report "no match" instead of failing."""
 
 _BY_LINE = b"(?m)"
+_GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
 class Level(IntEnum):
@@ -86,6 +88,11 @@ class Signature(Frozen):
             "unknown" (the default) for one that INFO lines also use, "warning" and "error" for everyday words.
         benign: A line that looks like a failure and is none; it silences the event it stands in.
         error: Whether a line below level error that shows it is an error event too (`log_error`).
+        blame: "client" for what somebody outside did, a mistyped password: it names the kind of failure, and is no
+            symptom of the container at whatever level it is logged.
+        transient: It passes by itself: a later line that tells of success makes it history.
+        runbook: Address of a page that tells a person more; None for the section in docs/signatures.md.
+        yields_to: Beside a failure of these kinds in the same log, what it names is a consequence and not told.
     """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{2,59}$")
@@ -94,10 +101,19 @@ class Signature(Frozen):
     level: Literal["info", "unknown", "warning", "error"] = "unknown"
     benign: bool = False
     error: bool = True
+    blame: Literal["program", "client"] = "program"
+    transient: bool = False
+    yields_to: tuple[Category, ...] = ()
     patterns: tuple[SignaturePattern, ...] = Field(min_length=1)
     explanation: str = Field(min_length=10, max_length=600)
     causes: tuple[CauseText, ...] = ()
     suggestions: tuple[SuggestionText, ...] = ()
+    runbook: str | None = Field(None, max_length=300, pattern=r"^(?:https?://|docs/)[!-~]+$")
+
+    @property
+    def runbook_link(self) -> str:
+        """Where a person reads on: the signature's own runbook, else what the documentation says of it."""
+        return self.runbook or f"docs/signatures.md#{self.id}"
 
     @property
     def min_level(self) -> Level:
@@ -113,15 +129,16 @@ def compile_pattern(regex: str) -> Any:
     """
     options = re2.Options()
     options.log_errors = False
+    options.never_nl = True
     return re2.compile(_BY_LINE + regex.encode(), options)
 
 
 class Catalogue:
-    """Signatures ready to match: one pass over a whole buffer tells which of them occur in it at all.
+    """Signatures ready to match: one search finds the lines of a buffer that may matter, one look tells which do.
 
     Args:
         signatures: In the order of preference: of two that match one line, the earlier explains it.
-        triggers: Further expressions to search in the same pass; their indexes follow the patterns'.
+        triggers: Further expressions that make a line worth a look.
     """
 
     def __init__(self, signatures: Iterable[Signature], triggers: Iterable[str] = ()) -> None:
@@ -131,7 +148,9 @@ class Catalogue:
         self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
         regexes = [pattern.regex for signature in self.signatures for pattern in signature.patterns]
         self._compiled = tuple(compile_pattern(regex) for regex in regexes)
-        self._set = _build_set([*regexes, *triggers])
+        self._set = _build_set(regexes)
+        self.screen = _build_screen([*regexes, *triggers])
+        """Finds, in a buffer of lines, each one that a signature or a trigger matches."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalogue) and self.signatures == other.signatures
@@ -143,12 +162,12 @@ class Catalogue:
         """The same signatures, with other triggers searched in the same pass."""
         return Catalogue(self.signatures, triggers)
 
-    def occurring(self, buffer: bytes) -> list[int]:
-        """Indexes of the patterns (then triggers) that occur anywhere in `buffer`, ascending; cheap when none does."""
-        return sorted(self._set.Match(buffer) or ())
+    def matching(self, line: bytes) -> list[int]:
+        """Indexes of the patterns that match a line, ascending: in the order of preference."""
+        return sorted(self._set.Match(line) or ())
 
     def pattern_count(self) -> int:
-        """How many patterns there are: the first trigger's index."""
+        """How many patterns there are."""
         return len(self._compiled)
 
     def owner(self, index: int) -> Signature:
@@ -160,12 +179,26 @@ class Catalogue:
         return self._compiled[index]
 
 
-def _build_set(regexes: list[str]) -> Any:
+def _quiet_options() -> Any:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = SET_MEMORY_BYTES
-    built = re2.Set.SearchSet(options)
+    options.never_nl = True
+    return options
+
+
+def _build_set(regexes: list[str]) -> Any:
+    built = re2.Set.SearchSet(_quiet_options())
     for regex in regexes or ["a^"]:
         built.Add(_BY_LINE + regex.encode())
     built.Compile()
     return built
+
+
+def _build_screen(regexes: list[str]) -> Any:
+    """All expressions as one; of a match only its line counts, so that the longest one is as good as any."""
+    options = _quiet_options()
+    options.longest_match = True
+    options.never_capture = True
+    alternatives = (f"(?:{_GROUP_NAME.sub('(?:', regex)})" for regex in regexes or ["a^"])
+    return re2.compile(_BY_LINE + "|".join(alternatives).encode(), options)

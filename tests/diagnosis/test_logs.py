@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.diagnosis.logs import LogEvent, find_events, summarise, template_of
+from bcon_exporter.diagnosis.logs import LogEvent, find_events, read_events, summarise, template_of
 from bcon_exporter.model.findings import SymptomType
-from bcon_exporter.model.signatures import Level
+from bcon_exporter.model.signatures import Category, Level
 from tests.diagnosis.judging import shipped
 from tests.factories import logs
 
@@ -67,12 +67,63 @@ def test_a_phrase_in_an_info_line_is_no_failure() -> None:
     assert events_of("INFO will retry when connection refused") == ()
 
 
-def test_a_warning_shows_its_signature_but_is_no_error() -> None:
+def test_a_warning_that_shows_a_known_failure_is_a_failure() -> None:
     (event,) = events_of("WARN dial tcp 10.0.0.1:1: i/o timeout, will retry")
 
     assert event.level is Level.WARNING
     assert event.shows(SymptomType.NETWORK_ERROR)
+    assert event.shows(SymptomType.LOG_ERROR)
+
+
+def test_a_warning_of_a_nearly_full_disk_is_no_error_yet() -> None:
+    (event,) = events_of("[WARN ] high disk watermark [90%] exceeded on [n1]")
+
+    assert event.shows(SymptomType.DISK_PRESSURE)
     assert not event.shows(SymptomType.LOG_ERROR)
+
+
+def test_what_was_retried_with_success_is_history() -> None:
+    lines = logs("ERROR dial tcp db:5432: connect: connection refused, retrying", "INFO connected to db").lines
+
+    assert find_events(lines, shipped()) == ()
+    assert [event.recovered for event in read_events(lines, shipped())] == [True]
+
+
+def test_a_failure_after_the_success_counts() -> None:
+    events = events_of("INFO connected to db", "ERROR dial tcp db:5432: connect: connection refused, retrying")
+
+    assert [event.shows(SymptomType.NETWORK_ERROR) for event in events] == [True]
+
+
+def test_a_service_that_listens_has_not_reached_its_database_by_that() -> None:
+    events = events_of("Error: connect ECONNREFUSED 172.18.0.3:5432", "Server listening on port 3000")
+
+    assert any(event.shows(SymptomType.NETWORK_ERROR) for event in events)
+
+
+def test_another_persons_wrong_password_is_no_failure_of_the_container() -> None:
+    (event,) = events_of("ERROR Login failed: 'admin' (Remote IP: '203.0.113.9')")
+
+    assert event.hits[0].signature.category is Category.AUTH_FAILURE
+    assert [kind for kind in SymptomType if event.shows(kind)] == []
+
+
+def test_a_consequence_is_not_told_beside_its_cause() -> None:
+    events = events_of(
+        "mkdir: cannot create directory '/data/x': Permission denied",
+        "chown: cannot access '/data/x': No such file or directory",
+    )
+
+    assert [hit.signature.id for event in events for hit in event.hits] == ["permission_denied"]
+
+
+@pytest.mark.parametrize(("lost", "failed"), [(1, False), (2, True)])
+def test_lost_answers_count_from_a_tenth_of_the_lines_on(lost: int, failed: bool) -> None:
+    answers = ['10.0.0.1 - - [x] "GET / HTTP/1.1" 200 1'] * (20 - lost) + [
+        '10.0.0.1 - - [x] "GET / HTTP/1.1" 502 1'
+    ] * lost
+
+    assert any(event.shows(SymptomType.LOG_ERROR) for event in events_of(*answers)) is failed
 
 
 def test_events_that_differ_in_numbers_share_a_template() -> None:

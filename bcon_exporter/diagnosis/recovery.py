@@ -1,0 +1,82 @@
+"""What is over: a failure that was retried with success, or that stands before the last successful start."""
+
+from typing import Any
+
+from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.diagnosis.line_buffer import LineBuffer
+from bcon_exporter.model.signatures import Level, compile_pattern
+
+_RECOVERED = compile_pattern(
+    "(?i)"
+    r"\b(?:re-?)?connected(?: successfully)?(?: to| after| with|!|\.|,|\"|$)|\b(?:is |was )?connected\b.*after"
+    r"|connection (?:to \S+ )?(?:has been |was |is )?(?:re-?)?(?:established|restored|succeeded|successful|recovered)"
+    r"|connection (?:to \S+ )?(?:is )?(?:ok|up)\b|successfully (?:re-?)?connected|is UP\b"
+    r"|(?:is|are|came|back) (?:now )?(?:up|online|available|ready|reachable|back|alive|healthy)\b"
+    r"|\brecovered\b|\brestored\b|succeeded (?:at|after|on|in)|(?:retry|attempt) #?\d+ (?:of \d+ )?(?:succeeded|ok)"
+    r"|(?:retry|attempt|sync|flush|upload|send|backup|request)\w* .*(?:succeeded|successful)\b|back to normal"
+    r"|\bon attempt \d|\bafter \d+ (?:attempts?|retries|tries|failures)|became (?:available|reachable|healthy)"
+    r"|(?:re-?)joined .*successfully|session establishment complete|REPLICA sync: Finished"
+)
+_READY = compile_pattern(
+    "(?i)"
+    r"ready (?:to accept|for) connections|(?:server )?start(?:up)? complete|\bready (?:in \d|for start up)"
+    r"|\bstarted .* in \[?[\d.]+\]? ?(?:s|ms|sec|milli|seconds)|(?:now )?listening (?:on|at|for)\b"
+    r"|server (?:is )?(?:started|running|listening|ready)|waiting for (?:connections|logs|messages|jobs)"
+    r"|fully up and running|entered RUNNING state|application started|ready to (?:serve|accept|handle|receive)"
+    r"|Startup of .* complete|init process complete"
+)
+_NOT_YET = compile_pattern(
+    "(?i)"
+    r"\bnot\b|n't\b|no longer|fail|unable|\berror|lost|refus|disconnect|\bnever\b|\buntil\b|\bif\b|\bwhen\b|\bonce\b"
+    r"|waiting for (?:it|the|connection to)|should|must|cannot|trying|retrying|attempting"
+)
+_STARTS = compile_pattern(
+    "(?i)"
+    r"starting (?:PostgreSQL|gunicorn|nginx|MongoDB|\w*server|\w*application|\w+ v?\d|the server|up\b)"
+    r"|Redis is starting|MongoDB starting|starting as process|Starting \S+ (?:on|using|v\d)|Entrypoint script"
+    r"|\bbooting\b|:: Spring Boot ::|initiali[sz]ing (?:database|server)|\[cont-init"
+)
+_RETRIES = compile_pattern(
+    r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
+    r"|recovery mode"
+)
+
+
+class Recoveries:
+    """The lines of a log that say that something works, found once for all of its events."""
+
+    def __init__(self, buffer: LineBuffer) -> None:
+        self._recovered = self._lines(buffer, _RECOVERED)
+        self._ready = self._lines(buffer, _READY)
+        self._starts = buffer.lines_with(_STARTS)
+
+    def _lines(self, buffer: LineBuffer, pattern: Any) -> list[int]:
+        return [index for index in buffer.lines_with(pattern) if _is_good_news(buffer.texts[index])]
+
+    def follow(self, line: int, *, ready_counts: bool) -> bool:
+        """Whether a line after `line` says that what failed there works.
+
+        Args:
+            line: Index of the failure's last line.
+            ready_counts: A service that got ready counts too: it does not without what it retries.
+        """
+        return _any_after(self._recovered, line) or (ready_counts and _any_after(self._ready, line))
+
+    def last_good_start(self) -> int:
+        """Index of the line at which the last run that got ready began; 0 where none is seen to begin anew."""
+        if not self._ready:
+            return 0
+        return max((start for start in self._starts if start < self._ready[-1]), default=0)
+
+
+def _any_after(indexes: list[int], line: int) -> bool:
+    return bool(indexes) and indexes[-1] > line
+
+
+def _is_good_news(text: str) -> bool:
+    return _NOT_YET.search(text.encode("utf-8", "replace")) is None and level_of(text) < Level.WARNING
+
+
+def is_retried(text: str) -> bool:
+    """Whether the line itself says that it will be tried again."""
+    return _RETRIES.search(text.encode("utf-8", "replace")) is not None
