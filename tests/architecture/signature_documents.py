@@ -5,7 +5,6 @@ Everything else in docs/symptoms.md (thresholds, severities, what each symptom n
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
@@ -25,11 +24,12 @@ _TABLE = "| signature | category | symptom | level | causes |\n|---|---|---|---|
 def write_symptoms(text: str) -> str:
     """Return docs/symptoms.md with the rules' own descriptions and the catalogue's table."""
     for rule in SYMPTOM_RULES:
-        section = re.compile(rf"(### {rule.type.value}\n\n)[^\n]*\n")
-        if section.search(text) is None:
+        heading = f"### {rule.type.value}\n\n"
+        before, found, rest = text.partition(heading)
+        if not found:
             msg = f"docs/symptoms.md has no section {rule.type.value}"
             raise ValueError(msg)
-        text = section.sub(lambda match, told=rule.description: f"{match.group(1)}{told}\n", text, count=1)
+        text = before + heading + rule.description + "\n" + rest.partition("\n")[2]
     before, found, _ = text.partition(_TABLE)
     if not found:
         msg = "docs/symptoms.md has no table of signatures"
