@@ -36,8 +36,7 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
     for entry in service.get("tmpfs") or ():
         target_text, _, options_text = str(entry).partition(":")
         fields[f"tmpfs.{directory_of(target_text)}"] = options_of(options_text)
-    for section in ("secrets", "configs"):
-        fields.update(_file_fields(service, section, project))
+    fields.update(file_fields(service, project))
     put(fields, "volumes_from", sorted_of(_shared(str(one)) for one in service.get("volumes_from") or ()))
     return fields
 
@@ -57,6 +56,11 @@ def _mount_options(path: str, volume: Mapping[str, Any]) -> RawFields:
     put(fields, f"{path}.nocopy", text_of(named.get("nocopy")))
     put(fields, f"{path}.subpath", text_of(named.get("subpath")))
     return fields
+
+
+def file_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawFields:
+    """Return the mounts of the files that secrets and configs refer to."""
+    return _file_fields(service, "secrets", project) | _file_fields(service, "configs", project)
 
 
 def _file_fields(service: Mapping[str, Any], section: str, project: Mapping[str, Any]) -> RawFields:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from bcon_exporter.compose.attachments import real_name
+from bcon_exporter.compose.attachments import file_fields, real_name
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.service_fields import find_unseen, image_of, replicas_of, service_fields
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
@@ -89,6 +89,7 @@ def _service(
         fields=seal_fields(raw, sealer),
         doubtful=tuple(sorted(map(shown_path, doubtful))),
         unseen=find_unseen(service),
+        unhashed=tuple(sorted(map(shown_path, file_fields(service, resolved.model)))),
     )
 
 

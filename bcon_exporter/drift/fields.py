@@ -28,6 +28,15 @@ _ENGINE_DROPS = _SELDOM_DONE | frozenset(
 _ENGINE_DROPS_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive")
 _MOUNT_OPTIONS = (".propagation", ".recursive", ".nocopy", ".subpath")
 _ONLY_EXPLAINS = frozenset(("first_network",))
+_ENGINE_DEFAULTS: dict[str, frozenset[str]] = {
+    "cgroup": frozenset(("host", "private")),
+    "ipc": frozenset(("private", "shareable")),
+    "logging": frozenset(("json-file",)),
+    "runtime": frozenset(("runc", "io.containerd.runc.v2")),
+    "ulimits": frozenset(),
+    "shm_size": frozenset(),
+}
+_ENOUGH_TO_TELL = 3
 _PROXY_VARIABLES = frozenset(
     f"environment.{name}"
     for upper in ("HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "NO_PROXY", "ALL_PROXY")
@@ -66,7 +75,7 @@ def compare_fields(
 ) -> tuple[FieldDifference, ...]:
     """Return every difference between a service and one of its containers, by path."""
     expected = _expected(service.fields, config.image_fields)
-    names = _own_names(service, container, pairing.project.name)
+    names = _own_names(service, container, config, pairing.project.name)
     found = [
         FieldDifference(path, value, config.fields.get(path), weak=path in _ONLY_EXPLAINS)
         for path, value in expected.items()
@@ -74,7 +83,7 @@ def compare_fields(
     ]
     found = [replace(one, weak=True) if one.is_dropped and _is_seldom_done(one.path) else one for one in found]
     found += [
-        FieldDifference(path, None, value, weak=_root(path) in _ENGINE_FILLS and _is_undeclared(path, service))
+        FieldDifference(path, None, value, weak=_is_filled_in(path, value, service))
         for path, value in config.fields.items()
         if path not in expected and not _is_excused(path, service, config, names, pairing)
     ]
@@ -111,11 +120,27 @@ def _same(path: str, expected: FieldValue, actual: FieldValue | None, pairing: P
     return False
 
 
-def _is_undeclared(path: str, service: DesiredService) -> bool:
-    """Return whether the file says nothing of the whole group: a declared log driver has no options but its own."""
-    if path.startswith("logging.options."):
-        return "logging.driver" not in service.fields
-    return True
+def _is_filled_in(path: str, value: FieldValue, service: DesiredService) -> bool:
+    """Return whether the engine may have set by itself what neither file nor image asks for.
+
+    It never shares a namespace by itself, and a declared log driver has no options but its own.
+    """
+    if path == "ipc" and value.shown.startswith(("container:", "host", "none")):
+        return False
+    if path.startswith("logging.options.") and "logging.driver" in service.fields:
+        return False
+    return _root(path) in _ENGINE_FILLS
+
+
+def is_usual(difference: FieldDifference, pairing: ProjectPairing) -> bool:
+    """Return whether a value that nothing asks for is what this engine gives every container."""
+    path, value = difference.path, difference.actual
+    if difference.expected is not None or value is None or _root(path) not in _ENGINE_DEFAULTS:
+        return False
+    if value.shown in _ENGINE_DEFAULTS[_root(path)]:
+        return True
+    others = [one.config.fields.get(path) for one in pairing.snapshot.containers if one.config is not None]
+    return len(others) >= _ENOUGH_TO_TELL and 2 * sum(one == value for one in others) > len(others)
 
 
 def _is_excused(
@@ -136,9 +161,11 @@ def _is_excused(
     return path in _PROXY_VARIABLES or path in (_SELINUX_OFF, *_ONLY_EXPLAINS)
 
 
-def _own_names(service: DesiredService, container: ContainerFacts, project: str) -> frozenset[str]:
+def _own_names(service: DesiredService, container: ContainerFacts, config: ConfigFacts, project: str) -> frozenset[str]:
     """Return the aliases that a container gets without asking: its names, as they are and as Compose gave them."""
     declared = {service.fields[key].shown for key in ("container_name", "hostname") if key in service.fields}
+    if "hostname" in config.fields:
+        declared.add(config.fields["hostname"].shown)
     number = container.compose.number if container.compose else 1
     given = {f"{project}-{service.name}-{number}", f"{project}_{service.name}_{number}"}
     return frozenset(declared | given | {container.name, container.short_id, service.name})

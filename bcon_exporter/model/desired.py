@@ -62,6 +62,7 @@ class DesiredService(Frozen):
         config_hash: As `config --hash` prints it; None when it cannot be compared.
         fields: What the file declares (see `FieldValue`).
         doubtful: Paths whose value hangs on a variable that could not be resolved.
+        unhashed: Paths of files that configs and secrets refer to: the hash knows the reference only.
         unseen: Declared keys that no container shows ("platform"): they can differ only in the config hash.
     """
 
@@ -74,6 +75,7 @@ class DesiredService(Frozen):
     fields: dict[str, FieldValue] = {}
     doubtful: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
+    unhashed: tuple[str, ...] = ()
 
 
 class DesiredProject(Frozen):

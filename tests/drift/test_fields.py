@@ -193,3 +193,40 @@ def test_a_missing_volume_makes_compose_recreate() -> None:
 
 def test_base_fields_fit_each_other() -> None:
     assert BASE.keys() <= service().fields.keys()
+
+
+def test_an_unequal_hash_is_not_explained_by_what_every_engine_sets() -> None:
+    filled = {"cgroup": "host", "ipc": "private", "logging.driver": "json-file", "runtime": "runc"}
+    found = only(drift(project(service()), replica(fields=filled, claim={"config_hash": "h0"})))
+    assert found.field is None
+    more = replica(fields={**filled, "init": "true"}, claim={"config_hash": "h0"})
+    assert only(drift(project(service()), more)).field == "init"
+
+
+def test_an_unequal_hash_is_not_explained_by_what_most_containers_of_this_host_have() -> None:
+    journal = {"logging.driver": "journald"}
+    odd = replica(fields=journal, claim={"config_hash": "h0"})
+    others = [replica(f"s{number}", fields=journal, claim={"project": "x"}) for number in range(3)]
+    assert only(drift(project(service()), odd)).field == "logging.driver"
+    assert only(drift(project(service()), odd, *others)).field is None
+
+
+@pytest.mark.parametrize("mode", ["container:0123456789ab", "host", "none"])
+def test_a_shared_ipc_namespace_is_never_the_engines_own_choice(mode: str) -> None:
+    desired = project(service(config_hash=None))
+    assert only(drift(desired, replica(fields={"ipc": mode}))).field == "ipc"
+    assert drift(desired, replica(fields={"ipc": "shareable"})).status is DriftStatus.SYNCED
+
+
+def test_the_alias_of_a_host_name_goes_with_it() -> None:
+    alias = "networks.shop_default.aliases.old"
+    found = only(drift(project(service(fields={"hostname": "new"})), replica(fields={"hostname": "old", alias: "set"})))
+    assert found.field == "hostname"
+
+
+def test_a_secret_from_another_file_was_not_changed_outside_compose() -> None:
+    path = "volumes./run/secrets/key"
+    desired = project(service(fields={path: "bind /b read-only"}, unhashed=(path,)))
+    found = only(drift(desired, replica(fields={path: "bind /a read-only"})))
+    assert (found.outside_compose, found.compose_would) == (False, "nothing")
+    assert "outside Compose" not in found.message

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bcon_exporter.drift.actions import compare_hash, find_action
-from bcon_exporter.drift.fields import FieldDifference, compare_fields
+from bcon_exporter.drift.fields import FieldDifference, compare_fields, is_usual
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.resources import find_changed_resources
@@ -44,12 +44,13 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         dropped = [one for one in found if one.is_dropped and same_hash is True]
         strong = [one for one in found if not one.weak and one not in dropped]
         explained = strong or _has_other_image(pair, container)
-        shown = strong if explained or same_hash is not False else list(found)
+        shown = strong if explained or same_hash is not False else [one for one in found if not is_usual(one, pairing)]
         action = find_action(pair.service, container, shown, pairing)
         shown = shown or dropped
         for difference in shown:
             confidence = _confidence(difference, pair, container, pairing)
-            seen.setdefault(_Seen(difference, same_hash is True, action, confidence), []).append(container.name)
+            outside = same_hash is True and difference.path not in pair.service.unhashed
+            seen.setdefault(_Seen(difference, outside, action, confidence), []).append(container.name)
         if same_hash is False and not explained and not shown:
             unexplained.setdefault(_confidence_of_hash(container, pairing), []).append(container.name)
     for one, names in seen.items():

@@ -1,0 +1,162 @@
+"""What it costs to compare 50 Compose projects again when nothing, and when one file, has changed.
+
+Run `python -m bench.drift [PROJECTS]`; it starts a private engine, six containers a project, and prints a line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bcon_exporter import clock
+from bcon_exporter.app import build_context
+from bcon_exporter.compose import ComposeReader, find_binary
+from bcon_exporter.docker_host import DockerHost
+from bcon_exporter.model.reports import DriftStatus
+from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.settings import Settings
+from tests.docker.engine import PrivateEngine, sweep_leftovers
+from tests.docker.image import IMAGE, build_image
+
+if TYPE_CHECKING:
+    from bcon_exporter.tools import Context
+
+PROJECTS = 50
+SERVICES = ("web", "api", "worker", "db", "cache", "cron")
+STARTERS = 3
+ROUNDS = 15
+SETTLED_SECONDS = 3.0
+SERVICE = """\
+  {name}:
+    image: {image}
+    command: [sleep, '3600']
+    init: true
+    restart: unless-stopped
+    env_file: app.env
+    environment:
+      TIER: ${{TIER}}
+      NUMBER: '{number}'
+    labels:
+      team: shop
+      traefik.http.routers.{name}.rule: Host(`{name}.example.com`)
+    volumes:
+      - data:/data
+      - ./conf:/conf:ro
+    mem_limit: 64m
+    stop_grace_period: 1s
+    healthcheck:
+      test: [CMD, 'true']
+      interval: 10m
+    logging:
+      options: {{max-size: 10m}}
+"""
+
+
+@dataclass(frozen=True)
+class DriftMeasurement:
+    """Medians over the rounds; CPU is ours, runs of the Compose binary included."""
+
+    projects: int
+    containers: int
+    unchanged_seconds: float
+    unchanged_cpu_seconds: float
+    unchanged_runs_of_compose: int
+    one_file_seconds: float
+    one_file_runs_of_compose: int
+    first_seconds: float
+
+
+def compose_file(number: int) -> str:
+    """Return a project as people write them: variables, an env file, volumes, limits, health checks."""
+    services = "".join(SERVICE.format(name=name, image=IMAGE, number=number) for name in SERVICES)
+    return f"services:\n{services}volumes:\n  data:\n"
+
+
+def bring_up(folder: Path, number: int, host: str) -> Path:
+    """Write one project and start it."""
+    home = folder / f"stack{number:02}"
+    (home / "conf").mkdir(parents=True)
+    (home / "compose.yaml").write_text(compose_file(number))
+    (home / "app.env").write_text("A=1\nB=2\nPASSWORD=x\n")
+    (home / ".env").write_text("TIER=gold\n")
+    binary = find_binary(os.environ["PATH"])
+    assert binary is not None
+    environ = {**os.environ, "DOCKER_HOST": host, "COMPOSE_PARALLEL_LIMIT": "3"}
+    command = [*binary, "up", "-d", "--pull", "never"]
+    subprocess.run(command, cwd=home, env=environ, check=True, capture_output=True, timeout=600)
+    return home
+
+
+def measure(context: Context, homes: list[Path]) -> DriftMeasurement:
+    """Scan once, then again and again, then with one changed file."""
+    job, compose = DriftJob(), context.compose
+    assert isinstance(compose, ComposeReader)
+    first = _timed(context, job)[0]
+    scan = context.store.drift
+    assert scan is not None
+    wrong = [report.summary for report in scan.reports if report.status is not DriftStatus.SYNCED]
+    assert (len(scan.reports), wrong) == (len(homes), [])
+    time.sleep(SETTLED_SECONDS)
+    _timed(context, job)
+    before = compose.runs
+    rounds = [_timed(context, job) for _ in range(ROUNDS)]
+    idle_runs = compose.runs - before
+    (homes[0] / "app.env").write_text("A=1\nB=3\nPASSWORD=x\n")
+    before = compose.runs
+    changed = _timed(context, job)[0]
+    return DriftMeasurement(
+        projects=len(homes),
+        containers=len(homes) * len(SERVICES),
+        unchanged_seconds=round(statistics.median(wall for wall, _ in rounds), 4),
+        unchanged_cpu_seconds=round(statistics.median(cpu for _, cpu in rounds), 4),
+        unchanged_runs_of_compose=idle_runs,
+        one_file_seconds=round(changed, 4),
+        one_file_runs_of_compose=compose.runs - before,
+        first_seconds=round(first, 2),
+    )
+
+
+def _timed(context: Context, job: DriftJob) -> tuple[float, float]:
+    wall, cpu = clock.monotonic(), _cpu_seconds()
+    job.run(context)
+    return clock.monotonic() - wall, _cpu_seconds() - cpu
+
+
+def _cpu_seconds() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return clock.process_cpu_seconds() + children.ru_utime + children.ru_stime
+
+
+def main(projects: int) -> None:
+    """Measure on an engine of our own."""
+    sweep_leftovers()
+    engine = PrivateEngine()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            engine.start("--default-address-pool", "base=10.210.0.0/16,size=24")
+            build_image(engine.host)
+            with ThreadPoolExecutor(STARTERS) as starters:
+                homes = list(starters.map(lambda one: bring_up(Path(folder), one, engine.host), range(projects)))
+            settings = Settings.model_validate({"docker": {"host": engine.host}})
+            context = build_context(settings)
+            with closing(context.history), closing(context.host) as host:
+                assert isinstance(host, DockerHost)
+                host.start()
+                print(json.dumps(asdict(measure(context, homes))))
+        finally:
+            engine.destroy()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else PROJECTS)
