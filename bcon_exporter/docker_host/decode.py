@@ -64,7 +64,7 @@ class ElementMemory:
         self._now[text[position : position + _KEY_CHARS]] = (text[position:end], element)
 
     def turn(self) -> None:
-        """Begin the next array: what the last one had is known, everything before is forgotten."""
+        """End an array: what it had is known to the next one, everything before is forgotten."""
         self._before, self._now = self._now, {}
 
 
@@ -81,8 +81,14 @@ def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[d
     Raises:
         NotJsonError: It is no array, or ends early; what came before has been yielded.
     """
-    memory = memory or ElementMemory()
-    memory.turn()
+    memory = ElementMemory() if memory is None else memory
+    try:
+        yield from _decode_elements(body, memory)
+    finally:
+        memory.turn()
+
+
+def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[dict[str, Any]]:
     text = body.decode(errors="replace")
     position = _skip(text, 0)
     if not text.startswith("[", position):

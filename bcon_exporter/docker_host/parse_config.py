@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.docker_host.parse_attachments import SHORT_ID, mount_fields, network_fields, short_container
+from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.model.normal_form import (
     DEFAULT_SHM_BYTES,
@@ -52,20 +53,25 @@ _BLKIO_LISTS = {
 _COMPOSE_LABELS = ("com.docker.compose.", "desktop.docker.io/")
 
 
-def parse_config(inspected: Mapping[str, Any], image: Mapping[str, Any] | None, sealer: "Sealer") -> ConfigFacts:
+def parse_config(inspected: Mapping[str, Any], image: dict[str, FieldValue] | None, sealer: "Sealer") -> ConfigFacts:
     """Return the container's own fields and those that its image alone would give.
 
     Args:
         inspected: `GET /containers/{id}/json`.
-        image: `GET /images/{id}/json` of the image it runs; None when it could not be read.
+        image: What `parse_image` made of the image it runs, shared by all its containers; None when it could not be
+            read.
         sealer: The process's one sealer.
 
     `image_id_of_tag` stays None: the caller knows what the tag points to (`model_copy(update=...)`).
     """
-    return ConfigFacts(
-        fields=seal_fields(container_fields(inspected), sealer),
-        image_fields=None if image is None else seal_fields(image_fields(image), sealer),
-    )
+    fields = seal_fields(container_fields(inspected), sealer)
+    # our own values need no proof, which would copy the map that all containers of an image share
+    return ConfigFacts.model_construct(fields=fields, image_fields=image, image_id_of_tag=None)
+
+
+def parse_image(image: Mapping[str, Any], sealer: "Sealer") -> dict[str, FieldValue]:
+    """Return the fields that an image gives its containers, of `GET /images/{id}/json`."""
+    return seal_fields(image_fields(image), sealer)
 
 
 def image_fields(image: Mapping[str, Any]) -> RawFields:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.decode import ElementMemory, NotJsonError, decode_array, decode_object
 from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error
-from bcon_exporter.docker_host.inventory import Inventory
+from bcon_exporter.docker_host.inventory import Inventory, Known
 from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
@@ -55,11 +55,14 @@ def _get_list(session: EngineSession, query: str, deadline: Deadline) -> Answer:
 
 
 def inspect_containers(
-    session: EngineSession, inventory: Inventory, scan: Scan, touched: Collection[str]
-) -> dict[str, dict[str, Any]]:
-    """Inspect the containers of a scan that are new or changed; return the raw answers by id."""
+    session: EngineSession,
+    inventory: Inventory,
+    scan: Scan,
+    touched: Collection[str],
+    on_inspected: Callable[[Known, dict[str, Any]], None] | None = None,
+) -> None:
+    """Inspect the containers of a scan that are new or changed; `on_inspected` is handed each raw answer."""
     stale = inventory.find_stale(scan.ids, touched, monotonic(), config=scan.wants.config)
-    raw: dict[str, dict[str, Any]] = {}
 
     def take(container_id: str, outcome: Outcome) -> None:
         if scan.is_gone(container_id, outcome):
@@ -68,8 +71,9 @@ def inspect_containers(
         if isinstance(outcome, Answer):
             inspected = _decode(outcome)
             if inspected is not None and inspected.get("Id") == container_id:
-                raw[container_id] = inspected
                 inventory.take_inspected(container_id, inspected, monotonic())
+                if on_inspected is not None:
+                    on_inspected(inventory.known[container_id], inspected)
                 return
             if not outcome.body.strip():
                 scan.gone.add(container_id)  # removed meanwhile: 200 with an empty body
@@ -81,7 +85,6 @@ def inspect_containers(
     for container_id, reason in not_asked.items():
         inventory.take_uninspected(container_id, reason)
         scan.miss(container_id, "inspect", reason)
-    return raw
 
 
 def _inspect(session: EngineSession, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]) -> None:

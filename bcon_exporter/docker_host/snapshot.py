@@ -2,6 +2,7 @@
 
 import threading
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from bcon_exporter.clock import monotonic
@@ -109,12 +110,15 @@ class SnapshotTaker:
         entries = list_containers(session, scan.deadline, wants.only, self._listed if wants.only is None else None)
         scan.ids = inventory.update(entries, "inspect was not read")
         engine = self._engine_facts(scan)
-        raw = inspect_containers(session, inventory, scan, scan.ids if touched is None else touched)
+        if wants.config:
+            self._configs.begin(inventory, scan)
+        on_inspected = partial(self._configs.take, scan=scan) if wants.config else None
+        inspect_containers(session, inventory, scan, scan.ids if touched is None else touched, on_inspected)
         usage: dict[str, UsageFacts] = {}
         if wants.usage:
             self._usage.begin(inventory, scan)
         logs = read_logs_of_all(session, inventory, self._cursors, scan) if wants.logs else {}
-        configs = self._configs.read(inventory, scan, raw) if wants.config else {}
+        configs = self._configs.finish(inventory, scan) if wants.config else {}
         networks = read_networks(session, scan) if wants.config else None
         volumes = read_volumes(session, scan) if wants.config else None
         if wants.usage:

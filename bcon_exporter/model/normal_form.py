@@ -9,6 +9,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from sys import intern
 from typing import TYPE_CHECKING
 
 from bcon_exporter.model.desired import FieldValue
@@ -43,8 +44,8 @@ _ANONYMOUS_NAME = re.compile(r"^[0-9a-f]{64}$")
 
 def seal_fields(raw: RawFields, sealer: "Sealer") -> dict[str, FieldValue]:
     """Return the map that may leave the process: values masked or fingerprinted, paths masked by shape."""
-    return {
-        shown_path(path): EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
+    return {  # hundreds of containers have the same paths: one copy of each is enough
+        intern(shown_path(path)): EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
         for path, text in sorted(raw.items())
     }
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.docker_host.parse_config import container_fields, image_fields, parse_config
+from bcon_exporter.docker_host.parse_config import container_fields, image_fields, parse_config, parse_image
 from bcon_exporter.model.masking import Sealer
 
 SEALER = Sealer(b"k" * 32)
@@ -103,7 +103,8 @@ KEYS = (
 @given(wild=WILD)
 def test_malformed_answers_raise_only_what_the_reader_catches(key: str, wild: Any) -> None:
     try:
-        parse_config(inspected(Config={key: wild}, HostConfig={key: wild}, Mounts=wild), {"Config": wild}, SEALER)
+        image = parse_image({"Config": wild}, SEALER)
+        parse_config(inspected(Config={key: wild}, HostConfig={key: wild}, Mounts=wild), image, SEALER)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return
 
