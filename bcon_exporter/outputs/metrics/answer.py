@@ -7,12 +7,10 @@ from functools import cached_property
 from threading import Lock
 from typing import Literal
 
-from prometheus_client import CollectorRegistry, PlatformCollector, ProcessCollector, generate_latest
-from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
-
 from bcon_exporter import clock
 from bcon_exporter.outputs.metrics.blocks import Block, Checksum, Part, join_gzip, join_plain, render
 from bcon_exporter.outputs.metrics.cap import SERIES_CAP, cap_series
+from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
 from bcon_exporter.outputs.metrics.container_samples import container_samples
 from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
 from bcon_exporter.outputs.metrics.negotiation import CONTENT_TYPES
@@ -22,7 +20,6 @@ from bcon_exporter.outputs.metrics.writing import Format, Samples
 from bcon_exporter.store import SCAN_NAMES, DiagnoseScan, DriftScan, ScanName, ScanStatus, Store
 
 STALE_AFTER_INTERVALS = 3
-_EOF = b"# EOF\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +36,19 @@ class Generation:
     """What the last scans left, all of one moment; a scrape reads one of these and nothing newer."""
 
     statuses: Mapping[ScanName, ScanStatus]
+    client: Mapping[Format, Block]
     parts: Mapping[ScanName, Part] = field(default_factory=dict)
     series_dropped: int = 0
 
     def blocks(self, fmt: Format, fresh: Collection[ScanName]) -> tuple[Block, ...]:
         """Return the stored text without the parts that are too old."""
-        return tuple(
+        scans = tuple(
             block
             for name in SCAN_NAMES
             if name in fresh and name in self.parts
             for block in self.parts[name].blocks(fmt)
         )
+        return (*scans, self.client[fmt])
 
     @cached_property
     def checksums(self) -> dict[Format, Checksum]:
@@ -88,10 +87,8 @@ class Exposition:
         self._monotonic = monotonic
         self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
         self._publishing = Lock()
-        self._generation = Generation(store.statuses)
-        self._client = CollectorRegistry(auto_describe=True)
-        ProcessCollector(registry=self._client)
-        PlatformCollector(registry=self._client)
+        self._client = ClientLibrary()
+        self._generation = Generation(store.statuses, self._client.read())
 
     def set_label_names(self, label_names: tuple[str, ...]) -> None:
         """Use other container labels from the next scan on."""
@@ -116,7 +113,7 @@ class Exposition:
                 samples = drift_samples(scan)
             parts[name] = Part.of(samples)
             self._rendered[name] = scan
-        generation = Generation(statuses, parts, dropped)
+        generation = Generation(statuses, self._client.read(), parts, dropped)
         _ = generation.checksums  # read the text here, not in the first scrape
         self._generation = generation
 
@@ -130,7 +127,7 @@ class Exposition:
         generation, now = self._generation, self._monotonic()
         fresh = tuple(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
         own = self._own.samples(generation.statuses, generation.series_dropped)
-        end = _EOF if fmt == "openmetrics" else b""
+        end = EOF if fmt == "openmetrics" else b""
         if names:
             stored = tuple(
                 each for name in fresh if name in generation.parts for each in generation.parts[name].samples
@@ -138,10 +135,10 @@ class Exposition:
             chosen = tuple(
                 each for each in (*stored, *own) if not {each.family.name, each.family.base_name}.isdisjoint(names)
             )
-            body = render(chosen, fmt) + self._client_text(fmt, names) + end
+            body = render(chosen, fmt) + self._client.text(fmt, names) + end
             body = gzip.compress(body, compresslevel=1) if compress else body
         else:
-            tail = render(own, fmt) + self._client_text(fmt, ()) + end
+            tail = render(own, fmt) + end
             blocks = generation.blocks(fmt, fresh)
             body = join_gzip(blocks, generation.checksum(fmt, fresh), tail) if compress else join_plain(blocks, tail)
         return Scrape(body, CONTENT_TYPES[fmt], "gzip" if compress else None)
@@ -149,9 +146,3 @@ class Exposition:
     def _is_fresh(self, generation: Generation, name: ScanName, now: float) -> bool:
         ended = generation.statuses[name].last_success_monotonic
         return ended is not None and now - ended <= STALE_AFTER_INTERVALS * self._own.interval_seconds(name)
-
-    def _client_text(self, fmt: Format, names: Collection[str]) -> bytes:
-        """Return process_* and python_info of the client library."""
-        registry = self._client.restricted_registry(list(names)) if names else self._client
-        text: bytes = (generate_openmetrics if fmt == "openmetrics" else generate_latest)(registry)
-        return text.removesuffix(_EOF)
