@@ -1,11 +1,9 @@
 """The running daemon: scans on a schedule, listeners on one event loop, signals."""
 
 import asyncio
-import gc
 import logging
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +15,7 @@ from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_files_limit
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
+from bcon_exporter.interpreter import collect_if_due, tune
 from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
@@ -28,8 +27,6 @@ from bcon_exporter.tools import Context
 
 _log = logging.getLogger(__name__)
 
-SWITCH_INTERVAL_SECONDS = 0.0001
-"""How long a scan may keep a scrape waiting, each of the several times that one must be let in; by default 5 ms."""
 EXIT_WITHIN_SECONDS = 4.0
 _NEED_RESTART = (
     "docker", "web.listen_address", "web.config.file", "api", "state", "thresholds.usage_window_seconds",
@@ -59,6 +56,7 @@ class Daemon:
         self._refresh = refresh
         self._reload_settings = reload_settings
         self._reloading = threading.Lock()
+        self._collected_at = clock.monotonic()
         self._access = WebAccess(settings.web.config.file)
         self._scheduler = Scheduler(context, _intervals(settings), self._on_finished)
         self._own = OwnState(
@@ -73,10 +71,8 @@ class Daemon:
 
     def run(self) -> NoReturn:
         """Serve until SIGTERM or SIGINT, then end the process."""
-        sys.setswitchinterval(SWITCH_INTERVAL_SECONDS)
         raise_open_files_limit()
-        gc.collect()
-        gc.freeze()  # modules live as long as the process: a collection need not walk them, and holds scrapes shorter
+        tune()
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
         self._scheduler.start()
@@ -110,6 +106,7 @@ class Daemon:
 
     def _on_finished(self, name: ScanName) -> None:
         self._exposition.publish(name)
+        self._collected_at = collect_if_due(self._collected_at, clock.monotonic())
 
     def _interval_of(self, name: ScanName) -> float:
         return self._scheduler.intervals.of(name)

@@ -1,0 +1,28 @@
+"""The process is set up for serving, and cycles do not pile up for ever."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from bcon_exporter.interpreter import FULL_COLLECTION_SECONDS, collect_if_due
+
+TELL = """
+import gc, sys
+from bcon_exporter.interpreter import tune
+before = gc.get_threshold()
+tune()
+after = gc.get_threshold()
+print(after[:2] == before[:2], after[2] > 100_000, gc.get_freeze_count() > 0, round(sys.getswitchinterval(), 6))
+"""
+
+
+def test_scrapes_are_let_in_soon_and_no_collection_walks_everything() -> None:
+    """In a process of its own: the settings are the interpreter's, not this test's."""
+    told = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["True", "True", "True", "0.0001"]
+
+
+def test_everything_is_collected_once_an_hour() -> None:
+    assert collect_if_due(100.0, 100.0 + FULL_COLLECTION_SECONDS - 0.1) == 100.0
+    assert collect_if_due(100.0, 100.0 + FULL_COLLECTION_SECONDS) == 100.0 + FULL_COLLECTION_SECONDS
