@@ -3,6 +3,8 @@ r"""The engine's log bytes → lines. Pure.
 Read on engine 20.10 (API 1.41), with `timestamps=1`:
 - Without a terminal every entry is a frame: stream, three zeros, length (4 bytes, big-endian), "STAMP text\n". A line
   above 16 KiB comes as several frames; only the last ends in a line feed, and each has the stamp of the first.
+  Where another stamp follows, the line had ended all the same: the driver `local` puts no line feed after a long line,
+  and no driver puts one after the last words of a program that wrote none (each run of a crash loop, say).
 - With a terminal there are no frames: "STAMP text\r\n"; within a long line the stamp stands again at each 16 KiB.
 - Invalid UTF-8 arrives as U+FFFD from json-file, and as it is from other drivers.
 """
@@ -178,6 +180,9 @@ def _split_frames(raw: bytes) -> list[Entry]:
     for stream, payload in _frames(raw):
         nanoseconds, text = _split_stamp(payload)
         open_line = growing.get(stream)
+        if open_line is not None and nanoseconds != open_line.nanoseconds and nanoseconds is not None:
+            entries.append(growing.pop(stream).finish(stream, complete=True))
+            open_line = None
         if open_line is None and text.find(b"\n") == len(text) - 1 and 0 < len(text) <= _RAW_HEAD_BYTES:
             entries.append(Entry(nanoseconds, stream, text[:-1]))
             continue

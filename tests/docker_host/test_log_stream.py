@@ -61,6 +61,24 @@ def test_a_long_line_is_joined_exactly(tty: bool) -> None:
     assert split_entries(raw, tty=tty)[0].body.rstrip(b"\r") == text + b"end"
 
 
+LATER = b"2026-11-21T22:42:56.481855266Z "
+
+
+@pytest.mark.parametrize("length", [10, CHUNK - 1, CHUNK, CHUNK + 1])
+def test_a_line_without_a_line_feed_ends_where_another_stamp_follows(length: int) -> None:
+    """The last words of each run of a crash loop; and with the driver `local` each line above 16 KiB."""
+    line = b"x" * length
+    chunks = [line[i : i + CHUNK] for i in range(0, length, CHUNK)] + ([] if length % CHUNK else [b""])
+    raw = b"".join(frame(STAMP + chunk) for chunk in chunks) + frame(LATER + b"next") + frame(STAMP + b"e\n", 2)
+    found = [(entry.body[:5], entry.complete) for entry in split_entries(raw, tty=False)]
+    assert found == [(b"xxxxx", True), (b"e", True), (b"next", False)]
+
+
+def test_a_program_that_writes_at_one_moment_without_line_feeds_writes_one_line() -> None:
+    raw = frame(STAMP + b"a") + frame(STAMP + b"b") + frame(b"no stamp") + frame(LATER + b"c\n")
+    assert [entry.body for entry in split_entries(raw, tty=False)] == [b"abno stamp", b"c"]
+
+
 def test_chunks_of_two_streams_do_not_mix() -> None:
     raw = frame(STAMP + b"a" * 10) + frame(STAMP + b"err\n", 2) + frame(STAMP + b"b\n")
     assert [(e.stream, e.body) for e in split_entries(raw, tty=False)] == [
