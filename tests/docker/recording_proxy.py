@@ -29,11 +29,16 @@ class Recorded:
 
 
 class RecordingProxy:
-    """Listens on `path` and forwards to `upstream` while it is entered; `requests` grows meanwhile."""
+    """Listens on `path` and forwards to `upstream` while it is entered; what it counts grows meanwhile.
+
+    Attributes:
+        answered_bytes: What the engine has answered, heads and frames included.
+    """
 
     def __init__(self, path: Path, upstream: Path) -> None:
         self.path, self.upstream = path, upstream
         self.requests: list[Recorded] = []
+        self.answered_bytes = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recording-proxy")
         self._tasks: set[asyncio.Task[None]] = set()
@@ -66,6 +71,10 @@ class RecordingProxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(asyncio.CancelledError):  # only `_stop` cancels, and asyncio 3.11 would log it
+            await self._connect(reader, writer)
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -73,7 +82,7 @@ class RecordingProxy:
         engine_reader, engine_writer = await asyncio.open_unix_connection(str(self.upstream))
         ways = [
             asyncio.ensure_future(self._pass_requests(reader, engine_writer)),
-            asyncio.ensure_future(_pass_on(engine_reader, writer)),
+            asyncio.ensure_future(self._pass_answers(engine_reader, writer)),
         ]
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -96,6 +105,13 @@ class RecordingProxy:
                 await writer.drain()
             writer.write_eof()
 
+    async def _pass_answers(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while received := await reader.read(1 << 16):
+                self.answered_bytes += len(received)
+                writer.write(received)
+                await writer.drain()
+
     def _record(self, sent: bytes) -> bytes:
         """Note every whole request and return what is not whole yet."""
         while HEAD_END in sent:
@@ -109,10 +125,3 @@ class RecordingProxy:
             self.requests.append(Recorded(method, target, length, malformed=found is None))
             sent = rest[length:]
         return sent
-
-
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while received := await reader.read(1 << 16):
-            writer.write(received)
-            await writer.drain()
