@@ -37,11 +37,11 @@ class EngineUnavailableError(RuntimeError):
     """No private engine can run on this machine; the message says what is missing."""
 
 
-def find_obstacle() -> str | None:
+def find_obstacle(programs: tuple[str, ...] = ("dockerd", "containerd"), package: str = "docker.io") -> str | None:
     """Say why no private engine can run here, or None when one can."""
-    missing = [program for program in ("dockerd", "containerd", "unshare") if _which(program) is None]
+    missing = [program for program in (*programs, "unshare") if _which(program) is None]
     if missing:
-        return f"{', '.join(missing)} not installed (Debian, Ubuntu: apt-get install docker.io)"
+        return f"{', '.join(missing)} not installed (Debian, Ubuntu: apt-get install {package})"
     if os.getuid() != 0 and subprocess.run(["sudo", "-n", "true"], capture_output=True, check=False).returncode != 0:
         return "neither root nor password-less sudo"
     return None
@@ -50,12 +50,9 @@ def find_obstacle() -> str | None:
 def sweep_leftovers(parent: Path = ENGINES) -> None:
     """Remove what engines of crashed earlier runs have left: a folder whose owner no longer holds its lock."""
     for state in sorted(parent.glob("*/")):
-        with (state / "lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                continue
-            PrivateEngine(state).destroy()
+        if (lock := _try_lock(state)) is not None:
+            with lock:
+                PrivateEngine(state).destroy()
 
 
 class PrivateEngine:
@@ -75,18 +72,16 @@ class PrivateEngine:
 
     def start(self, *flags: str, detached: bool = False) -> PrivateEngine:
         """Start dockerd and wait until it answers; unless detached, it dies with the process that started it."""
-        if obstacle := find_obstacle():
+        if obstacle := self._find_obstacle():
             raise EngineUnavailableError(obstacle)
-        self.state.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.state / "lock").open("a")
-        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock = self.take_folder()
         (self.state / "daemon.json").write_text("{}")
         (self.state / "hold").unlink(missing_ok=True)
         command = [sys.executable, "-I", str(INIT), str(self.state), self.name, "detached" if detached else "owned"]
         unshare = ["unshare", "--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
         with (self.state / "init.log").open("ab") as log:
             self._launcher = subprocess.Popen(
-                [*_as_root(), *unshare, "--propagation", "private", *command, *self._dockerd_flags(), *flags],
+                [*_as_root(), *unshare, "--propagation", "private", *command, *self._daemon(), *flags],
                 stdin=subprocess.DEVNULL if detached else subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -103,6 +98,15 @@ class PrivateEngine:
         init = wait_until(self._find_init, "the engine's first process")
         (self.state / "init.json").write_text(json.dumps({"pid": init.pid, "start_ticks": init.start_ticks}))
         return self
+
+    def take_folder(self) -> IO[str]:
+        """Make the folder ours. Another run's sweep may take it for a leftover before it is locked: then once more."""
+
+        def lock() -> IO[str] | None:
+            self.state.mkdir(parents=True, exist_ok=True)
+            return _try_lock(self.state)
+
+        return wait_until(lock, f"{self.state} to be free: another process has an engine in it", timeout_seconds=10)
 
     def wait_until_up(self, timeout_seconds: float = START_SECONDS) -> None:
         """Wait until the engine answers a ping; AssertionError when it does not or has died."""
@@ -199,8 +203,13 @@ class PrivateEngine:
             raise AssertionError(message)
         return done.stdout.strip()
 
-    def _dockerd_flags(self) -> list[str]:
+    def _find_obstacle(self) -> str | None:
+        return find_obstacle()
+
+    def _daemon(self) -> list[str]:
+        """The command of the daemon."""
         return [
+            "dockerd",
             f"--host={self.host}",
             f"--group={os.getgid()}",
             f"--data-root={self.state / 'data'}",
@@ -270,6 +279,22 @@ def ping(path: Path) -> bool:
         return False
     finally:
         connection.close()
+
+
+def _try_lock(state: Path) -> IO[str] | None:
+    """Lock an engine's folder; None when another process holds it, or removed it before the lock was ours."""
+    try:
+        lock = (state / "lock").open("a")
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if (state / "lock").stat().st_ino == os.fstat(lock.fileno()).st_ino:
+            return lock
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    lock.close()
+    return None
 
 
 def _as_root() -> list[str]:

@@ -1,4 +1,4 @@
-"""First process of a private engine: runs inside the new namespaces, starts dockerd, starts it again when it dies.
+"""First process of a private engine: runs inside the new namespaces, starts its daemon, starts it again when it dies.
 
 Run by `tests/docker/engine.py` as pid 1, with the standard library only, under `unshare --net --uts --mount --pid`.
 What the engine writes outside its own folder (/run, /etc/docker, /opt/containerd, /var/lib/docker) goes to memory that
@@ -46,10 +46,10 @@ def raise_loopback() -> None:
         fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", flags | IFF_UP))
 
 
-def start_dockerd(state: Path, flags: list[str]) -> int:
+def start_daemon(state: Path, command: list[str]) -> int:
     """Start the daemon and return its pid; its output is appended to dockerd.log."""
     with (state / "dockerd.log").open("ab") as log:
-        return subprocess.Popen(["dockerd", *flags], stdin=subprocess.DEVNULL, stdout=log, stderr=log).pid
+        return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log).pid
 
 
 def reap() -> set[int]:
@@ -77,7 +77,7 @@ def stop(dockerd: int) -> None:
         time.sleep(0.05)
 
 
-def supervise(state: Path, flags: list[str], *, detached: bool) -> None:
+def supervise(state: Path, command: list[str], *, detached: bool) -> None:
     """Keep dockerd running until a signal or the owner's end; a file named `hold` keeps a killed one down."""
     wake_read, wake_write = os.pipe()
     os.set_blocking(wake_write, False)
@@ -85,7 +85,7 @@ def supervise(state: Path, flags: list[str], *, detached: bool) -> None:
     stopping: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _frame: stopping.append(number))
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    dockerd, starts = start_dockerd(state, flags), 1
+    dockerd, starts = start_daemon(state, command), 1
     watched = [wake_read] if detached else [wake_read, 0]
     while True:
         ready, _, _ = select.select(watched, [], [], 0.2)
@@ -101,18 +101,18 @@ def supervise(state: Path, flags: list[str], *, detached: bool) -> None:
         if not dockerd and not (state / "hold").exists():
             if starts >= RESTARTS_AT_MOST:
                 return
-            dockerd, starts = start_dockerd(state, flags), starts + 1
+            dockerd, starts = start_daemon(state, command), starts + 1
 
 
 def main(arguments: list[str]) -> None:
-    """Set the namespaces up and supervise: STATE_FOLDER HOSTNAME detached|owned DOCKERD_FLAGS…"""
-    state, name, mode, flags = Path(arguments[0]), arguments[1], arguments[2], arguments[3:]
+    """Set the namespaces up and supervise: STATE_FOLDER HOSTNAME detached|owned DAEMON FLAGS…"""
+    state, name, mode, command = Path(arguments[0]), arguments[1], arguments[2], arguments[3:]
     shadow_writes(state)
     raise_loopback()
     socket.sethostname(name)
     _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
-    supervise(state, flags, detached=mode == "detached")
+    supervise(state, command, detached=mode == "detached")
 
 
 if __name__ == "__main__":

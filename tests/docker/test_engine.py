@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +63,19 @@ def test_an_engine_dies_with_its_owner_and_the_next_run_sweeps_its_folder(tmp_pa
 def test_sweeping_spares_engines_in_use(engine: TestEngine) -> None:
     sweep_leftovers()
     assert ping(engine.socket)
+
+
+def test_an_engine_that_starts_while_its_folder_is_swept_waits_and_makes_it_anew(tmp_path: Path) -> None:
+    engine = PrivateEngine(tmp_path / "engine")
+    sweeping = engine.take_folder()
+    with ThreadPoolExecutor(1) as pool:
+        taking = pool.submit(engine.take_folder)
+        with pytest.raises(TimeoutError):
+            taking.result(timeout=0.2)
+        shutil.rmtree(engine.state)
+        sweeping.close()
+        with taking.result(timeout=10):
+            assert (engine.state / "lock").exists()
 
 
 def test_a_frozen_engine_does_not_answer_and_goes_on_when_resumed(engine: TestEngine) -> None:

@@ -1,0 +1,15 @@
+"""What every test runs under: hypothesis without a deadline, which would measure the tests beside it."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+PROFILE = "side-by-side"
+
+settings.register_profile(
+    PROFILE,
+    settings.get_profile(settings.get_current_profile_name()),  # in CI that is hypothesis' own for CI
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(PROFILE)
