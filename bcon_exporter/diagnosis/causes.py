@@ -1,35 +1,27 @@
 """Why, and what to do: from signatures in the log, from the state, and from the containers around."""
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.changes import find_image_change
 from bcon_exporter.diagnosis.finding import Finding, weakened
-from bcon_exporter.diagnosis.logs import Hit, find_events
+from bcon_exporter.diagnosis.logs import Hit
 from bcon_exporter.diagnosis.mounts import find_mount_causes
-from bcon_exporter.diagnosis.neighbours import Neighbours, host_of, is_local
+from bcon_exporter.diagnosis.neighbours import Neighbours, host_of
 from bcon_exporter.diagnosis.numbers import numbers_of, render
-from bcon_exporter.diagnosis.peer_state import Around, Span
-from bcon_exporter.diagnosis.peers import (
-    Failure,
-    Kind,
-    find_dependency_causes,
-    find_joined,
-    find_peer_causes,
-    kind_of,
-)
+from bcon_exporter.diagnosis.peer_state import Around
+from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_peer_causes
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
 from bcon_exporter.diagnosis.rule import Case, SymptomRule
+from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
+from bcon_exporter.model.holds import Told
 from bcon_exporter.model.signatures import Category, SuggestionText
 
 MAX_CAUSES = 6
 MAX_SUGGESTIONS = 6
 MAX_EVIDENCE = 3
-MAX_HITS = 200
 MAX_LINE = 240
 SURE = 0.6
 """A finding below this confidence brings no suggestion of its own, and points to nobody."""
@@ -50,18 +42,48 @@ class Conclusion(NamedTuple):
     points_to: str | None = None
 
 
-class Seen(NamedTuple):
-    """A signature, and when its line was written; None where the line has no time."""
+def with_remembered(
+    conclusion: Conclusion, told: Told, symptoms: Sequence[Symptom], held: Collection[SymptomType]
+) -> Conclusion:
+    """Add what was said before about symptoms that are held: the facts that led to it may be gone.
 
-    at: datetime | None
-    hit: Hit
+    Args:
+        conclusion: From the facts of now.
+        told: From those of the last scan.
+        symptoms: Shown now, held ones included.
+        held: The types of those that are only held.
+    """
+    explained = {kind for cause in conclusion.causes for kind in cause.related_symptoms}
+    missing = {one.type for one in symptoms if one.type in held} - explained
+    causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
+    if not causes:
+        return conclusion
+    known = {suggestion.action for suggestion in told.suggestions}
+    fresh = [suggestion for suggestion in conclusion.suggestions if suggestion.action not in known]
+    suggestions = _most_urgent_first([*told.suggestions, *fresh])
+    return conclusion._replace(causes=rank([*conclusion.causes, *causes]), suggestions=suggestions)
+
+
+def never_silent(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> Conclusion:
+    """Say what is left to say where nothing is recognised: the program itself says that something failed."""
+    quoted = next((one for one in symptoms if one.type is SymptomType.LOG_ERROR), None)
+    if conclusion.causes or quoted is None:
+        return conclusion
+    cause = LikelyCause(
+        id="program_reports_error",
+        description="The program itself reports an error; the evidence quotes the most frequent one.",
+        confidence=0.4,
+        evidence=quoted.evidence[:MAX_EVIDENCE],
+        related_symptoms=(SymptomType.LOG_ERROR,),
+    )
+    return conclusion._replace(causes=(cause,))
 
 
 def conclude(
     case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule], neighbours: Neighbours, around: Around
 ) -> Conclusion:
     """Rank what explains `symptoms` and collect what to do about it."""
-    seen, at_home = _apart(_hits(case, symptoms), _probe_hits(case, symptoms))
+    seen, at_home = apart(signs_of(case, symptoms), signs_of_probes(case, symptoms))
     hits = [one.hit for one in seen]
     findings = _findings(case, symptoms, seen, neighbours, around)
     findings.sort(key=lambda finding: -finding.cause.confidence)
@@ -82,7 +104,7 @@ def _findings(
 ) -> list[Finding]:
     """What the surroundings tell: peers, ports, mounts, dependencies, changes."""
     container, hits = case.container, [one.hit for one in seen]
-    failures = _failures(seen)
+    failures = failures_in(seen)
     found = find_peer_causes(failures, container, neighbours, around)
     found += find_mount_causes(hits, container, neighbours)
     listening = [hit.line for hit in hits if hit.signature.category is Category.PORT_IN_USE]
@@ -98,24 +120,6 @@ def _findings(
         waits_for = find_dependency_causes(container, neighbours, around) if penalty is not None else []
         found += [weakened(finding, penalty or 0) for finding in waits_for]
     return [*found, *find_image_change(container, symptoms, case.now)]
-
-
-def _failures(seen: Sequence[Seen]) -> list[Failure]:
-    """Failed connections by peer and kind, with the newest line and the times of the first and the last."""
-    groups: dict[tuple[str | None, str], list[Seen]] = {}
-    for one in seen:
-        kind = kind_of(one.hit.signature)
-        if kind is not None:
-            groups.setdefault((one.hit.peer, kind), []).append(one)
-    return [
-        Failure(kind_of(group[0].hit.signature) or Kind.OTHER, peer, group[-1].hit.line, _span(group))
-        for (peer, _), group in groups.items()
-    ]
-
-
-def _span(group: Sequence[Seen]) -> Span:
-    times = [one.at for one in group if one.at is not None]
-    return Span(min(times, default=None), max(times, default=None))
 
 
 def _is_told(hit: Hit, findings: Sequence[Finding]) -> bool:
@@ -161,46 +165,6 @@ def _advice(
             for cause in advice.causes
         ]
     return causes, texts
-
-
-def _hits(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
-    """Signatures in the log, in the engine's own error and in the last words before an exit."""
-    seen = [Seen(event.at, hit) for event in case.events for hit in event.hits]
-    present = {symptom.type for symptom in symptoms}
-    error = case.container.error
-    if error and not case.container.is_running and start_error_of(error) is None:
-        seen += [Seen(case.ending.at, hit) for hit in _hits_in([error], case)]
-    end = case.ending.exit
-    if not seen and end is not None and SymptomType.EXIT_ERROR in present:
-        seen += [Seen(end.at, hit) for hit in _hits_in(end.last_lines, case)]
-    return seen[-MAX_HITS:]
-
-
-def _probe_hits(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
-    """Signatures in what the health check printed."""
-    health = case.container.health
-    if health is None or all(symptom.type is not SymptomType.UNHEALTHY for symptom in symptoms):
-        return []
-    probes = health.probes[-3:]
-    return [Seen(one.ended_at, hit) for one in probes for hit in _hits_in(one.output.splitlines(), case)]
-
-
-def _hits_in(said: Iterable[str], case: Case) -> list[Hit]:
-    lines = [LogLine(at=None, stream="stderr", text=text) for text in said if text]
-    return [hit for event in find_events(lines, case.catalogue) for hit in event.hits]
-
-
-def _apart(seen: list[Seen], of_probes: list[Seen]) -> tuple[list[Seen], list[Hit]]:
-    """Return all hits, and apart from them those of a health check that asks the container itself.
-
-    A check runs inside the container: localhost is right there, and there is no other side.
-    """
-    at_home = [one for one in of_probes if _asks_itself(one.hit)]
-    return [*seen, *(one for one in of_probes if one not in at_home)], [one.hit for one in at_home]
-
-
-def _asks_itself(hit: Hit) -> bool:
-    return hit.signature.category is Category.NETWORK and (hit.peer is None or is_local(host_of(hit.peer)))
 
 
 def _causes_at_home(hits: Sequence[Hit]) -> list[LikelyCause]:
@@ -268,7 +232,6 @@ def _merge(one: LikelyCause, other: LikelyCause) -> LikelyCause:
 
 def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> tuple[Suggestion, ...]:
     """Fill in the container's numbers; each action once, the most urgent first."""
-    order = list(Urgency)
     made: dict[str, Suggestion] = {}
     for text in texts:
         if text.action not in made:
@@ -278,4 +241,9 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
                 rationale=render(text.rationale, numbers),
                 check=render(text.check, numbers) if text.check else None,
             )
-    return tuple(sorted(made.values(), key=lambda suggestion: order.index(suggestion.urgency))[:MAX_SUGGESTIONS])
+    return _most_urgent_first(made.values())
+
+
+def _most_urgent_first(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
+    order = list(Urgency)
+    return tuple(sorted(suggestions, key=lambda suggestion: order.index(suggestion.urgency))[:MAX_SUGGESTIONS])

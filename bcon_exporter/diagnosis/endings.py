@@ -130,6 +130,14 @@ def probably_oom(container: ContainerFacts, end: ExitFacts) -> bool:
     return limited and end.exit_code == KILL_CODE and not (end.requested or end.shutdown or end.killed or end.oom)
 
 
+def ended_by_oom(container: ContainerFacts, end: ExitFacts | None) -> bool:
+    """Whether an end is the OOM killer's by flag, by event or by inference."""
+    if end is None:
+        return not container.is_running and container.oom_killed is True
+    flagged = not container.is_running and container.oom_killed is True
+    return end.oom or flagged or probably_oom(container, end)
+
+
 def last_crash(container: ContainerFacts) -> ExitFacts | None:
     """The newest end that history knows, when nobody asked for it and it failed."""
     if container.lifecycle is None or not container.lifecycle.exits:

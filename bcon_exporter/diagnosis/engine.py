@@ -5,7 +5,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.causes import Conclusion, conclude
+from bcon_exporter.diagnosis.causes import Conclusion, conclude, never_silent, with_remembered
 from bcon_exporter.diagnosis.holds import hold_symptoms
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.peer_state import Around
@@ -18,7 +18,7 @@ from bcon_exporter.diagnosis.wording import Place, explain_report, summarise_rep
 from bcon_exporter.errors import ContainerNotFoundError
 from bcon_exporter.model.facts import ContainerState, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
-from bcon_exporter.model.holds import Hold, HoldState
+from bcon_exporter.model.holds import Hold, HoldState, Told
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause, Status
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
@@ -34,15 +34,17 @@ _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
 
 
 class Verdicts(NamedTuple):
-    """What the rules say about one container."""
+    """What the rules say about one container. `held`: symptoms shown although they are not seen now."""
 
     symptoms: tuple[Symptom, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
     rule_errors: tuple[SymptomType, ...] = ()
+    held: frozenset[SymptomType] = frozenset()
 
 
 _ALL_WELL = Verdicts()
 _NO_CAUSES = Conclusion()
+_NOTHING_TOLD = Told()
 
 
 def diagnose_host(
@@ -68,11 +70,13 @@ def diagnose_host(
         The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
         `summaries` (worst first), and the holds for the next scan.
     """
-    before = holds.holds if holds is not None else {}
+    holds = holds if holds is not None else HoldState()
     terms = _Terms(thresholds, catalogue, policy or Policy(), rules)
-    judged, after = _judge_all(snapshot, terms, before)
-    reports, roots = _conclude_all(snapshot, terms, judged)
-    return _host_report(snapshot, list(reports.values()), roots), HoldState(MappingProxyType(after))
+    judged, after = _judge_all(snapshot, terms, holds.holds)
+    reports, roots = _conclude_all(snapshot, terms, judged, holds.told)
+    told = {one: Told(reports[one].likely_causes, reports[one].suggestions) for one in after}
+    report = _host_report(snapshot, list(reports.values()), roots)
+    return report, HoldState(MappingProxyType(after), MappingProxyType(told))
 
 
 def diagnose_one(
@@ -93,7 +97,7 @@ def diagnose_one(
     # The others are judged too: they may be why this one is ill, or ill because of it.
     terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES)
     judged, _ = _judge_all(snapshot, terms, {}, always=container_id)
-    reports, _ = _conclude_all(snapshot, terms, judged)
+    reports, _ = _conclude_all(snapshot, terms, judged, {})
     return reports[container_id]
 
 
@@ -145,14 +149,20 @@ def _judge_all(
 
 
 def _conclude_all(
-    snapshot: HostSnapshot, terms: _Terms, judged: Mapping[str, _Judged]
+    snapshot: HostSnapshot, terms: _Terms, judged: Mapping[str, _Judged], told: Mapping[str, Told]
 ) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...]]:
-    """Look for the causes of all symptoms, across containers; return the reports by id, and the roots."""
+    """Look for the causes of all symptoms, across containers; return the reports by id, and the roots.
+
+    `told` is what the last scan said about containers whose symptoms are held.
+    """
     neighbours = Neighbours(snapshot)
     symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
     shutdowns = next((one.case.shutdowns for one in judged.values()), ())
     around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns)
     found = {one: conclude(judged[one].case, symptoms[one], terms.rules, neighbours, around) for one in symptoms}
+    for one, held in ((one, judged[one].verdicts.held) for one in symptoms):
+        remembered = with_remembered(found[one], told.get(one, _NOTHING_TOLD), symptoms[one], held)
+        found[one] = never_silent(remembered, symptoms[one])
     roots = find_roots({one: said.points_to for one, said in found.items() if said.points_to is not None})
     names = {container.id: container.name for container in snapshot.containers}
     explained = explained_by(roots, names)
@@ -219,7 +229,8 @@ def _hold(
     wanted = {kind: hold for kind, hold in before.items() if kind not in orders.ignored}
     unclear = (*(entry.symptom for entry in verdicts.not_evaluated), *verdicts.rule_errors)
     step = hold_symptoms(verdicts.symptoms, unclear, case.container, case.now, case.thresholds, wanted)
-    return verdicts._replace(symptoms=step.symptoms), step.holds
+    held = frozenset(one.type for one in step.symptoms) - {one.type for one in verdicts.symptoms}
+    return verdicts._replace(symptoms=step.symptoms, held=held), step.holds
 
 
 def _report(

@@ -43,11 +43,11 @@ def _full(hit: Hit, container: ContainerFacts, neighbours: Neighbours) -> list[F
     if mount is None:
         return []
     sharing = neighbours.sharing_mount(mount.source, container) if mount.source else ()
-    text = f"The {_named(mount)} is full"
+    text = f"The {_named(mount)} is full: no space or no inodes are left"
     if sharing:
-        names = ", ".join(one.name for one in sharing[:SHOWN_NAMES])
         more = len(sharing) - SHOWN_NAMES
-        text += f"; {names}{f' and {more} more' if more > 0 else ''} write{'s' if len(sharing) == 1 else ''} there too"
+        names = ", ".join(one.name for one in sharing[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+        text += f"; {names} {'has' if len(sharing) == 1 else 'have'} it mounted too"
     peer = sharing[0].name if len(sharing) == 1 else None
     suggestion = _ENLARGE_TMPFS if mount.type == "tmpfs" else _FREE_SHARED if sharing else _FREE
     return [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]

@@ -79,7 +79,7 @@ class Neighbours:
         return None if owner.id == container.id else owner
 
     def sharing_mount(self, source: str, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
-        """The other containers that mount the same volume or host directory."""
+        """The other containers that may write to the same volume or host directory."""
         return tuple(one for one in self._by_source.get(source, ()) if one.id != asking.id)
 
     def offering(self, port: int, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
@@ -186,7 +186,7 @@ class Neighbours:
     def _by_source(self) -> dict[str, list[ContainerFacts]]:
         found: dict[str, list[ContainerFacts]] = defaultdict(list)
         for one in self._host.containers:
-            for source in dict.fromkeys(mount.source for mount in one.mounts if mount.source):
+            for source in dict.fromkeys(mount.source for mount in one.mounts if mount.source and not mount.read_only):
                 found[source].append(one)
         return found
 

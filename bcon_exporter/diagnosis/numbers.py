@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.endings import recent_restarts
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
@@ -26,7 +27,8 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
     limit = usage.memory_limit_bytes if usage else None
     limit = limit or (limits.memory_bytes if limits else None)
     restarts = recent_restarts(container, host.taken_at, thresholds)
-    ooms = container.lifecycle.oom_kills if container.lifecycle else ()
+    past, health = container.lifecycle, container.health
+    ooms = past.oom_kills if past else ()
     return {
         "name": safe_name(container),
         "memory_limit": in_bytes(limit) if limit else "no limit",
@@ -39,9 +41,27 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "pids_limit": str(limits.pids) if limits and limits.pids else "no limit",
         "restarts": str(len(restarts)),
         "oom_kills": str(len(ooms)),
+        "oom_kills_hour": _counted(_recent(ooms, host), "OOM kill"),
+        "restarts_hour": _counted(len(restarts), "restart"),
+        "image": container.image,
+        "previous_image": (past.previous_image if past else None) or "unknown",
+        "log_driver": container.log_driver or "unknown",
+        "up": in_seconds((host.taken_at - container.started_at).total_seconds()) if container.started_at else "unknown",
+        "health_timeout": f"{health.timeout_seconds:g} s" if health and health.timeout_seconds else "unknown",
+        "health_retries": str(health.retries) if health and health.retries else "unknown",
+        "failing_streak": str(health.failing_streak) if health else "unknown",
         "exit_code": "unknown" if container.exit_code is None else str(container.exit_code),
         "restart_policy": container.restart_policy or "no",
     }
+
+
+def _recent(times: tuple[datetime, ...], host: HostSnapshot) -> int:
+    return sum(host.taken_at - at <= timedelta(seconds=_HOUR) for at in times)
+
+
+def _counted(count: int, noun: str) -> str:
+    """`3` as "3 OOM kills", `0` as "no OOM kill"."""
+    return f"{count or 'no'} {noun}{'s' if count > 1 else ''}"
 
 
 def safe_name(container: ContainerFacts) -> str:

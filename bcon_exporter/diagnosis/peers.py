@@ -1,73 +1,28 @@
 """Follows a failed connection to the other container: the one that is named is often the one that is ill."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
+from bcon_exporter.diagnosis.failure import Failure, Kind, blame
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.neighbours import (
     Meant,
     Neighbours,
     Reach,
-    bindings_of,
     host_of,
     is_address,
     is_local,
     port_of,
     ports_of,
 )
-from bcon_exporter.diagnosis.numbers import safe_name
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, READY_SECONDS, Around, Span, Trouble, trouble_of
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Around, Span, trouble_of
+from bcon_exporter.diagnosis.ways import INSIDE_PENALTY, of_localhost, of_name, of_no_network, of_port
 from bcon_exporter.model.facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
-from bcon_exporter.model.signatures import Category, CauseText, Signature, SuggestionText
+from bcon_exporter.model.findings import SymptomType
 
-RELATED = (SymptomType.NETWORK_ERROR, SymptomType.LOG_ERROR)
 UNNAMED_PENALTY = 0.25
 """A dependency that is down explains a failure that names nobody less surely."""
-INSIDE_PENALTY = 0.12
 _COMPLETED = "service_completed_successfully"
-
-
-class Kind(StrEnum):
-    """How a connection failed."""
-
-    UNRESOLVED = "unresolved"
-    REFUSED = "refused"
-    SILENT = "silent"
-    BROKEN = "broken"
-    OTHER = "other"
-
-
-_KINDS = (
-    ("net_dns", Kind.UNRESOLVED),
-    ("net_refused", Kind.REFUSED),
-    ("net_unreachable", Kind.SILENT),
-    ("net_timeout", Kind.SILENT),
-    ("slow_upstream", Kind.SILENT),
-    ("net_reset", Kind.BROKEN),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Failed connections to one peer. `peer` is None where the log names none."""
-
-    kind: Kind
-    peer: str | None
-    line: str
-    span: Span = AT_SOME_TIME
-
-
-def kind_of(signature: Signature) -> Kind | None:
-    """How a connection failed by the signature that found it; None when it is about no connection.
-
-    What encryption refuses is no matter of who runs where.
-    """
-    known = next((kind for prefix, kind in _KINDS if signature.id.startswith(prefix)), None)
-    if known is not None or signature.category is not Category.NETWORK or signature.id.startswith("tls"):
-        return known
-    return Kind.OTHER
 
 
 def find_peer_causes(
@@ -119,7 +74,7 @@ def find_joined(container: ContainerFacts, neighbours: Neighbours, around: Aroun
     if owner is None or trouble is None:
         return []
     text = f"{owner.name}, whose network it shares, {trouble.text}."
-    finding = _finding(owner, trouble, None)
+    finding = blame(owner, trouble, None)
     related = (SymptomType.START_FAILED,)
     cause = finding.cause.model_copy(update={"description": text, "confidence": 0.95, "related_symptoms": related})
     return [replace(finding, cause=cause)]
@@ -141,16 +96,16 @@ def _of_failure(
     host, port = host_of(peer), port_of(peer, failure.line)
     meant = neighbours.meant(host, port, asking)
     if meant is None:
-        return [_localhost(port, asking, neighbours, failure)] if is_local(host) else []
+        return [of_localhost(port, asking, neighbours, failure)] if is_local(host) else of_no_network(asking, failure)
     if meant.reach is Reach.NAMESPACE:
         return _inside(meant, port, asking, around, failure)
     troubles = _of_troubles(meant.containers, asking, around, failure.span, failure.line)
     if meant.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
         unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER)
-        return [*troubles, *([_unseen(meant, asking, failure)] if unresolved else [])]
+        return [*troubles, *([of_name(meant, asking, failure)] if unresolved else [])]
     if troubles:
         return troubles
-    return _of_port(meant, port, failure, neighbours, around)
+    return of_port(meant, port, failure, neighbours, around)
 
 
 def _of_troubles(
@@ -162,29 +117,7 @@ def _of_troubles(
     if not told or len(told) < len(troubles):
         return []
     other, trouble = max(told, key=lambda pair: pair[1].confidence)
-    return [_finding(other, trouble, line)]
-
-
-def _finding(other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:
-    cause = LikelyCause(
-        id=trouble.id,
-        description=f"{other.name}, which it connects to, {trouble.text}.",
-        confidence=trouble.confidence,
-        evidence=(*trouble.evidence, *((line[:240],) if line else ())),
-        related_symptoms=RELATED,
-        peer=other.name,
-    )
-    return Finding(cause, (_repair_first(other),), other.id)
-
-
-def _repair_first(other: ContainerFacts) -> SuggestionText:
-    name = safe_name(other)
-    return SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Look at {name} first: this container cannot work without it.",
-        rationale="Its own report says why; once it answers again, clients that retry recover by themselves.",
-        check=f"docker logs --tail 50 {name}",
-    )
+    return [blame(other, trouble, line)]
 
 
 def _inside(meant: Meant, port: int | None, asking: ContainerFacts, around: Around, failure: Failure) -> list[Finding]:
@@ -194,109 +127,3 @@ def _inside(meant: Meant, port: int | None, asking: ContainerFacts, around: Arou
     for other in named or meant.containers:
         found += _of_troubles((other,), asking, around, failure.span, failure.line)
     return [weakened(finding, 0.0 if named else INSIDE_PENALTY) for finding in found]
-
-
-def _localhost(port: int | None, asking: ContainerFacts, neighbours: Neighbours, failure: Failure) -> Finding:
-    own = port is not None and port in ports_of(asking)
-    offering = neighbours.offering(port, asking) if port is not None and not own else ()
-    hint = f"; {offering[0].name} on its network offers port {port}" if offering else ""
-    where = "localhost" if port is None else f"localhost:{port}"
-    text = f"It connects to {where}, which inside a container is the container itself{hint}."
-    if own:
-        text = f"It connects to its own port {port}, on which nothing listens (yet)."
-    cause = LikelyCause(
-        id="nothing_listens" if own else "localhost_in_container",
-        description=text,
-        confidence=0.85 if offering else 0.75,
-        evidence=(failure.line[:240],),
-        related_symptoms=RELATED,
-    )
-    return Finding(cause, (_NOT_ITSELF,) if not own else ())
-
-
-def _unseen(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
-    """The container is there, but its name does not lead to it from here."""
-    other = next((one for one in meant.containers if one.is_running), meant.containers[0])
-    known = other.compose is not None and asking.compose is not None
-    foreign = known and other.compose.project != asking.compose.project  # type: ignore[union-attr]
-    why = _UNSEEN[meant.reach]
-    cause = LikelyCause(
-        id=why.id,
-        description=f"{other.name} {'runs' if other.is_running else 'exists'}, but {why.text}.",
-        confidence=(why.confidence - (0.13 if foreign else 0)) if other.is_running else 0.5,
-        evidence=(failure.line[:240],),
-        related_symptoms=RELATED,
-        peer=other.name,
-    )
-    return Finding(cause, (_CONNECT_BOTH,))
-
-
-_UNSEEN = {
-    Reach.NO_DNS: CauseText(
-        id="default_bridge_without_dns",
-        text="on the default bridge network Docker resolves no names",
-        confidence=0.88,
-    ),
-    Reach.NO_ALIAS: CauseText(
-        id="alias_missing", text="on the network that both share it does not have this name", confidence=0.88
-    ),
-    Reach.APART: CauseText(
-        id="no_shared_network", text="shares no network with it, so its name cannot be resolved", confidence=0.88
-    ),
-}
-
-
-def _of_port(meant: Meant, port: int | None, failure: Failure, neighbours: Neighbours, around: Around) -> list[Finding]:
-    """The container runs well and refuses: the port may be wrong, or a neighbour in its namespace is meant."""
-    other = meant.containers[0]
-    if failure.kind is not Kind.REFUSED or port is None or meant.reach is not Reach.NETWORK:
-        return []
-    joined = [one for one in neighbours.inside(other) if port in ports_of(one) or not ports_of(one)]
-    for one in joined:
-        trouble = trouble_of(one, failure.span, around)
-        if trouble is not None:
-            return [_finding(one, replace(trouble, confidence=trouble.confidence - INSIDE_PENALTY), failure.line)]
-    offered, inner = ports_of(other), {binding.inner for binding in bindings_of(other) if binding.port == port}
-    if inner and port not in offered:
-        text = f"{other.name} is asked on port {port}, which it publishes on the host only; inside it is {min(inner)}."
-        return [_port_cause("published_port_used_inside", text, 0.9, other, failure)]
-    if offered and port not in offered:
-        ports = ", ".join(str(number) for number in sorted(offered)[:5])
-        text = f"{other.name} runs, but its configuration names port {ports} and not {port}."
-        return [_port_cause("wrong_port", text, 0.65, other, failure)]
-    if other.started_at is None or (around.now - other.started_at).total_seconds() < READY_SECONDS:
-        return []
-    text = f"{other.name} runs, but nothing in it listens on port {port} for others; perhaps on localhost only."
-    return [_port_cause("peer_not_listening", text, 0.65, other, failure)]
-
-
-def _port_cause(name: str, text: str, confidence: float, other: ContainerFacts, failure: Failure) -> Finding:
-    cause = LikelyCause(
-        id=name,
-        description=text,
-        confidence=confidence,
-        evidence=(failure.line[:240],),
-        related_symptoms=RELATED,
-        peer=other.name,
-    )
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action=f"Compare the port that it asks with those on which {safe_name(other)} listens.",
-        rationale="Containers reach each other on the inner port; a published one is for clients outside.",
-        check=f"docker inspect -f '{{{{json .Config.ExposedPorts}}}}' {safe_name(other)}",
-    )
-    return Finding(cause, (suggestion,))
-
-
-_NOT_ITSELF = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Give it the other container's service name instead of localhost.",
-    rationale="Each container has a localhost of its own; others are reached by name over a shared network.",
-    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
-)
-_CONNECT_BOTH = SuggestionText(
-    urgency=Urgency.IMMEDIATE,
-    action="Put both containers on one user-defined network, under the name that is asked for.",
-    rationale="Docker resolves container names and aliases on user-defined networks only, each network for itself.",
-    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
-)

@@ -74,7 +74,7 @@ START_ERRORS: tuple[StartError, ...] = (
         "{name})",
     ),
     _kind(
-        r"cannot join network of a non running container|cannot join network namespace of"
+        r"cannot join network of a non running container|can(?:no|')t join (?:network namespace|IPC|PID|UTS) of"
         r"|joining network namespace of container|No such container",
         "The container whose network it shares does not run.",
         ("joined_container_down", "It shares the network of a container that does not run or was replaced.", 0.92),
@@ -133,8 +133,7 @@ START_ERRORS: tuple[StartError, ...] = (
         "docker info",
     ),
     _kind(
-        r"failed to (?:initialize logging driver|create task for container: failed to initialize logging)"
-        r"|logging driver",
+        r"logging driver|syslog delivery error",
         "Its log driver cannot be used.",
         ("log_driver_unreachable", "The log driver's server is down or wrongly configured.", 0.95),
         "Bring the log server up, or let the driver start without it (fluentd-async, mode non-blocking).",
@@ -166,7 +165,7 @@ START_ERRORS: tuple[StartError, ...] = (
         "docker inspect -f '{{json .HostConfig.Ulimits}}' {name}",
     ),
     _kind(
-        r"apparmor|seccomp|selinux|unable to apply caps|capabilit|sysctl|userns|uid_map",
+        r"apparmor|seccomp|selinux|unable to apply caps|capabilit|sysctl|userns|uid_map|/proc/sys/",
         "A security or kernel setting cannot be applied.",
         ("security_setting_refused", "The host lacks the profile, or forbids the setting.", 0.8),
         "Compare the security options and sysctls with what this host has.",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bcon_exporter.model.base import UtcDatetime
-from bcon_exporter.model.findings import Symptom, SymptomType
+from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, SymptomType
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,20 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What was said about a container when its symptoms were last truly seen."""
+
+    causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class HoldState:
-    """All holds, by full container id. Containers without symptoms, and removed ones, are not in it."""
+    """All holds, by full container id. Containers without symptoms, and removed ones, are not in it.
+
+    Attributes:
+        told: For those containers: a held symptom keeps the causes that it was seen with.
+    """
 
     holds: Mapping[str, Mapping[SymptomType, Hold]] = field(default_factory=lambda: MappingProxyType({}))
+    told: Mapping[str, Told] = field(default_factory=lambda: MappingProxyType({}))

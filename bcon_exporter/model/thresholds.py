@@ -35,6 +35,6 @@ class Thresholds(Frozen):
     hold_scans: int = Field(2, ge=1, le=100, description="event-like symptoms are held for at least so many scans")
     slow_probe_ratio: float = Field(0.80, gt=0, le=1, description="slow_response above this share of the time-out")
     starting_seconds: float = Field(300, ge=1, description="starting for longer than this beyond its start period")
-    created_seconds: float = Field(120, ge=1, description="never_started when created for longer than this")
+    created_seconds: float = Field(3, ge=1, description="never_started when created for longer than this")
     paused_seconds: float = Field(0, ge=0, description="paused for longer than this")
     flap_count: int = Field(4, ge=2, description="health_flapping from so many changes within an hour")

@@ -125,3 +125,29 @@ def test_healthy_containers_are_not_remembered() -> None:
     host.scan(container())
 
     assert host.state == HoldState()
+
+
+def test_a_held_symptom_keeps_the_causes_that_it_was_seen_with() -> None:
+    host = Host()
+    text = "ERROR write failed: No space left on device"
+    host.scan(container(logs=logs(text, at=NOON)), after=10)
+    seen = host.report
+    host.scan(container(logs=None, unread={"logs": "the engine hung"}), after=10)
+
+    assert seen is not None
+    assert host.report is not None
+    assert {one.type for one in host.report.symptoms} == {one.type for one in seen.symptoms}
+    assert [cause.id for cause in host.report.likely_causes] == [cause.id for cause in seen.likely_causes]
+    assert set(seen.suggestions) <= set(host.report.suggestions)
+    assert host.report.suggestions[0] == seen.suggestions[0]
+
+
+def test_a_symptom_that_is_over_takes_its_causes_with_it() -> None:
+    host = Host()
+    host.scan(container(logs=logs("ERROR write failed: No space left on device", at=NOON)), after=10)
+    host.scan(at_cpu(0.9), after=1000)
+    host.scan(at_cpu(0.9), after=1000)
+
+    assert host.report is not None
+    assert [one.type.value for one in host.report.symptoms] == ["high_cpu"]
+    assert "volume_full" not in [cause.id for cause in host.report.likely_causes]

@@ -1,5 +1,7 @@
 """Each way in which the engine refuses a start is told apart by its own words, whatever the exit code."""
 
+from typing import Any
+
 import pytest
 
 from bcon_exporter.diagnosis.start_errors import MAX_CHARS, START_ERRORS, start_error_of
@@ -14,7 +16,7 @@ NEW_RUNC = f"failed to create task for container: {RUNC}"
 OUTSIDE = "driver failed programming external connectivity on endpoint web (9d70c8dc6cc0): "
 
 
-def refused(error: str, code: int = 128, **facts: object) -> DiagnosisReport:
+def refused(error: str, code: int = 128, **facts: Any) -> DiagnosisReport:
     base = {"state": ContainerState.CREATED, "started_at": None, "usage": None, "exit_code": code, "error": error}
     return diagnose(container(**{**base, **facts}))
 

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, last_crash
+from bcon_exporter.diagnosis.endings import EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
@@ -29,7 +29,7 @@ def _judge(case: Case) -> Verdict:
         case EndKind.UNKNOWN:
             return _unclear(case)
         case EndKind.NONE | EndKind.DONE:
-            return None
+            return _dead(case)
 
 
 def _failed(case: Case) -> Symptom:
@@ -44,16 +44,28 @@ def _failed(case: Case) -> Symptom:
     return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
 
 
+def _dead(case: Case) -> Symptom | None:
+    """The engine could not take it away: it neither runs nor can be started."""
+    if case.container.state is not ContainerState.DEAD:
+        return None
+    return case.symptom(EXIT, Severity.WARNING, "It is dead: the engine began to remove it and could not finish.")
+
+
 def _asked(case: Case) -> Symptom | None:
     end = case.ending.exit
     if end is not None and end.forced:
         description = f"It was stopped as asked{_when(case)}; only SIGKILL ended it."
         return case.symptom(EXIT, Severity.INFO, description, f"exit code {explain_exit(case.ending.exit_code or 0)}")
     if case.ending.certain or not case.ending.exit_code:
-        return None
-    description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably stopped by hand."
-    policy = f"restart policy {case.container.restart_policy}: the engine would have started it again"
-    return case.symptom(EXIT, Severity.INFO, description, policy).model_copy(update={"confidence": 0.6})
+        return _dead(case)
+    by, sign = (
+        "stopped by hand",
+        f"restart policy {case.container.restart_policy}: the engine would have started it again",
+    )
+    if case.ending.kind is EndKind.SHUTDOWN:
+        by, sign = "by a shutdown of engine or host", "everything that ran on this host ended at that moment"
+    description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably {by}."
+    return case.symptom(EXIT, Severity.INFO, description, sign).model_copy(update={"confidence": 0.6})
 
 
 def _unclear(case: Case) -> Verdict:
@@ -107,20 +119,66 @@ def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
 
 
 def _advise(case: Case) -> Advice:
-    crash = last_crash(case.container)
-    code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
-    if case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
-        was_forced = case.ending.exit is not None and case.ending.exit.forced
+    ending, container = case.ending, case.container
+    if container.state is ContainerState.DEAD:
+        return Advice(causes=(_NOT_REMOVED,), suggestions=(_FIND_WHAT_HOLDS_IT,))
+    if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+        was_forced = ending.exit is not None and ending.exit.forced
         return Advice(causes=(_DEAF,), suggestions=(_HEAR_THE_SIGNAL,)) if was_forced else Advice()
     if _was_killed(case):
         return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
-    told_elsewhere = case.looping or case.container.state is ContainerState.CREATED
-    return Advice(
-        causes=(cause_of_exit(code),) if code else (),
-        suggestions=() if told_elsewhere or case.has_advice_from_log else (_READ_THE_LOG,),
-    )
+    if container.error or container.state is ContainerState.CREATED:
+        return Advice()  # it never ran: start_failed tells why
+    return Advice(causes=_causes(case), suggestions=() if case.looping else _suggestions(case))
 
 
+def _causes(case: Case) -> tuple[CauseText, ...]:
+    """What the code tells, unless the OOM killer's being there tells more; and that the engine gave up."""
+    crash = case.ending.exit or last_crash(case.container)
+    code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
+    given_up = (_GIVEN_UP,) if _has_given_up(case) else ()
+    if not code or ended_by_oom(case.container, crash):
+        return given_up
+    return (*given_up, cause_of_exit(code))
+
+
+def _has_given_up(case: Case) -> bool:
+    """Whether the engine has used up the restarts that its policy grants ("on-failure:3")."""
+    container = case.container
+    granted = (container.restart_policy or "").rpartition("on-failure:")[2]
+    if container.state is not ContainerState.EXITED or not granted.isdigit():
+        return False
+    return (container.restart_count or 0) >= int(granted)
+
+
+def _suggestions(case: Case) -> tuple[SuggestionText, ...]:
+    if case.has_advice_from_log:
+        return ()
+    return (_READ_THE_LOG,) if "logs" not in case.container.unread else (_MAKE_LOGS_READABLE,)
+
+
+_NOT_REMOVED = CauseText(
+    id="removal_failed",
+    text="Its files were in use when it was to be removed, by a mount in another place.",
+    confidence=0.7,
+)
+_FIND_WHAT_HOLDS_IT = SuggestionText(
+    urgency=Urgency.SHORT_TERM,
+    action="Find the process or container that holds its files, then remove it once more.",
+    rationale="A dead container cannot be started; its name stays taken until it is gone.",
+    check="docker inspect -f '{{.State.Dead}} {{.State.Error}}' {name}",
+)
+_GIVEN_UP = CauseText(
+    id="restarts_used_up",
+    text="It failed at each start until the engine had used up the restarts that its policy grants.",
+    confidence=0.45,
+)
+_MAKE_LOGS_READABLE = SuggestionText(
+    urgency=Urgency.SHORT_TERM,
+    action="Give it a log driver that can be read (json-file, local, journald) beside or instead of its own.",
+    rationale="Exit code {exit_code}; with log driver {log_driver} nobody can read here what it said last.",
+    check="docker inspect -f '{{.HostConfig.LogConfig.Type}}' {name}",
+)
 _DEAF = CauseText(
     id="stop_signal_ignored",
     text="The main process does not act on the stop signal, or needs longer than it is given.",

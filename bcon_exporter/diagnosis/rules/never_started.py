@@ -2,22 +2,57 @@
 
 from datetime import timedelta
 
+from bcon_exporter.diagnosis.endings import is_wanted
 from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+ORCHESTRATED_SECONDS = 120
+_SWARM = "com.docker.swarm.service.name"
 
 
 def _judge(case: Case) -> Verdict:
     container = case.container
     age = case.now - container.created_at
-    if container.error or container.exit_code or age <= timedelta(seconds=case.thresholds.created_seconds):
+    if container.error or container.exit_code or age.total_seconds() <= _allowed_seconds(case):
         return None
-    wanted = container.restart_policy not in (None, "", "no")
-    old = age > timedelta(seconds=case.thresholds.exit_age_seconds) and not wanted
+    old = age > timedelta(seconds=case.thresholds.exit_age_seconds)
+    severity = Severity.INFO if old and not (is_wanted(container) and _was_watched(case)) else Severity.WARNING
     description = f"It was created {in_seconds(age.total_seconds())} ago and never started."
-    return case.symptom(SymptomType.NEVER_STARTED, Severity.INFO if old else Severity.WARNING, description)
+    return case.symptom(SymptomType.NEVER_STARTED, severity, description)
+
+
+def _was_watched(case: Case) -> bool:
+    """Whether it was created in the time that history knows."""
+    past = case.container.lifecycle
+    return past is not None and past.observed_since <= case.container.created_at
+
+
+def _allowed_seconds(case: Case) -> float:
+    """Compose and Swarm create first and start later, when it is the container's turn."""
+    own = case.thresholds.created_seconds
+    compose = case.container.compose
+    if compose is None and _SWARM not in case.container.labels:
+        return own
+    if compose is not None and any(_may_still_come(case, name, what) for name, what in dependencies_of(case.container)):
+        return float("inf")
+    return max(own, ORCHESTRATED_SECONDS)
+
+
+def _may_still_come(case: Case, service: str, condition: str) -> bool:
+    """Whether a dependency is under way to what Compose waits for: then it is not this container's turn yet."""
+    project = case.container.compose.project if case.container.compose is not None else None
+    for other in case.host.containers:
+        if other.compose is None or (other.compose.project, other.compose.service) != (project, service):
+            continue
+        if condition == "service_completed_successfully" and other.is_running:
+            return True
+        if other.is_running and other.health is not None and other.health.status is HealthStatus.STARTING:
+            return True
+    return False
 
 
 def _advise(_case: Case) -> Advice:
@@ -44,6 +79,7 @@ RULE = SymptomRule(
     needs=("error", "exit_code"),
     judge=_judge,
     advise=_advise,
-    description="State created for longer than thresholds.created_seconds, without an error.",
+    description="State created for longer than thresholds.created_seconds, without an error; Compose and Swarm have "
+    "two minutes, and longer while a dependency that they wait for is under way.",
     source="docs/symptoms.md#never_started",
 )

@@ -2,7 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, last_crash
+from bcon_exporter.diagnosis.endings import EndKind, last_crash, probably_oom
+from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
@@ -13,6 +14,8 @@ OOM = SymptomType.OOM_KILLED
 SAME_KILL_SECONDS = 5
 KILL_CODE = 137
 NEAR_LIMIT_RATIO = 0.8
+LEAK_SECONDS = 3600
+"""Runs that each last longer than this before an OOM kill look like a leak."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -44,26 +47,39 @@ def _missing(case: Case) -> tuple[str, ...]:
 
 
 def _ended(case: Case) -> Symptom | None:
-    """The container stands at an end that the OOM killer made."""
+    """The container stands at an end that the OOM killer made, or one of its children's."""
     ending, container = case.ending, case.container
     if ending.kind is EndKind.NONE:
         return None
     flagged, seen = container.oom_killed is True, ending.exit is not None and ending.exit.oom
     if not (flagged or seen):
         return None
-    evidence = _sources(flagged=flagged, seen=seen)
-    if ending.kind is EndKind.DONE or ending.exit_code == 0:
-        return case.symptom(
-            OOM, Severity.ERROR, "The kernel killed one of its child processes; it ended itself.", *evidence
-        )
-    severity = Severity.INFO if ending.aged or ending.kind is EndKind.REQUESTED else Severity.CRITICAL
+    evidence, confidence = _sources(flagged=flagged, seen=seen)
     when = f" {in_seconds((case.now - ending.at).total_seconds())} ago" if ending.at else ""
-    return case.symptom(OOM, severity, f"The kernel killed it{when}: out of memory{_limit(case)}.", *evidence)
+    if ending.kind is EndKind.DONE or ending.exit_code == 0:
+        severity = Severity.INFO if ending.aged else Severity.ERROR
+        text = f"The kernel killed one of its child processes{_limit(case)}; it ended itself{when}."
+    elif ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+        severity = Severity.INFO
+        text = f"The kernel had killed one of its processes{_limit(case)} before it was stopped{when}."
+    elif ending.exit_code == KILL_CODE:
+        severity = Severity.INFO if ending.aged else Severity.CRITICAL
+        text = f"The kernel killed it{when}: out of memory{_limit(case)}."
+    else:
+        severity = Severity.INFO if ending.aged else Severity.CRITICAL
+        code = explain_exit(ending.exit_code or 0)
+        text = f"The kernel killed one of its processes{_limit(case)}, and it ended with code {code}{when}."
+        confidence = min(confidence, 0.9)
+    return case.symptom(OOM, severity, text, *evidence).model_copy(update={"confidence": confidence})
 
 
-def _sources(*, flagged: bool, seen: bool) -> tuple[str, ...]:
-    flag = "State.OOMKilled is set" if flagged else "State.OOMKilled is not set (it is unreliable)"
-    return (flag, "the engine sent an oom event") if seen else (flag,)
+def _sources(*, flagged: bool, seen: bool) -> tuple[tuple[str, ...], float]:
+    """Which signs there are, and how sure they make it: each alone has been seen to be lost, neither to be wrong."""
+    if flagged and seen:
+        return ("State.OOMKilled is set", "the engine sent an oom event"), 1.0
+    if flagged:
+        return ("State.OOMKilled is set",), 0.98
+    return ("State.OOMKilled is not set (it is unreliable)", "the engine sent an oom event"), 0.97
 
 
 def _limit(case: Case) -> str:
@@ -74,7 +90,10 @@ def _limit(case: Case) -> str:
 def _came_back(case: Case) -> Symptom | None:
     """It was killed and restarted: critical while fresh or looping, then a warning, then history."""
     crash = last_crash(case.container)
-    if crash is None or not crash.oom or case.ending.kind is not EndKind.NONE:
+    if crash is None or case.ending.kind is not EndKind.NONE:
+        return None
+    probable = probably_oom(case.container, crash)
+    if not (crash.oom or probable):
         return None
     age = (case.now - crash.at).total_seconds()
     if age > case.thresholds.restart_window_seconds:
@@ -82,8 +101,11 @@ def _came_back(case: Case) -> Symptom | None:
     fresh = case.looping or age <= case.thresholds.hold_seconds
     recent = age <= case.thresholds.log_window_seconds
     severity = Severity.CRITICAL if fresh else Severity.WARNING if recent else Severity.INFO
-    description = f"The kernel killed it {in_seconds(age)} ago: out of memory{_limit(case)}. It was started again."
-    return case.symptom(OOM, severity, description, f"oom event, exit {crash.exit_code} at {crash.at:%H:%M:%S} UTC")
+    by = "Something, probably the kernel's OOM killer," if probable else "The kernel"
+    description = f"{by} killed it {in_seconds(age)} ago: out of memory{_limit(case)}. It was started again."
+    sign = "no kill request and no oom event" if probable else "oom event"
+    symptom = case.symptom(OOM, severity, description, f"{sign}, exit {crash.exit_code} at {crash.at:%H:%M:%S} UTC")
+    return symptom.model_copy(update={"confidence": _confidence(case) if probable else 0.97})
 
 
 def _child(case: Case) -> Symptom | None:
@@ -99,7 +121,8 @@ def _child(case: Case) -> Symptom | None:
         f"{len(kills)} oom event{'' if len(kills) == 1 else 's'}" if kills else "State.OOMKilled is set while it runs"
     )
     description = f"The kernel killed a child process{_limit(case)}; the container itself runs on."
-    return case.symptom(OOM, Severity.ERROR, description, times)
+    symptom = case.symptom(OOM, Severity.ERROR, description, times)
+    return symptom.model_copy(update={"confidence": 0.97 if kills else 0.9})
 
 
 def _near_any(at: datetime, ends: list[datetime]) -> bool:
@@ -114,40 +137,85 @@ def _log(case: Case) -> Symptom | None:
 def _probable(case: Case) -> Symptom | None:
     """Exit 137 with a memory limit and no kill before it: flag and event are both known to be lost at times."""
     ending, limits = case.ending, case.container.limits
-    if ending.kind is not EndKind.FAILED or ending.exit_code != KILL_CODE or ending.exit is None:
-        return None
-    if ending.exit.killed or limits is None or not limits.memory_bytes:
+    if ending.kind is not EndKind.FAILED or ending.exit is None or not probably_oom(case.container, ending.exit):
         return None
     last = case.container.last_usage
-    near = last is not None and last.memory_ratio is not None and last.memory_ratio >= NEAR_LIMIT_RATIO
-    complete = case.container.lifecycle is not None and case.container.lifecycle.complete
-    confidence = (0.85 if near else 0.7) if complete else 0.5
     description = (
-        f"Probably out of memory: exit 137 with a limit of {in_bytes(limits.memory_bytes)} and no kill request."
+        f"Probably out of memory: exit 137 with a limit of {in_bytes(limits.memory_bytes if limits else None)} "
+        "and no kill request."
     )
     evidence = ["no kill event stood before the exit"]
     if last is not None and last.memory_usage_bytes is not None:
         evidence.append(f"last known working set {in_bytes(last.memory_usage_bytes)}")
     severity = Severity.INFO if ending.aged else Severity.CRITICAL
     symptom = case.symptom(OOM, severity, description, *evidence, *evidence_of(showing(case, OOM)))
-    return symptom.model_copy(update={"confidence": confidence})
+    return symptom.model_copy(update={"confidence": _confidence(case)})
 
 
-def _advise(_case: Case) -> Advice:
-    return Advice(
-        causes=(
-            CauseText(id="memory_limit_too_low", text="The memory limit is below what the work needs.", confidence=0.7),
-            CauseText(id="memory_leak", text="The process keeps more and more memory.", confidence=0.4),
-        ),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Raise the memory limit above the peak, or give it less work at once.",
-                rationale="Limit {memory_limit}, working set {memory_usage}, OOM kills in the last day: {oom_kills}.",
-                check="docker inspect -f '{{.HostConfig.Memory}} {{.State.OOMKilled}}' {name}",
-            ),
-        ),
-    )
+def _confidence(case: Case) -> float:
+    """How sure an OOM kill is that only its exit code tells of."""
+    last = case.container.last_usage or case.container.usage
+    near = last is not None and last.memory_ratio is not None and last.memory_ratio >= NEAR_LIMIT_RATIO
+    complete = case.container.lifecycle is not None and case.container.lifecycle.complete
+    return (0.85 if near else 0.7) if complete else 0.5
+
+
+def _advise(case: Case) -> Advice:
+    """What follows from a kill by the kernel; what a managed heap or the log says brings advice of its own."""
+    if not was_killed_by_kernel(case):
+        return Advice()
+    limited = case.container.limits is not None and bool(case.container.limits.memory_bytes)
+    if not limited:
+        return Advice(causes=(_HOST_FULL,), suggestions=(_LIMIT_IT,))
+    lived = _lifetimes(case)
+    slowly = bool(lived) and min(lived) >= LEAK_SECONDS
+    causes = (_LEAK_LIKELY, _LIMIT_POSSIBLE) if slowly and len(lived) > 1 else (_LIMIT_LIKELY, _LEAK_POSSIBLE)
+    return Advice(causes=causes, suggestions=(_RAISE, _WATCH) if slowly else (_RAISE,))
+
+
+def was_killed_by_kernel(case: Case) -> bool:
+    """Whether the kernel's OOM killer is seen or inferred, of the main process or a child, rather than read of."""
+    return any(found is not None for found in (_ended(case), _came_back(case), _child(case), _probable(case)))
+
+
+def _lifetimes(case: Case) -> list[float]:
+    """How long the runs lasted that ended in an OOM kill."""
+    past = case.container.lifecycle
+    return [end.lifetime_seconds for end in (past.exits if past else ()) if end.oom and end.lifetime_seconds]
+
+
+_LIMIT_TEXT, _LEAK_TEXT = "The memory limit is below what the work needs.", "The process keeps more and more memory."
+_LIMIT_LIKELY = CauseText(id="memory_limit_too_low", text=_LIMIT_TEXT, confidence=0.85)
+_LIMIT_POSSIBLE = CauseText(id="memory_limit_too_low", text=_LIMIT_TEXT, confidence=0.5)
+_LEAK_LIKELY = CauseText(
+    id="memory_leak",
+    text="Each time it lived for hours before it was killed: memory is not given back.",
+    confidence=0.75,
+)
+_LEAK_POSSIBLE = CauseText(id="memory_leak", text=_LEAK_TEXT, confidence=0.4)
+_HOST_FULL = CauseText(
+    id="host_memory_exhausted",
+    text="It has no limit of its own: the host's memory, or that of a group above it, was exhausted.",
+    confidence=0.8,
+)
+_RAISE = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Raise the memory limit above the peak, or give it less work at once.",
+    rationale="Limit {memory_limit}, working set {memory_usage}, {oom_kills_hour} in the last hour.",
+    check="docker inspect -f '{{.HostConfig.Memory}} {{.State.OOMKilled}}' {name}",
+)
+_LIMIT_IT = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Give the containers of this host memory limits whose sum fits into its memory.",
+    rationale="Without limits the kernel picks its victim; working set {memory_usage}, {oom_kills_hour} in an hour.",
+    check="free -m",
+)
+_WATCH = SuggestionText(
+    urgency=Urgency.LONG_TERM,
+    action="Watch memory over some days to tell a leak from growing work.",
+    rationale="A leak fills any limit; a higher one only puts the next kill off.",
+    check="docker stats --no-stream {name}",
+)
 
 
 RULE = SymptomRule(

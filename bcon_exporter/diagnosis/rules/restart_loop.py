@@ -11,6 +11,9 @@ from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 LOOP = SymptomType.RESTART_LOOP
+SHOWN = 5
+STEADY_SECONDS = 90
+"""One that has run for longer than the engine's longest wait, and a moment, has come up for now."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -40,8 +43,29 @@ def _counted(case: Case, count: int) -> Symptom:
     hour = in_seconds(case.thresholds.restart_window_seconds)
     ago = in_seconds((case.now - last).total_seconds())
     description = f"It restarted {count} times within {hour} without being asked to, the last time {ago} ago."
-    shown = ", ".join(explain_exit(code) for code in codes[-5:])
-    return case.symptom(LOOP, severity, description, *((f"exit codes, newest last: {shown}",) if codes else ()))
+    shown = ", ".join(explain_exit(code) for code in codes[-SHOWN:])
+    told = (f"exit codes, newest last: {shown}",) if codes else ()
+    return case.symptom(LOOP, severity, description, *told, *_rhythm(case))
+
+
+def _rhythm(case: Case) -> tuple[str, ...]:
+    """How long it lived each time, and how long the engine waits before it starts it once more."""
+    lifecycle = case.container.lifecycle
+    ends = [end for end in (lifecycle.exits if lifecycle is not None else ()) if not (end.requested or end.shutdown)]
+    lived = [end.lifetime_seconds for end in ends[-SHOWN:] if end.lifetime_seconds is not None]
+    told = [f"it lived {in_seconds(min(lived))} to {in_seconds(max(lived))} each time"] if lived else []
+    starts = lifecycle.restarts if lifecycle is not None else ()
+    waits = [(at - end.at).total_seconds() for at in starts[-1:] for end in ends if end.at <= at]
+    if waits and not _has_given_up(case):
+        told.append(f"the engine waited {waits[-1]:.1f} s before the last start; it doubles that up to a minute")
+    if _has_given_up(case):
+        told.append(f"the engine has given up: restart policy {case.container.restart_policy}")
+    return tuple(told)
+
+
+def _has_given_up(case: Case) -> bool:
+    policy = case.container.restart_policy or ""
+    return case.container.state is ContainerState.EXITED and policy.startswith("on-failure:")
 
 
 def _exit_codes(case: Case) -> list[int]:
@@ -81,8 +105,10 @@ def _from_count(case: Case, count: int) -> Symptom:
     young = case.now - case.container.created_at <= timedelta(seconds=case.thresholds.restart_window_seconds)
     crash = last_crash(case.container)
     code = crash.exit_code if crash is not None else None if case.is_running else case.container.exit_code
-    done = code == 0
-    severity = Severity.ERROR if done else Severity.CRITICAL
+    severity = Severity.ERROR if code == 0 else Severity.CRITICAL
+    started = case.container.started_at
+    if case.well and started is not None and case.now - started >= timedelta(seconds=STEADY_SECONDS):
+        severity = Severity.WARNING  # as services do after a reboot, until what they need is there
     description = (
         f"The engine restarted it {count} times since its last start by hand, the last time a short while ago."
     )

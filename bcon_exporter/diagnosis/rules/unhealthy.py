@@ -1,11 +1,14 @@
 """unhealthy: the container's own health check fails."""
 
+import re
+
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.facts import HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 COMMAND_MISSING_CODES = (126, 127)
+TIMED_OUT_CODE = -1
 
 
 def _judge(case: Case) -> Verdict:
@@ -22,24 +25,44 @@ def _judge(case: Case) -> Verdict:
 
 def _advise(case: Case) -> Advice:
     health = case.container.health
-    codes = [probe.exit_code for probe in health.probes if probe.exit_code != 0] if health is not None else []
-    if codes and codes[-1] in COMMAND_MISSING_CODES:
-        cause = CauseText(
-            id="health_command_missing", text="The health command does not exist in the image.", confidence=0.85
-        )
-    elif codes and codes[-1] == -1:
-        cause = CauseText(id="health_check_timeout", text="The health command does not end in time.", confidence=0.8)
-    else:
-        cause = CauseText(
-            id="health_check_fails", text="The service does not answer its health check as expected.", confidence=0.5
-        )
-    suggestion = SuggestionText(
-        urgency=Urgency.IMMEDIATE,
-        action="Read what the health check printed; it is not in the container's log.",
-        rationale="The engine keeps the output of the last five probes.",
-        check="docker inspect -f '{{json .State.Health}}' {name}",
-    )
-    return Advice(causes=(cause,), suggestions=(suggestion,))
+    failed = [probe for probe in health.probes if probe.exit_code != 0] if health is not None else []
+    return Advice(causes=(_cause(failed[-1]) if failed else _FAILS,), suggestions=(_READ_THE_PROBE,))
+
+
+def _cause(probe: Probe) -> CauseText:
+    """What the newest failed probe says: a check that cannot run tells nothing about the service."""
+    if probe.exit_code in COMMAND_MISSING_CODES or _CANNOT_RUN.search(probe.output[:1000]):
+        return _COMMAND_MISSING
+    if probe.exit_code == TIMED_OUT_CODE:
+        return _TIMED_OUT
+    answer = _HTTP_ANSWER.search(probe.output[:1000])
+    if answer is None:
+        return _FAILS
+    text = f"The service answers its health check with HTTP status {answer.group(1)}."
+    return CauseText(id="health_answers_error", text=text, confidence=0.8)
+
+
+_CANNOT_RUN = re.compile(
+    r"executable file not found|OCI runtime exec failed|exec failed:|: (?:command )?not found$", re.M
+)
+_HTTP_ANSWER = re.compile(r"(?:\bHTTP(?:/[0-9.]{1,3})?(?: status)?(?: code)?:? |returned error: )([45][0-9]{2})\b")
+_COMMAND_MISSING = CauseText(
+    id="health_command_missing",
+    text="The health check's command does not exist in the image or cannot be run: the service may be well.",
+    confidence=0.92,
+)
+_TIMED_OUT = CauseText(
+    id="health_check_timeout", text="The health check's command does not end in the time that it has.", confidence=0.8
+)
+_FAILS = CauseText(
+    id="health_check_fails", text="The service does not answer its health check as expected.", confidence=0.5
+)
+_READ_THE_PROBE = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Read what the health check printed; it is not in the container's log.",
+    rationale="{failing_streak} failures in a row ({health_retries} make it unhealthy), {health_timeout} each at most.",
+    check="docker inspect -f '{{json .State.Health}}' {name}",
+)
 
 
 RULE = SymptomRule(

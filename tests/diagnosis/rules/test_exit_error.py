@@ -5,8 +5,8 @@ import pytest
 from bcon_exporter.diagnosis.rules.exit_error import RULE
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import NotEvaluated, Severity
-from tests.diagnosis.judging import ask, severity, symptom
-from tests.factories import ago, container, ended, exited, lifecycle, logs, looping
+from tests.diagnosis.judging import ask, diagnose, severity, symptom
+from tests.factories import NOON, ago, container, ended, exited, lifecycle, logs, looping
 
 DAY = 86_400
 
@@ -91,3 +91,37 @@ class TestWithoutHistory:
 
 def test_is_not_evaluated_without_an_exit_code() -> None:
     assert isinstance(ask(RULE, exited(1).model_copy(update={"exit_code": None})), NotEvaluated)
+
+
+def causes(facts: ContainerFacts) -> list[str]:
+    return [cause.id for cause in diagnose(facts).likely_causes]
+
+
+def test_a_dead_container_is_a_warning_whatever_its_code() -> None:
+    facts = exited(0, state=ContainerState.DEAD)
+
+    assert severity(RULE, facts) is Severity.WARNING
+    assert causes(facts)[0] == "removal_failed"
+    assert severity(RULE, exited(1, state=ContainerState.DEAD)) is Severity.ERROR
+
+
+@pytest.mark.parametrize(("policy", "count", "expected"), [
+    ("on-failure:3", 3, True), ("on-failure:3", 2, False), ("on-failure", 9, False), ("always", 9, False),
+])  # fmt: skip
+def test_an_engine_that_gave_up_is_told(policy: str, count: int, expected: bool) -> None:
+    assert ("restarts_used_up" in causes(exited(3, restart_policy=policy, restart_count=count))) is expected
+
+
+def test_a_log_that_nobody_can_read_is_not_recommended_for_reading() -> None:
+    unreadable = exited(1, logs=None, log_driver="none", unread={"logs": "the log driver none cannot be read"})
+
+    actions = [one.action for one in diagnose(unreadable).suggestions]
+
+    assert not any(action.startswith("Read the last lines") for action in actions)
+    assert any("log driver that can be read" in action for action in actions)
+
+
+def test_what_nobody_watched_is_history_after_a_day_whatever_the_policy() -> None:
+    for age, expected in ((DAY, Severity.ERROR), (DAY + 1, Severity.INFO)):
+        facts = exited(1, seconds_ago=age, restart_policy="on-failure:3", lifecycle=lifecycle(observed_since=NOON))
+        assert severity(RULE, facts) is expected

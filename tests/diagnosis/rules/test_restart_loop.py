@@ -77,3 +77,32 @@ class TestWithoutHistory:
 
     def test_without_a_restart_policy_there_is_nothing_to_know(self) -> None:
         assert severity(RULE, container(restart_policy="no", restart_count=0, lifecycle=None)) is None
+
+    @pytest.mark.parametrize(("up", "expected"), [(89, Severity.CRITICAL), (90, Severity.WARNING)])
+    def test_one_that_has_come_up_for_good_is_a_warning(self, up: float, expected: Severity) -> None:
+        facts = container(restart_policy="always", restart_count=4, lifecycle=None, started_at=ago(up))
+
+        assert severity(RULE, facts) is expected
+
+
+class TestRhythm:
+    """The evidence says how the loop goes: how long it lives, how long the engine waits, whether it gave up."""
+
+    def test_lifetimes_and_back_off(self) -> None:
+        past = lifecycle(
+            restarts=(ago(30), ago(20), ago(10)),
+            exits=tuple(ended(1, at=ago(at), lifetime_seconds=2.0) for at in (30.1, 20.4, 11.6)),
+        )
+
+        evidence = symptom(RULE, container(lifecycle=past)).evidence
+
+        assert "it lived 2 s to 2 s each time" in evidence
+        assert any("waited 1.6 s before the last start" in line for line in evidence)
+
+    def test_an_engine_that_gave_up_waits_no_more(self) -> None:
+        facts = exited(3, restart_policy="on-failure:3", restart_count=3, lifecycle=looping(3))
+
+        evidence = symptom(RULE, facts).evidence
+
+        assert "the engine has given up: restart policy on-failure:3" in evidence
+        assert not any("waited" in line for line in evidence)

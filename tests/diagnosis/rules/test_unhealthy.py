@@ -1,9 +1,11 @@
 """unhealthy shows the probe's own output, and means nothing in a stopped container."""
 
+import pytest
+
 from bcon_exporter.diagnosis.rules.unhealthy import RULE
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
-from tests.diagnosis.judging import ask, severity, symptom
+from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import container, exited, health, probe
 
 BAD = health(HealthStatus.UNHEALTHY, failing_streak=4, probes=(probe(exit_code=1, output="db ping failed\n"),))
@@ -28,3 +30,30 @@ def test_a_container_without_a_check_is_not_unhealthy() -> None:
 
 def test_is_not_evaluated_when_health_could_not_be_read() -> None:
     assert isinstance(ask(RULE, container(health=None, unread={"health": "inspect failed"})), NotEvaluated)
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "cause"),
+    [
+        (127, "/bin/sh: curl: not found", "health_command_missing"),
+        (126, "/bin/sh: /check.sh: Permission denied", "health_command_missing"),
+        (-1, 'OCI runtime exec failed: exec failed: exec: "curl": executable file not found in $PATH: unknown',
+         "health_command_missing"),
+        (-1, "Health check exceeded timeout (1s)", "health_check_timeout"),
+        (1, "wget: server returned error: HTTP/1.1 503 Service Unavailable", "health_answers_error"),
+        (22, "curl: (22) The requested URL returned error: 404", "health_answers_error"),
+        (1, "db ping failed", "health_check_fails"),
+        (1, "", "health_check_fails"),
+    ],
+)  # fmt: skip
+def test_what_the_check_said_decides_the_cause(code: int, output: str, cause: str) -> None:
+    sick = health(HealthStatus.UNHEALTHY, probes=(probe(exit_code=code, output=output),))
+
+    assert diagnose(container(health=sick)).likely_causes[0].id == cause
+
+
+def test_the_cause_quotes_the_probe_and_the_suggestion_counts() -> None:
+    report = diagnose(container(health=BAD))
+
+    assert report.likely_causes[0].evidence == ("probe exit 1: db ping failed",)
+    assert report.suggestions[0].rationale == "4 failures in a row (3 make it unhealthy), 10 s each at most."

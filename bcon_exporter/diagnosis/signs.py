@@ -1,0 +1,82 @@
+"""Signs of known failures: in the log, in what the engine says, in the last words before an exit, in probes."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from bcon_exporter.diagnosis.failure import Failure, Kind, kind_of
+from bcon_exporter.diagnosis.logs import Hit, find_events
+from bcon_exporter.diagnosis.neighbours import host_of, is_local
+from bcon_exporter.diagnosis.peer_state import Span
+from bcon_exporter.diagnosis.rule import Case
+from bcon_exporter.diagnosis.start_errors import start_error_of
+from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.findings import Symptom, SymptomType
+from bcon_exporter.model.signatures import Category
+
+MAX_HITS = 200
+
+
+class Seen(NamedTuple):
+    """A signature, and when its line was written; None where the line has no time."""
+
+    at: datetime | None
+    hit: Hit
+
+
+def signs_of(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
+    """Signatures in the log, in the engine's own error and in the last words before an exit."""
+    seen = [Seen(event.at, hit) for event in case.events for hit in event.hits]
+    present = {symptom.type for symptom in symptoms}
+    error = case.container.error
+    if error and not case.container.is_running and start_error_of(error) is None:
+        seen += [Seen(case.ending.at, hit) for hit in _hits_in([error], case)]
+    end = case.ending.exit
+    if not seen and end is not None and SymptomType.EXIT_ERROR in present:
+        seen += [Seen(end.at, hit) for hit in _hits_in(end.last_lines, case)]
+    return seen[-MAX_HITS:]
+
+
+def signs_of_probes(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
+    """Signatures in what the health check printed."""
+    health = case.container.health
+    if health is None or all(symptom.type is not SymptomType.UNHEALTHY for symptom in symptoms):
+        return []
+    probes = health.probes[-3:]
+    return [Seen(one.ended_at, hit) for one in probes for hit in _hits_in(one.output.splitlines(), case)]
+
+
+def _hits_in(said: Iterable[str], case: Case) -> list[Hit]:
+    lines = [LogLine(at=None, stream="stderr", text=text) for text in said if text]
+    return [hit for event in find_events(lines, case.catalogue) for hit in event.hits]
+
+
+def apart(seen: list[Seen], of_probes: list[Seen]) -> tuple[list[Seen], list[Hit]]:
+    """Return all hits, and apart from them those of a health check that asks the container itself.
+
+    A check runs inside the container: localhost is right there, and there is no other side.
+    """
+    at_home = [one for one in of_probes if _asks_itself(one.hit)]
+    return [*seen, *(one for one in of_probes if one not in at_home)], [one.hit for one in at_home]
+
+
+def _asks_itself(hit: Hit) -> bool:
+    return hit.signature.category is Category.NETWORK and (hit.peer is None or is_local(host_of(hit.peer)))
+
+
+def failures_in(seen: Sequence[Seen]) -> list[Failure]:
+    """Failed connections by peer and kind, with the newest line and the times of the first and the last."""
+    groups: dict[tuple[str | None, str], list[Seen]] = {}
+    for one in seen:
+        kind = kind_of(one.hit.signature)
+        if kind is not None:
+            groups.setdefault((one.hit.peer, kind), []).append(one)
+    return [
+        Failure(kind_of(group[0].hit.signature) or Kind.OTHER, peer, group[-1].hit.line, _span(group))
+        for (peer, _), group in groups.items()
+    ]
+
+
+def _span(group: Sequence[Seen]) -> Span:
+    times = [one.at for one in group if one.at is not None]
+    return Span(min(times, default=None), max(times, default=None))

@@ -1,0 +1,142 @@
+"""The way from one running container to another: names that lead nowhere, ports on which nobody listens, localhost."""
+
+from dataclasses import replace
+
+from bcon_exporter.diagnosis.failure import RELATED, Failure, Kind, blame
+from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.neighbours import Meant, Neighbours, Reach, bindings_of, ports_of
+from bcon_exporter.diagnosis.numbers import safe_name
+from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, trouble_of
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.findings import LikelyCause, Urgency
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+INSIDE_PENALTY = 0.12
+"""Of several containers in one network namespace any may be meant."""
+
+
+def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
+    """It was given no network at all: nothing can be reached, whoever is meant."""
+    if asking.wiring is None or asking.wiring.network_mode != "none":
+        return []
+    cause = LikelyCause(
+        id="no_network",
+        description="It has no network (network mode none), so that nothing outside can be reached.",
+        confidence=0.9 if failure.kind is Kind.SILENT else 0.65,
+        evidence=(failure.line[:240],),
+        related_symptoms=RELATED,
+    )
+    return [Finding(cause, (_CONNECT_BOTH,))]
+
+
+def of_localhost(port: int | None, asking: ContainerFacts, neighbours: Neighbours, failure: Failure) -> Finding:
+    """It connects to itself: seldom what is meant, unless the port is its own."""
+    own = port is not None and port in ports_of(asking)
+    offering = neighbours.offering(port, asking) if port is not None and not own else ()
+    hint = f"; {offering[0].name} on its network offers port {port}" if offering else ""
+    where = "localhost" if port is None else f"localhost:{port}"
+    text = f"It connects to {where}, which inside a container is the container itself{hint}."
+    if own:
+        text = f"It connects to its own port {port}, on which nothing listens (yet)."
+    cause = LikelyCause(
+        id="nothing_listens" if own else "localhost_in_container",
+        description=text,
+        confidence=0.85 if offering else 0.75,
+        evidence=(failure.line[:240],),
+        related_symptoms=RELATED,
+    )
+    return Finding(cause, (_ITS_OWN_PART,) if own else (_NOT_ITSELF,))
+
+
+def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
+    """The container is there, but its name does not lead to it from here."""
+    other = next((one for one in meant.containers if one.is_running), meant.containers[0])
+    known = other.compose is not None and asking.compose is not None
+    foreign = known and other.compose.project != asking.compose.project  # type: ignore[union-attr]
+    why = _UNSEEN[meant.reach]
+    cause = LikelyCause(
+        id=why.id,
+        description=f"{other.name} {'runs' if other.is_running else 'exists'}, but {why.text}.",
+        confidence=(why.confidence - (0.13 if foreign else 0)) if other.is_running else 0.5,
+        evidence=(failure.line[:240],),
+        related_symptoms=RELATED,
+        peer=other.name,
+    )
+    return Finding(cause, (_CONNECT_BOTH,))
+
+
+_UNSEEN = {
+    Reach.NO_DNS: CauseText(
+        id="default_bridge_without_dns",
+        text="on the default bridge network Docker resolves no names",
+        confidence=0.88,
+    ),
+    Reach.NO_ALIAS: CauseText(
+        id="alias_missing", text="on the network that both share it does not have this name", confidence=0.88
+    ),
+    Reach.APART: CauseText(
+        id="no_shared_network", text="shares no network with it, so its name cannot be resolved", confidence=0.88
+    ),
+}
+
+
+def of_port(meant: Meant, port: int | None, failure: Failure, neighbours: Neighbours, around: Around) -> list[Finding]:
+    """The container runs well and refuses: the port may be wrong, or a neighbour in its namespace is meant."""
+    other = meant.containers[0]
+    if failure.kind is not Kind.REFUSED or port is None or meant.reach is not Reach.NETWORK:
+        return []
+    joined = [one for one in neighbours.inside(other) if port in ports_of(one) or not ports_of(one)]
+    for one in joined:
+        trouble = trouble_of(one, failure.span, around)
+        if trouble is not None:
+            return [blame(one, replace(trouble, confidence=trouble.confidence - INSIDE_PENALTY), failure.line)]
+    offered, inner = ports_of(other), {binding.inner for binding in bindings_of(other) if binding.port == port}
+    if inner and port not in offered:
+        text = f"{other.name} is asked on port {port}, which it publishes on the host only; inside it is {min(inner)}."
+        return [_port_cause("published_port_used_inside", text, 0.9, other, failure)]
+    if offered and port not in offered:
+        ports = ", ".join(str(number) for number in sorted(offered)[:5])
+        text = f"{other.name} runs, but its configuration names port {ports} and not {port}."
+        return [_port_cause("wrong_port", text, 0.65, other, failure)]
+    if other.started_at is None or (around.now - other.started_at).total_seconds() < READY_SECONDS:
+        return []
+    text = f"{other.name} runs, but nothing in it listens on port {port} for others; perhaps on localhost only."
+    return [_port_cause("peer_not_listening", text, 0.65, other, failure)]
+
+
+def _port_cause(name: str, text: str, confidence: float, other: ContainerFacts, failure: Failure) -> Finding:
+    cause = LikelyCause(
+        id=name,
+        description=text,
+        confidence=confidence,
+        evidence=(failure.line[:240],),
+        related_symptoms=RELATED,
+        peer=other.name,
+    )
+    suggestion = SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action=f"Compare the port that it asks with those on which {safe_name(other)} listens.",
+        rationale="Containers reach each other on the inner port; a published one is for clients outside.",
+        check=f"docker inspect -f '{{{{json .Config.ExposedPorts}}}}' {safe_name(other)}",
+    )
+    return Finding(cause, (suggestion,))
+
+
+_ITS_OWN_PART = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Look why the part of this container that should listen on that port does not.",
+    rationale="The port is the container's own: no other container has a part in it.",
+    check="docker logs --tail 100 {name}",
+)
+_NOT_ITSELF = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Give it the other container's service name instead of localhost.",
+    rationale="Each container has a localhost of its own; others are reached by name over a shared network.",
+    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
+)
+_CONNECT_BOTH = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Put both containers on one user-defined network, under the name that is asked for.",
+    rationale="Docker resolves container names and aliases on user-defined networks only, each network for itself.",
+    check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
+)
