@@ -27,6 +27,7 @@ from bcon_exporter.compose.files import (
 from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_model
 from bcon_exporter.compose.involved import FileMemory
 from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.running import find_files, find_obstacle
 from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, run_compose
 from bcon_exporter.errors import (
     BconError,
@@ -62,17 +63,10 @@ class ComposeReader:
 
     def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
         """Return what a running project's own files ask for; a problem is stated, never raised."""
-        if not project.config_files:
-            return _problem(project, now, ProjectProblem.NOT_FOUND, "Its containers name no Compose file.")
-        if any(Path(file).name == "-" for file in project.config_files):
-            return _problem(
-                project, now, ProjectProblem.NOT_FOUND, "It was deployed from standard input: no file has it."
-            )
-        files = [Path(to_local(file, self._options.path_map)) for file in project.config_files]
-        if wrong := next((error for file in files if (error := check_file(file))), None):
-            return _problem(project, now, ProjectProblem.NOT_FOUND, wrong.message)
+        if (obstacle := find_obstacle(project, self._options)) is not None:
+            return _problem(project, now, *obstacle)
         try:
-            return self._resolve(self._running_invocation(project, files), project, now)
+            return self._resolve(self._running_invocation(project), project, now)
         except BconError as error:
             return _problem(project, now, _problem_of(error), error.message)
 
@@ -106,10 +100,9 @@ class ComposeReader:
             running = _running_from(file, desired.name, known, self._options)
             if running is None:
                 return desired
-        files = [Path(to_local(one, self._options.path_map)) for one in running.config_files]
-        if any(check_file(one) for one in files):
+        if find_obstacle(running, self._options) is not None:
             return self._resolve(invocation, None, now)
-        return self._resolve(self._running_invocation(running, files), running, now)
+        return self._resolve(self._running_invocation(running), running, now)
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Return the projects of the files in the settings, running or not; problems are stated, never raised."""
@@ -146,12 +139,13 @@ class ComposeReader:
             raise wrong
         return file
 
-    def _running_invocation(self, project: RunningProject, files: Sequence[Path]) -> Invocation:
+    def _running_invocation(self, project: RunningProject) -> Invocation:
+        files = find_files(project, self._options)
         local = [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
         directory = Path(to_local(project.working_dir, self._options.path_map)) if project.working_dir else None
         if directory is not None and not is_directory(directory):
             directory = None
-        return Invocation(tuple(files), project.name, directory, self._env_files(local, directory or files[0].parent))
+        return Invocation(files, project.name, directory, self._env_files(local, directory or files[0].parent))
 
     def _env_files(self, named: Sequence[Path], directory: Path) -> tuple[Path, ...]:
         """Return the env files to name: naming one switches the default .env off, so that it is then named too."""

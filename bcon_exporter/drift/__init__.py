@@ -2,6 +2,6 @@
 
 from bcon_exporter.drift.engine import detect_drift
 from bcon_exporter.drift.ignoring import IgnoreRule, parse_ignore_rule
-from bcon_exporter.drift.projects import find_projects, find_untracked
+from bcon_exporter.drift.projects import find_projects, find_untracked, is_stack_task
 
-__all__ = ["IgnoreRule", "detect_drift", "find_projects", "find_untracked", "parse_ignore_rule"]
+__all__ = ["IgnoreRule", "detect_drift", "find_projects", "find_untracked", "is_stack_task", "parse_ignore_rule"]

@@ -121,17 +121,16 @@ def _detail(project: DesiredProject, pairing: ProjectPairing, unread: str | None
     parts = [project.problem_detail] if project.problem_detail else []
     if unread:
         parts.append(f"{unread[0].upper()}{unread[1:]} could not be read.")
-    others = sorted(
-        {
-            one.compose.working_dir
-            for pair in pairing.services
-            for one in pair.replicas
-            if one.compose and one.compose.working_dir and one.compose.working_dir != project.working_dir
-        }
-    )
-    if others and project.working_dir:
+    if others := _find_rivals(project, pairing):
         parts.append(f"Containers made from {_listed(others)} claim this project's name too.")
     return " ".join(parts) or None
+
+
+def _find_rivals(project: DesiredProject, pairing: ProjectPairing) -> list[str]:
+    """Return the other directories from which containers of this project's name were made: labels are claims."""
+    claims = [one.compose for one in pairing.snapshot.containers if one.compose and one.compose.project == project.name]
+    found = {claim.working_dir for claim in claims if claim.working_dir and claim.working_dir != project.working_dir}
+    return sorted(found) if project.working_dir else []
 
 
 def _reason(project: DesiredProject, doubts: tuple[ServiceDrift, ...], unread: str | None) -> str:

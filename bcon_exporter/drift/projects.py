@@ -3,9 +3,11 @@
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, HostSnapshot
 
+_STACK_LABEL = "com.docker.stack.namespace"
+
 
 def find_projects(snapshot: HostSnapshot) -> tuple[RunningProject, ...]:
-    """Return the projects that container labels claim, by name.
+    """Return the projects and Swarm stacks that container labels claim, by name.
 
     The newest container that names files names them: a hand-made one may claim a project and name none.
     """
@@ -13,7 +15,15 @@ def find_projects(snapshot: HostSnapshot) -> tuple[RunningProject, ...]:
     for container in snapshot.containers:
         if container.compose is not None and container.compose.config_hash is not None:
             claims.setdefault(container.compose.project, []).append(container)
-    return tuple(_project(name, found) for name, found in sorted(claims.items()))
+    stacks = {one.labels[_STACK_LABEL] for one in snapshot.containers if is_stack_task(one)}
+    found = [_project(name, containers) for name, containers in claims.items()]
+    found += [RunningProject(name=name, is_stack=True) for name in stacks - claims.keys()]
+    return tuple(sorted(found, key=lambda one: one.name))
+
+
+def is_stack_task(container: ContainerFacts) -> bool:
+    """Return whether Swarm runs the container as part of a stack."""
+    return container.compose is None and bool(container.labels.get(_STACK_LABEL))
 
 
 def find_untracked(project: DesiredProject | None, snapshot: HostSnapshot) -> tuple[ContainerFacts, ...]:
@@ -38,13 +48,12 @@ def _is_untracked(claim: ComposeIdentity | None, project: str, known: set[str]) 
 def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
     newest = max(containers, key=lambda one: (_names_files(one), one.created_at, one.id))
     claim = newest.compose
-    directories = {one.compose.working_dir for one in containers if one.compose and one.compose.working_dir}
     return RunningProject(
         name=name,
         config_files=claim.config_files if claim else (),
         working_dir=claim.working_dir if claim else None,
         environment_files=claim.environment_files if claim else (),
-        contradicting=len(directories) > 1,
+        newest_created_at=max(one.created_at for one in containers),
     )
 
 

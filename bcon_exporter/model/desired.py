@@ -29,15 +29,16 @@ class RunningProject(Frozen):
 
     Attributes:
         config_files, working_dir, environment_files: As the labels of the newest container that names files say.
-        contradicting: True when containers of one project name other files or directories: several projects
-            may claim one name.
+        newest_created_at: When its newest container was made.
+        is_stack: A Swarm stack, of which no label names a file.
     """
 
     name: str
     config_files: tuple[str, ...] = ()
     working_dir: str | None = None
     environment_files: tuple[str, ...] = ()
-    contradicting: bool = False
+    newest_created_at: UtcDatetime | None = None
+    is_stack: bool = False
 
 
 class ProjectProblem(StrEnum):

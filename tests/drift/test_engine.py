@@ -72,7 +72,8 @@ def test_projects_are_found_by_label_and_the_newest_container_names_the_files() 
     new = replica("db", claim={"config_files": ("/a.yaml", "/b.yaml")}, created_at=ago(days=1))
     claimed = replica("x", claim={"project": "claimed", "config_hash": None}, name="c")
     (found,) = find_projects(host(old, new, claimed))
-    assert (found.name, found.config_files, found.contradicting) == ("shop", ("/a.yaml", "/b.yaml"), False)
+    assert (found.name, found.config_files) == ("shop", ("/a.yaml", "/b.yaml"))
+    assert found.newest_created_at == ago(days=1)
 
 
 def test_a_hand_made_container_that_claims_a_project_and_names_no_file_does_not_hide_the_files() -> None:
@@ -112,6 +113,18 @@ def test_a_value_on_an_unknown_variable_that_fits_is_synced() -> None:
     assert drift(desired, replica(fields={"user": "5"})).status is DriftStatus.SYNCED
 
 
-def test_containers_from_several_directories_contradict_each_other() -> None:
-    (found,) = find_projects(host(replica(), replica("db", claim={"working_dir": "/elsewhere"})))
-    assert found.contradicting
+def test_several_projects_that_claim_one_name_are_said_so() -> None:
+    mine, other = replica(), replica("old", claim={"working_dir": "/elsewhere"})
+    assert drift(project(service()), mine).unknown_detail is None
+    report = drift(project(service()), mine, other)
+    assert "/elsewhere claim this project's name too" in (report.unknown_detail or "")
+    unreadable = project(service()).model_copy(update={"services": None, "problem": ProjectProblem.PARSE_ERROR})
+    assert "/elsewhere" in (drift(unreadable, mine, other).unknown_detail or "")
+
+
+def test_a_swarm_stack_is_a_project_without_files() -> None:
+    label = "com.docker.stack.namespace"
+    tasks = [replica(f"t{number}", name=f"t{number}", labels={label: "front"}, compose=None) for number in (1, 2)]
+    named_alike = replica("t3", name="t3", labels={label: "shop"}, compose=None)
+    found = find_projects(host(*tasks, named_alike, replica()))
+    assert [(one.name, one.is_stack) for one in found] == [("front", True), ("shop", False)]
