@@ -66,4 +66,4 @@ venv:
 	@.ci/setup.sh venv
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy

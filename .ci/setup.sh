@@ -21,6 +21,7 @@ package_of() {
   case $1 in
     dockerd | docker) echo docker.io ;;
     busybox) echo busybox-static ;;
+    haproxy) echo haproxy ;;
     promtool) echo prometheus ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
