@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.endings import recent_restarts
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.inputs import CONTAINER_PATTERN
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -34,6 +34,8 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "memory_limit": in_bytes(limit) if limit else "no limit",
         "memory_usage": in_bytes(usage.memory_usage_bytes if usage else None),
         "memory_percent": in_percent(usage.memory_ratio if usage else None),
+        "memory_facts": _memory_facts(usage, limit),
+        "cpu_facts": _cpu_facts(usage),
         "cpu_percent": in_percent(usage.cpu_ratio if usage else None),
         "cpu_count": f"{usage.cpu_count:g}" if usage and usage.cpu_count else "unknown",
         "throttled_percent": in_percent(usage.throttled_ratio if usage else None),
@@ -53,6 +55,23 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "exit_code": "unknown" if container.exit_code is None else str(container.exit_code),
         "restart_policy": container.restart_policy or "no",
     }
+
+
+def _memory_facts(usage: UsageFacts | None, limit: int | None) -> str:
+    """What is known of its memory: "Limit 64 MiB, working set 61 MiB"."""
+    known = [f"Limit {in_bytes(limit)}" if limit else "No limit of its own"]
+    if usage is not None and usage.memory_usage_bytes is not None:
+        known.append(f"working set {in_bytes(usage.memory_usage_bytes)}")
+    return ", ".join(known)
+
+
+def _cpu_facts(usage: UsageFacts | None) -> str:
+    """What is known of its CPU use: "97.1 % of 2 CPUs, held back in 40 % of all periods"."""
+    if usage is None or usage.cpu_ratio is None:
+        return "CPU use unknown"
+    count = f" of {usage.cpu_count:g} CPU{'' if usage.cpu_count == 1 else 's'}" if usage.cpu_count else " of its CPUs"
+    held = f", held back in {in_percent(usage.throttled_ratio)} of all periods" if usage.throttled_ratio else ""
+    return f"{in_percent(usage.cpu_ratio)}{count}{held}"
 
 
 def _recent(times: tuple[datetime, ...], host: HostSnapshot) -> int:

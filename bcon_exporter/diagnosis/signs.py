@@ -1,5 +1,6 @@
 """Signs of known failures: in the log, in what the engine says, in the last words before an exit, in probes."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -15,6 +16,10 @@ from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.signatures import Category
 
 MAX_HITS = 200
+MAX_LINE = 1000
+_ADDRESS = r"((?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-fA-F:]{2,45}\]|localhost)(?::[0-9]{1,5})?)"
+_FAR_SIDE = re.compile(rf"-> ?{_ADDRESS}(?![0-9]|\.[0-9])")
+_ADDRESSED = re.compile(rf"(?<![0-9A-Za-z.:]){_ADDRESS}(?![0-9A-Za-z-]|\.[0-9])")
 
 
 class Seen(NamedTuple):
@@ -70,11 +75,23 @@ def failures_in(seen: Sequence[Seen]) -> list[Failure]:
     for one in seen:
         kind = kind_of(one.hit.signature)
         if kind is not None:
-            groups.setdefault((one.hit.peer, kind), []).append(one)
+            groups.setdefault((peer_in(one.hit), kind), []).append(one)
     return [
         Failure(kind_of(group[0].hit.signature) or Kind.OTHER, peer, group[-1].hit.line, _span(group))
         for (peer, _), group in groups.items()
     ]
+
+
+def peer_in(hit: Hit) -> str | None:
+    """The peer that the signature found; else the one address that the line names, as far side of an arrow or alone."""
+    if hit.peer is not None:
+        return hit.peer
+    line = hit.line[:MAX_LINE]
+    far = _FAR_SIDE.search(line)
+    if far is not None:
+        return far.group(1)
+    named = dict.fromkeys(match.group(1) for match in _ADDRESSED.finditer(line))
+    return next(iter(named)) if len(named) == 1 else None
 
 
 def _span(group: Sequence[Seen]) -> Span:

@@ -31,6 +31,8 @@ def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
 
 def of_localhost(port: int | None, asking: ContainerFacts, neighbours: Neighbours, failure: Failure) -> Finding:
     """It connects to itself: seldom what is meant, unless the port is its own."""
+    if failure.kind in (Kind.SILENT, Kind.BROKEN):
+        return _hangs_itself(port, failure)
     own = port is not None and port in ports_of(asking)
     offering = neighbours.offering(port, asking) if port is not None and not own else ()
     hint = f"; {offering[0].name} on its network offers port {port}" if offering else ""
@@ -46,6 +48,19 @@ def of_localhost(port: int | None, asking: ContainerFacts, neighbours: Neighbour
         related_symptoms=RELATED,
     )
     return Finding(cause, (_ITS_OWN_PART,) if own else (_NOT_ITSELF,))
+
+
+def _hangs_itself(port: int | None, failure: Failure) -> Finding:
+    """Nothing gets lost on the way to localhost: where no answer comes, somebody listens and does not answer."""
+    where = "localhost" if port is None else f"localhost:{port}"
+    cause = LikelyCause(
+        id="own_service_hangs",
+        description=f"What listens on {where} in the container itself takes the connection and does not answer.",
+        confidence=0.75,
+        evidence=(failure.line[:240],),
+        related_symptoms=RELATED,
+    )
+    return Finding(cause, (_ITS_OWN_PART,))
 
 
 def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
@@ -124,7 +139,7 @@ def _port_cause(name: str, text: str, confidence: float, other: ContainerFacts, 
 
 _ITS_OWN_PART = SuggestionText(
     urgency=Urgency.IMMEDIATE,
-    action="Look why the part of this container that should listen on that port does not.",
+    action="Look at the part of this container that should answer on that port.",
     rationale="The port is the container's own: no other container has a part in it.",
     check="docker logs --tail 100 {name}",
 )

@@ -424,3 +424,43 @@ def test_host_and_port_of_an_address() -> None:
 
     assert {peer: (host_of(peer), port_of(peer)) for peer in cases} == cases
     assert port_of("db", 'connection to server at "db" (172.18.0.3), port 5432 failed') == 5432
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "peer"),
+    [
+        ("dial tcp 127.0.0.1:5432: connect: Connection refused", "localhost_in_container", None),
+        ("Get http://127.0.0.1:8080/: read tcp: i/o timeout", "own_service_hangs", None),
+        ("read tcp 172.18.0.2:5000->172.18.0.3:5432: read: connection reset by peer", "dependency_paused", "shop-db-1"),
+        ("ERROR Connection refused (172.18.0.3)", "dependency_paused", "shop-db-1"),
+    ],
+)
+def test_an_address_in_the_line_is_enough_where_the_signature_names_no_peer(
+    text: str, cause: str, peer: str | None
+) -> None:
+    found = top(app(text), container(**DB, state=ContainerState.PAUSED))
+
+    assert (found.id, found.peer) == (cause, peer)
+
+
+def test_two_addresses_without_an_arrow_name_nobody() -> None:
+    asking = app("ERROR Connection refused between 172.18.0.2 and 172.18.0.3")
+
+    assert not blames_a_container(diagnose(asking, down()))
+
+
+def test_a_version_is_no_address() -> None:
+    asking = app("ERROR client 1.2.3.4.5 (build 172.18.0.3-rc1): Connection refused")
+
+    assert not blames_a_container(diagnose(asking, down()))
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("none", "no_network"), ("bridge", "no_route")])
+def test_a_container_without_a_network_reaches_nobody(mode: str, expected: str) -> None:
+    asking = app("connect: Network is unreachable: 10.0.0.7", networks=(), wiring=Wiring(network_mode=mode))
+
+    assert top(asking).id == expected
+
+
+def test_an_unknown_name_stays_an_unknown_name_without_a_network() -> None:
+    assert top(app(NO_HOST, networks=(), wiring=Wiring(network_mode="none"))).id == "name_unknown"

@@ -29,7 +29,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="Raise the CPU limit, or give the program fewer threads.",
-                rationale="It may use {cpu_count} CPUs and was held back {throttled_percent} of the time.",
+                rationale="It used {cpu_facts}: it wants more than its quota at times, however low the mean is.",
                 check="docker inspect -f '{{.HostConfig.NanoCpus}} {{.HostConfig.CpuQuota}}' {name}",
             ),
         ),

@@ -136,10 +136,19 @@ def _causes(case: Case) -> tuple[CauseText, ...]:
     """What the code tells, unless the OOM killer's being there tells more; and that the engine gave up."""
     crash = case.ending.exit or last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
-    given_up = (_GIVEN_UP,) if _has_given_up(case) else ()
+    given_up = (_given_up(case, code),) if _has_given_up(case) else ()
     if not code or ended_by_oom(case.container, crash):
         return given_up
     return (*given_up, cause_of_exit(code))
+
+
+def _given_up(case: Case, code: int | None) -> CauseText:
+    last = "" if code is None else f", the last time with code {explain_exit(code)}"
+    return CauseText(
+        id="restarts_used_up",
+        text=f"It failed at each start until its restarts were used up ({case.container.restart_policy}){last}.",
+        confidence=0.55,
+    )
 
 
 def _has_given_up(case: Case) -> bool:
@@ -152,7 +161,7 @@ def _has_given_up(case: Case) -> bool:
 
 
 def _suggestions(case: Case) -> tuple[SuggestionText, ...]:
-    if case.has_advice_from_log:
+    if case.has_advice_from_log or ended_by_oom(case.container, case.ending.exit or last_crash(case.container)):
         return ()
     return (_READ_THE_LOG,) if "logs" not in case.container.unread else (_MAKE_LOGS_READABLE,)
 
@@ -167,11 +176,6 @@ _FIND_WHAT_HOLDS_IT = SuggestionText(
     action="Find the process or container that holds its files, then remove it once more.",
     rationale="A dead container cannot be started; its name stays taken until it is gone.",
     check="docker inspect -f '{{.State.Dead}} {{.State.Error}}' {name}",
-)
-_GIVEN_UP = CauseText(
-    id="restarts_used_up",
-    text="It failed at each start until the engine had used up the restarts that its policy grants.",
-    confidence=0.45,
 )
 _MAKE_LOGS_READABLE = SuggestionText(
     urgency=Urgency.SHORT_TERM,

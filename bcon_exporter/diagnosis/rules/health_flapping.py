@@ -35,7 +35,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="Compare the times of the changes with its load and its log.",
-                rationale="CPU {cpu_percent} of {cpu_count}, memory {memory_usage}.",
+                rationale="It used {cpu_facts}; a probe may take {health_timeout}. {memory_facts}.",
                 check="docker inspect -f '{{json .State.Health}}' {name}",
             ),
         ),

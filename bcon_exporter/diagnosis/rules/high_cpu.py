@@ -27,7 +27,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="Compare the load with the work that it did at that time.",
-                rationale="It uses {cpu_percent} of the {cpu_count} CPUs that it may use.",
+                rationale="It used {cpu_facts} over the last minute.",
                 check="docker stats --no-stream {name}",
             ),
         ),

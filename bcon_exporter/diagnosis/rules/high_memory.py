@@ -33,7 +33,7 @@ def _advise(_case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="See whether memory still grows; if so raise the limit or find what keeps it.",
-                rationale="Limit {memory_limit}, working set {memory_usage}; the kernel kills above the limit.",
+                rationale="{memory_facts}, {oom_kills_hour} in the last hour; the kernel kills above the limit.",
                 check="docker stats --no-stream {name}",
             ),
         ),

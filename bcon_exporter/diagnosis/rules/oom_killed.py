@@ -201,13 +201,13 @@ _HOST_FULL = CauseText(
 _RAISE = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Raise the memory limit above the peak, or give it less work at once.",
-    rationale="Limit {memory_limit}, working set {memory_usage}, {oom_kills_hour} in the last hour.",
+    rationale="{memory_facts}, {oom_kills_hour} in the last hour.",
     check="docker inspect -f '{{.HostConfig.Memory}} {{.State.OOMKilled}}' {name}",
 )
 _LIMIT_IT = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Give the containers of this host memory limits whose sum fits into its memory.",
-    rationale="Without limits the kernel picks its victim; working set {memory_usage}, {oom_kills_hour} in an hour.",
+    rationale="{memory_facts}, {oom_kills_hour} in the last hour; without limits the kernel picks its victim.",
     check="free -m",
 )
 _WATCH = SuggestionText(

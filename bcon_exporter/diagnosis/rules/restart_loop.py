@@ -137,7 +137,7 @@ def _advise(case: Case) -> Advice:
 _READ_THE_LOG = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Read the last lines before an exit; the restarts hide them quickly.",
-    rationale="{restarts} restarts within the window; the engine waits up to a minute between two.",
+    rationale="{restarts_hour} within the window, up for {up}; the engine waits up to a minute between two.",
     check="docker logs --tail 100 {name}",
 )
 

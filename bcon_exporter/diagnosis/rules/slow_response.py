@@ -52,7 +52,7 @@ def _advise(case: Case) -> Advice:
             SuggestionText(
                 urgency=Urgency.SHORT_TERM,
                 action="Look at its load before you raise the probe's time-out.",
-                rationale="CPU {cpu_percent} of {cpu_count}, throttled {throttled_percent} of the time.",
+                rationale="It used {cpu_facts}; a probe may take {health_timeout}.",
                 check="docker inspect -f '{{json .State.Health}}' {name}",
             ),
         ),
