@@ -12,7 +12,7 @@ NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
 SOAKED = churn logs size
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration bench soak docs screenshots lock clean venv packages
+.PHONY: help demo test lint fmt unit integration bench soak docs screenshots rules lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -55,6 +55,9 @@ screenshots: venv ## Draw the pictures of docs/images anew from the demonstratio
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo --once --images docs/images
 
+rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
+	$(BIN)/python -c "from pathlib import Path; from bcon_exporter.alerting.rule_file import render_rule_file as render; Path('alerts/bcon.rules.yml').write_text(render())"
+
 lock: ## Write the lock files anew from pyproject.toml, with the newest versions
 	.ci/lock.sh
 
@@ -66,4 +69,4 @@ venv:
 	@.ci/setup.sh venv
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool haproxy
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager

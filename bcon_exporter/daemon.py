@@ -16,10 +16,11 @@ from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_fil
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.interpreter import collect_if_due, tune
+from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, Identity, Pace
 from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
-from bcon_exporter.outputs.metrics.own import Losses
+from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
 from bcon_exporter.schedule import Intervals, Scheduler
 from bcon_exporter.settings import Address, Settings
 from bcon_exporter.store import ScanName
@@ -30,6 +31,7 @@ _log = logging.getLogger(__name__)
 EXIT_WITHIN_SECONDS = 4.0
 _NEED_RESTART = (
     "docker", "web.listen_address", "web.config.file", "api", "state", "thresholds.usage_window_seconds",
+    "alertmanager",
 )  # fmt: skip
 
 
@@ -65,8 +67,16 @@ class Daemon:
             lambda: _losses(context),
             insecure_bind=self._is_insecure,
             loaded_at=clock.utc_now(),
+            alerting=self._alert_counts,
         )
         self._exposition = Exposition(context.store, self._own, label_names=settings.metrics.container_labels)
+        self._alerts = AlertWatch(
+            lambda: self._context,
+            (self._exposition, self._own),
+            lambda: Pace(self._interval_of("diagnose")),
+            _identity(settings),
+            _alertmanagers(settings),
+        )
         self._listeners = self._make_listeners()
 
     def run(self) -> NoReturn:
@@ -75,11 +85,13 @@ class Daemon:
         tune()
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
+        self._alerts.start()
         self._scheduler.start()
         try:
             asyncio.run(self._serve())
         finally:
             self._scheduler.stop()
+            self._alerts.stop()
             self._context.host.close()
             self._context.history.close()
         _log.info("stopped")
@@ -107,6 +119,10 @@ class Daemon:
     def _on_finished(self, name: ScanName) -> None:
         self._exposition.publish(name)
         self._collected_at = collect_if_due(self._collected_at, clock.monotonic())
+        self._alerts.wake()
+
+    def _alert_counts(self) -> AlertCounts:
+        return self._alerts.counts()
 
     def _interval_of(self, name: ScanName) -> float:
         return self._scheduler.intervals.of(name)
@@ -211,6 +227,19 @@ def _value(settings: Settings, dotted: str) -> object:
 def _intervals(settings: Settings) -> Intervals:
     scan = settings.scan
     return Intervals(scan.diagnose_interval.total_seconds(), scan.drift_interval.total_seconds())
+
+
+def _identity(settings: Settings) -> Identity | None:
+    """Return the labels under which alerts are pushed; None where they are not."""
+    wanted = settings.alertmanager
+    if not wanted.url:
+        return None
+    return Identity(wanted.job or "", wanted.instance or "", wanted.labels, settings.web.external_url)
+
+
+def _alertmanagers(settings: Settings) -> tuple[Alertmanager, ...]:
+    seconds = settings.alertmanager.timeout.total_seconds()
+    return tuple(Alertmanager(url, seconds) for url in settings.alertmanager.url)
 
 
 def _losses(context: Context) -> Losses:

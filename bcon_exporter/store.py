@@ -6,6 +6,7 @@ from threading import Lock
 from typing import Literal
 
 from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
@@ -49,6 +50,14 @@ class DriftScan:
     finished_monotonic: float
     duration_seconds: float
     incomplete: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRound:
+    """The alerts as they were last judged; `finished_monotonic`: see `DiagnoseScan`."""
+
+    report: AlertsReport
+    finished_monotonic: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,7 @@ class Store:
         self._writing = Lock()
         self._diagnosis: DiagnoseScan | None = None
         self._drift: DriftScan | None = None
+        self._alerts: AlertRound | None = None
         self._statuses: dict[ScanName, ScanStatus] = {name: ScanStatus() for name in SCAN_NAMES}
         self._rule_errors: dict[str, int] = {}
 
@@ -121,6 +131,15 @@ class Store:
     def drift(self) -> DriftScan | None:
         """The last good drift scan; None before the first."""
         return self._drift
+
+    @property
+    def alerts(self) -> AlertRound | None:
+        """The alerts of the last round; None before the first."""
+        return self._alerts
+
+    def publish_alerts(self, alerts: AlertRound) -> None:
+        """Replace the alerts."""
+        self._alerts = alerts
 
     def publish_diagnosis(self, scan: DiagnoseScan) -> None:
         """Replace the diagnosis and record the good run."""

@@ -84,9 +84,9 @@ def check_daemon(call: Invocation) -> int:
 
 def _ask(settings: Settings) -> tuple[bool, str | None]:
     """Return whether the daemon is healthy, and what there is to say about it."""
-    tls = _read_tls(settings)
+    tls = read_tls(settings)
     needs_certificate = tls is not None and tls.client_auth_type == "RequireAndVerifyClientCert"
-    connection = _make_connection(settings.web.listen_address, encrypted=tls is not None)
+    connection = make_connection(settings.web.listen_address, encrypted=tls is not None)
     try:
         connection.connect()
         if needs_certificate:
@@ -102,7 +102,8 @@ def _ask(settings: Settings) -> tuple[bool, str | None]:
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
 
 
-def _read_tls(settings: Settings) -> "TlsServerConfig | None":
+def read_tls(settings: Settings) -> "TlsServerConfig | None":
+    """Return how the daemon encrypts; None when it does not."""
     if settings.web.config.file is None:
         return None
     from bcon_exporter.outputs.http.web_config import load_web_config  # commands do without the web server's weight
@@ -110,7 +111,8 @@ def _read_tls(settings: Settings) -> "TlsServerConfig | None":
     return load_web_config(settings.web.config.file).tls_server_config
 
 
-def _make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPConnection:
+def make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPConnection:
+    """Return a connection to the daemon on this machine, not yet open."""
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
     if not encrypted:
         return http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)

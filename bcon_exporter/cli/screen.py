@@ -41,6 +41,10 @@ class Screen:
         elif self.form == "table":
             self._render(envelope.value, healthy_too=healthy_too)
 
+    def show_value(self, value: Any) -> None:
+        """Write a report that came without an envelope as text."""
+        self._render(value, healthy_too=False)
+
     def _render(self, value: Any, *, healthy_too: bool) -> None:
         rendered = render_text(value, healthy_too=healthy_too)
         if self._out.is_terminal:

@@ -36,7 +36,7 @@ def copy_rows(
     try:
         twice = Counter[tuple[str, bool]]() if newer or raised else _count_twice(source, target)
         for table in TABLES:
-            verb, on_conflict = "OR REPLACE" if newer else "OR IGNORE", ""
+            verb, on_conflict = "OR REPLACE" if newer or table == "alerts" else "OR IGNORE", ""
             if table == "identities" and not newer:
                 verb, on_conflict = "", _RAISE_TOTALS if raised else _ADD_TOTALS
             elif table == "events" and not newer:

@@ -134,6 +134,17 @@ class History:
         with self._lock:
             return self._first_seen.keys_of(kind)
 
+    def alert_state(self) -> str | None:
+        """Return the state of the alerts as it was kept last, also before a restart of the exporter."""
+        with self._lock:
+            rows = self._database.query("SELECT state FROM alerts")
+            return rows[0][0] if rows else None
+
+    def keep_alert_state(self, state: str, now: datetime) -> None:
+        """Keep the state of the alerts; the next one replaces it."""
+        with self._lock:
+            self._write([("INSERT OR REPLACE INTO alerts VALUES (1, ?)", [(state,)])], now)
+
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
         with self._lock:

@@ -32,6 +32,7 @@ TABLES: dict[str, str] = {
     "first_seen": (
         "(kind TEXT NOT NULL, key TEXT NOT NULL, since INTEGER NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID"
     ),
+    "alerts": "(id INTEGER PRIMARY KEY CHECK (id = 1), state TEXT NOT NULL)",
     "costs": "(at INTEGER NOT NULL, id TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (at, id)) WITHOUT ROWID",
     "gaps": "(began INTEGER PRIMARY KEY, ended INTEGER NOT NULL)",
     "shutdowns": "(began INTEGER PRIMARY KEY, ended INTEGER NOT NULL)",

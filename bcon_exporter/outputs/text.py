@@ -5,6 +5,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.log_reports import LogAnalysis
 from bcon_exporter.model.reports import (
     ContainerInfo,
@@ -17,7 +18,7 @@ from bcon_exporter.model.reports import (
     ErrorExplanation,
     HealthCheck,
 )
-from bcon_exporter.outputs import text_diagnosis, text_drift, text_log, text_markdown, text_tables
+from bcon_exporter.outputs import text_alerts, text_diagnosis, text_drift, text_log, text_markdown, text_tables
 from bcon_exporter.tools.drift import DriftFindings
 
 
@@ -44,6 +45,8 @@ def render_text(value: Any, *, healthy_too: bool = False) -> RenderableType:
             return text_drift.show_findings(value)
         case DriftReport():
             return text_drift.show_report(value)
+        case AlertsReport():
+            return text_alerts.show_alerts(value)
         case _:
             return _render_table(value)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
 from bcon_exporter.model.log_reports import LogAnalysis
@@ -62,6 +63,8 @@ def write_markdown(value: Any) -> str:
             lines = _findings(value)
         case DriftReport():
             lines = _drift(value, "#")
+        case AlertsReport():
+            lines = _alerts(value)
         case _:
             lines = _small(value)
     return "\n".join(lines) + "\n"
@@ -234,6 +237,14 @@ def _stats(stats: tuple[ContainerStats, ...]) -> list[str]:
         for one in stats
     )
     return _rows(("name", "CPU", "memory", "of limit"), rows)
+
+
+def _alerts(report: AlertsReport) -> list[str]:
+    rows = (
+        (one.state, one.severity, one.name, *(escape(one.annotations.get(key, "")) for key in ("summary", "cause")))
+        for one in report.alerts
+    )
+    return ["# Alerts", "", *_rows(("state", "severity", "alert", "summary", "cause"), rows)]
 
 
 def _cost(report: CostReport) -> list[str]:

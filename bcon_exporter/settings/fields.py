@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
@@ -101,6 +102,35 @@ def split_list(raw: object) -> object:
     return tuple(part.strip() for item in raw for part in item.split(",") if part.strip())
 
 
+def web_url(value: str) -> str:
+    """Return a web address without its last slash.
+
+    Raises:
+        ValueError: It is none, or holds a user name: addresses are shown in logs and metrics.
+    """
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
+        msg = "is not a web address without user name; write https://host/path"
+        raise ValueError(msg)
+    return value.rstrip("/")
+
+
+def base_urls(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return web addresses to which a path can be added.
+
+    Raises:
+        ValueError: One is none, has a query, or is given twice.
+    """
+    bases = tuple(web_url(value) for value in values)
+    if any(urlsplit(base).query or urlsplit(base).fragment for base in bases):
+        msg = "has a query; write https://host/path"
+        raise ValueError(msg)
+    if len(set(bases)) < len(bases):
+        msg = "names one address twice"
+        raise ValueError(msg)
+    return bases
+
+
 def split_map(raw: object) -> object:
     """Return the pairs of "from=to,from=to" or of a YAML mapping."""
     if isinstance(raw, dict):
@@ -138,6 +168,8 @@ ListenAddress = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
 FilePath = Annotated[Path, BeforeValidator(refuse_number), AfterValidator(_expand)]
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
 Paths = Annotated[tuple[FilePath, ...], NoDecode, BeforeValidator(split_list)]
+WebUrl = Annotated[str, BeforeValidator(refuse_number), AfterValidator(web_url)]
+WebUrls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list), AfterValidator(base_urls)]
 PathMap = Annotated[tuple[tuple[str, str], ...], NoDecode, BeforeValidator(split_map)]
 
 

@@ -1,8 +1,8 @@
 """Every setting once, with its default, its type and its one line of help."""
 
+import re
 from datetime import timedelta
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -18,12 +18,21 @@ from bcon_exporter.settings.fields import (
     PathMap,
     Paths,
     Text,
+    WebUrl,
+    WebUrls,
     memory_only,
     show_duration,
 )
 
 DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)
 _LONGEST_INTERVAL = timedelta(days=1)
+_LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
+_OWN_LABELS = frozenset(
+    (
+        *("alertname", "severity", "job", "instance", "source", "container", "project", "service"),
+        *("symptom", "drift", "scan", "endpoint", "reason"),
+    )
+)
 
 
 def _at_least_a_second(value: timedelta) -> timedelta:
@@ -40,15 +49,23 @@ def _at_least_a_day(value: timedelta) -> timedelta:
     return value
 
 
-def _web_url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.password:
-        msg = "is not a web address without user name; write https://host/path"
+def _up_to_a_minute(value: timedelta) -> timedelta:
+    if not timedelta(seconds=1) <= value <= timedelta(minutes=1):
+        msg = "must be between 1s and 1m"
         raise ValueError(msg)
-    return value.rstrip("/")
+    return value
+
+
+def _alert_labels(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    for name, _ in pairs:
+        if not _LABEL_NAME.fullmatch(name) or name in _OWN_LABELS:
+            msg = "names a label that alerts have already, or one that Prometheus does not take"
+            raise ValueError(msg)
+    return pairs
 
 
 Interval = Annotated[Duration, AfterValidator(_at_least_a_second)]
+AlertLabels = Annotated[PathMap, AfterValidator(_alert_labels)]
 
 
 class Section(BaseModel):
@@ -84,7 +101,7 @@ class WebSettings(Section):
     allow_insecure: bool = Field(
         False, description="Serve reports (they hold log lines) beyond loopback without users; raises a gauge"
     )
-    external_url: Annotated[Text, AfterValidator(_web_url)] | None = Field(
+    external_url: WebUrl | None = Field(
         None,
         description="Address under which people reach this exporter behind a reverse proxy; requests may name its host",
     )
@@ -173,6 +190,18 @@ class MetricsSettings(Section):
     container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
 
 
+class AlertmanagerSettings(Section):
+    """Alerts pushed to Alertmanager, for hosts without Prometheus."""
+
+    url: WebUrls = Field((), description="Alertmanagers to push alerts to; each gets all of them")
+    job: Text | None = Field(None, min_length=1, description="Label job of pushed alerts; needed with a url")
+    instance: Text | None = Field(None, min_length=1, description="Label instance of pushed alerts; needed with a url")
+    labels: AlertLabels = Field((), description="More labels for every pushed alert: team=shop,env=live")
+    timeout: Annotated[Duration, AfterValidator(_up_to_a_minute)] = Field(
+        timedelta(seconds=10), description="Longest time that one request to an Alertmanager may take"
+    )
+
+
 class LogSettings(Section):
     """The exporter's own log, on standard error."""
 
@@ -203,6 +232,7 @@ class Settings(BaseSettings):
     drift: DriftSettings = DriftSettings()
     catalogue: CatalogueSettings = CatalogueSettings()
     metrics: MetricsSettings = MetricsSettings()
+    alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()
 
@@ -230,6 +260,9 @@ class Settings(BaseSettings):
                 raise ValueError(msg)
         if self.api.listen_address == self.web.listen_address and self.web.listen_address.port:
             msg = "api.listen-address and web.listen-address are the same: leave the first out, or give it another port"
+            raise ValueError(msg)
+        if self.alertmanager.url and not (self.alertmanager.job and self.alertmanager.instance):
+            msg = "alertmanager.url needs alertmanager.job and alertmanager.instance: the labels that tell hosts apart"
             raise ValueError(msg)
         if self.thresholds.restart_quiet_seconds > self.thresholds.restart_window_seconds:
             msg = "thresholds.restart-quiet-seconds is longer than thresholds.restart-window-seconds"

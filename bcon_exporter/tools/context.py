@@ -74,6 +74,12 @@ class Past(Protocol):
     def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:
         """Return the keys that were present last."""
 
+    def alert_state(self) -> str | None:
+        """Return the state of the alerts that was kept last; None when there is none."""
+
+    def keep_alert_state(self, state: str, now: datetime) -> None:
+        """Keep the state of the alerts over a restart."""
+
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
 

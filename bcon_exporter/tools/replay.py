@@ -192,6 +192,13 @@ class SnapshotPast:
         """Know of none."""
         return frozenset()
 
+    def alert_state(self) -> str | None:
+        """Return none: nothing was kept."""
+        return None
+
+    def keep_alert_state(self, state: str, now: datetime) -> None:
+        """Keep nothing."""
+
     def record_cost(self, entry: CostEntry) -> None:
         """Keep nothing."""
 

@@ -67,3 +67,14 @@ def test_two_calls_in_one_microsecond_are_both_in_the_ledger(tmp_path: Path) -> 
     for _ in range(2):
         history.record_cost(cost(0))
     assert len(history.costs(NOON, NOON + MINUTE)) == 2
+
+
+def test_the_state_of_the_alerts_is_kept_and_replaced(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    assert history.alert_state() is None
+    history.keep_alert_state("one", NOON)
+    history.keep_alert_state("two", NOON + MINUTE)
+    history.close()
+
+    assert open_history(tmp_path / "state.db").alert_state() == "two"
+    assert open_history(tmp_path / "state.db", read_only=True).alert_state() == "two"

@@ -181,3 +181,40 @@ def test_the_state_file_follows_the_xdg_folder() -> None:
     assert default_state_file({"HOME": "/h"}) in (ROOT_STATE_FILE, Path("/h/.local/state/bcon-exporter/state.db"))
     assert load(environ={"XDG_STATE_HOME": "/s"}).state.path == Path("/s/bcon-exporter/state.db")
     assert load("--state.path", "none").state.path is None
+
+
+URL = "--alertmanager.url=http://am:9093/x/"
+
+
+def test_alertmanagers_may_be_repeated_and_lose_their_last_slash() -> None:
+    who = ("--alertmanager.job=docker", "--alertmanager.instance=h1")
+    wanted = load(URL, "--alertmanager.url", "https://other", *who, "--alertmanager.labels=team=shop").alertmanager
+
+    assert wanted.url == ("http://am:9093/x", "https://other")
+    assert (wanted.job, wanted.instance, wanted.labels) == ("docker", "h1", (("team", "shop"),))
+
+
+@pytest.mark.parametrize("given", [(), ("--alertmanager.job=docker",), ("--alertmanager.instance=h1",)])
+def test_alerts_without_job_and_instance_are_refused(given: tuple[str, ...]) -> None:
+    assert "alertmanager.job and alertmanager.instance" in refuse(URL, *given)
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        (f"--alertmanager.url=http://me:{SECRET}@am", "without user name"),
+        ("--alertmanager.url=am:9093", "web address"),
+        ("--alertmanager.url=http://am/?x=1", "query"),
+        ("--alertmanager.url=http://am,http://am/", "twice"),
+        ("--alertmanager.labels=severity=none", "alerts have already"),
+        ("--alertmanager.labels=a-b=c", "Prometheus does not take"),
+        ("--alertmanager.timeout=999ms", "between 1s and 1m"),
+        ("--alertmanager.timeout=61s", "between 1s and 1m"),
+    ],
+)
+def test_a_wrong_alertmanager_is_refused_without_its_value(word: str, said: str) -> None:
+    line = refuse(word, "--alertmanager.job=j", "--alertmanager.instance=i")
+
+    assert said in line
+    assert line.startswith(word.partition("=")[0])
+    assert SECRET not in line

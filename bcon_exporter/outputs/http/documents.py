@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import BaseModel, Field, create_model
 
 from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
 from bcon_exporter.tools import Tool
@@ -43,6 +44,12 @@ class LatestDrift(Frozen):
     age_seconds: float
     reports: tuple[DriftReport, ...]
     untracked: tuple[str, ...]
+
+
+class LatestAlerts(AlertsReport):
+    """The alerts of the last round, and how old they are."""
+
+    age_seconds: float
 
 
 class ToolDescription(Frozen):

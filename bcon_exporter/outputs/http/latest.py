@@ -7,7 +7,13 @@ from fastapi import FastAPI, Response
 from pydantic_core import to_json
 
 from bcon_exporter.errors import DockerConnectionError
-from bcon_exporter.outputs.http.documents import LatestDiagnosis, LatestDrift, LatestDriftReport, result_model
+from bcon_exporter.outputs.http.documents import (
+    LatestAlerts,
+    LatestDiagnosis,
+    LatestDrift,
+    LatestDriftReport,
+    result_model,
+)
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
@@ -55,11 +61,22 @@ class LatestReports:
         report = find_report(scan.reports, project)
         return _with_age(report.model_dump_json().encode(), _age(context, "drift"))
 
+    async def alerts(self) -> Response:
+        """Return what fires, waits or has just ended, by the exporter's own judgement."""
+        context = self._context()
+        judged = context.store.alerts
+        if judged is None:
+            msg = "the alerts have not been judged yet; try again in a few seconds"
+            raise DockerConnectionError(msg, {})
+        age = round(max(0.0, context.monotonic() - judged.finished_monotonic), 3)
+        return _with_age(await self._threads.run(lambda: judged.report.model_dump_json().encode()), age)
+
 
 def add_latest_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
     """Add the routes of the last scans' reports."""
     latest = LatestReports(context, threads)
     routes: tuple[tuple[str, Any, type[Frozen]], ...] = (
+        ("/api/v1/alerts", latest.alerts, LatestAlerts),
         ("/api/v1/diagnosis", latest.diagnosis, LatestDiagnosis),
         ("/api/v1/drift", latest.drift, LatestDrift),
         ("/api/v1/drift/{project}", latest.project_drift, LatestDriftReport),

@@ -62,6 +62,19 @@ class Generation:
         return Checksum.of(self.blocks(fmt, fresh))
 
 
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a scrape would show now.
+
+    Attributes:
+        fresh: Scans whose families are not withheld.
+    """
+
+    statuses: Mapping[ScanName, ScanStatus]
+    series_dropped: int
+    fresh: frozenset[ScanName]
+
+
 class Exposition:
     """Renders a scan once when it is finished, and answers scrapes from the bytes.
 
@@ -142,6 +155,12 @@ class Exposition:
             blocks = generation.blocks(fmt, fresh)
             body = join_gzip(blocks, generation.checksum(fmt, fresh), tail) if compress else join_plain(blocks, tail)
         return Scrape(body, CONTENT_TYPES[fmt], "gzip" if compress else None)
+
+    def moment(self) -> "Moment":
+        """Return what the next answer is made of, for who judges the same samples otherwise."""
+        generation, now = self._generation, self._monotonic()
+        fresh = frozenset(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
+        return Moment(generation.statuses, generation.series_dropped, fresh)
 
     def _is_fresh(self, generation: Generation, name: ScanName, now: float) -> bool:
         ended = generation.statuses[name].last_success_monotonic

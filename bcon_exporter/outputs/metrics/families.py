@@ -77,6 +77,14 @@ OWN_FAMILIES: tuple[Family, ...] = (
     _own("bcon_insecure_bind", "gauge", "1 when all is served beyond loopback without users, by explicit choice"),
     _own("bcon_config_last_reload_successful", "gauge", "1 if the settings in force are those of the last reload"),
     _own("bcon_config_last_reload_success_timestamp_seconds", "gauge", "When settings were last loaded"),
+    _own("bcon_alertmanager_notifications_total", "counter", "Rounds of alerts pushed", "alertmanager"),
+    _own(
+        "bcon_alertmanager_notification_failures_total",
+        "counter",
+        "Rounds of alerts that the Alertmanager did not take",
+        "alertmanager",
+    ),
+    _own("bcon_alerts_firing", "gauge", "Alerts that fire by the exporter's own judgement, the watchdog included"),
     _own("bcon_series_dropped", "gauge", "Samples left out because of the series cap"),
 )
 

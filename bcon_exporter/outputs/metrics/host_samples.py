@@ -37,20 +37,25 @@ def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Sam
 
 def drift_samples(scan: DriftScan) -> tuple[Samples, ...]:
     """Return the families about projects and services."""
+    return tuple(_rows(name, rows) for name, rows in drift_rows(scan).items())
+
+
+def drift_rows(scan: DriftScan) -> dict[str, Iterator[Row]]:
+    """Return the families about projects and services as label values and numbers."""
     reports = tuple({report.project_name: report for report in scan.reports}.values())
     drifts = Counter(difference.drift_type for report in reports for difference in report.differences)
     services = [(report.project_name, service) for report in reports for service in report.services]
-    return (
-        _rows("bcon_drifts", (((drift.value,), drifts[drift]) for drift in DriftType)),
-        _rows("bcon_drift_items", (row for report in reports for row in _item_rows(report))),
-        _rows("bcon_drift_start_timestamp_seconds", (row for report in reports for row in _start_rows(report))),
-        _rows("bcon_service_replicas_desired", (((p, s.service_name), s.desired) for p, s in services)),
-        _rows("bcon_service_replicas_running", (((p, s.service_name), s.running) for p, s in services)),
-        _rows("bcon_service_stop_requested", (((p, s.service_name), int(s.stop_requested)) for p, s in services)),
-        _rows("bcon_compose_project_status", (row for report in reports for row in _status_rows(report))),
-        _rows("bcon_compose_unreadable", (row for report in reports for row in _problem_rows(report))),
-        _rows("bcon_untracked_containers", iter([((), len(scan.untracked))])),
-    )
+    return {
+        "bcon_drifts": (((drift.value,), drifts[drift]) for drift in DriftType),
+        "bcon_drift_items": (row for report in reports for row in _item_rows(report)),
+        "bcon_drift_start_timestamp_seconds": (row for report in reports for row in _start_rows(report)),
+        "bcon_service_replicas_desired": (((p, s.service_name), s.desired) for p, s in services),
+        "bcon_service_replicas_running": (((p, s.service_name), s.running) for p, s in services),
+        "bcon_service_stop_requested": (((p, s.service_name), int(s.stop_requested)) for p, s in services),
+        "bcon_compose_project_status": (row for report in reports for row in _status_rows(report)),
+        "bcon_compose_unreadable": (row for report in reports for row in _problem_rows(report)),
+        "bcon_untracked_containers": iter([((), len(scan.untracked))]),
+    }
 
 
 def _rows(name: str, rows: Iterator[Row]) -> Samples:

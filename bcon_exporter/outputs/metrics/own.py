@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
 
@@ -23,6 +23,19 @@ class Losses:
     state_errors: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class AlertCounts:
+    """What fires and how it was pushed.
+
+    Attributes:
+        firing: Alerts that fire now; None before the first round.
+        pushed: Alertmanager → rounds sent to it, and those of them that it did not take.
+    """
+
+    firing: int | None = None
+    pushed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+
 class OwnState:
     """Reads the exporter's own state.
 
@@ -32,6 +45,7 @@ class OwnState:
         losses: Returns the losses so far.
         insecure_bind: Tells whether all is served beyond loopback without users, by explicit choice.
         loaded_at: When the settings were first loaded.
+        alerting: Returns what fires and was pushed.
     """
 
     def __init__(
@@ -42,11 +56,13 @@ class OwnState:
         *,
         insecure_bind: Callable[[], bool],
         loaded_at: datetime,
+        alerting: Callable[[], AlertCounts] = AlertCounts,
     ) -> None:
         self._context = context
         self._interval_of = interval_of
         self._losses = losses
         self._insecure_bind = insecure_bind
+        self._alerting = alerting
         self._reload: tuple[bool, datetime] = (True, loaded_at)
 
     def interval_seconds(self, name: ScanName) -> float:
@@ -58,7 +74,13 @@ class OwnState:
         self._reload = (successful, at if successful else self._reload[1])
 
     def samples(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> tuple[Samples, ...]:
-        """Return all families of source "own".
+        """Return all families of source "own"; see `rows`."""
+        requests = self._context().host.requests().endpoints
+        plain = (_one(name, rows) for name, rows in self.rows(statuses, series_dropped).items())
+        return (*plain, *_request_samples(requests))
+
+    def rows(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> dict[str, Iterable[Row]]:
+        """Return the families, but for those on requests, as label values and numbers.
 
         Args:
             statuses: Of the same moment as the stored families that stand in the same answer.
@@ -66,24 +88,26 @@ class OwnState:
         """
         context = self._context()
         losses, (reloaded, loaded_at) = self._losses(), self._reload
-        build = ((context.version, platform.python_version()), 1.0)
-        return (
-            _one("bcon_build_info", [build]),
-            _one("bcon_up", [((), int(context.host.is_up()))]),
-            _one("bcon_docker_endpoint_up", (((k,), int(up)) for k, up in context.host.endpoints_up().items())),
-            *self._scan_samples(statuses),
-            _one("bcon_errors_total", (((code.value,), n) for code, n in context.errors.counts().items())),
-            _one("bcon_rule_errors_total", (((rule,), n) for rule, n in context.store.rule_errors.items())),
-            *_request_samples(context.host.requests().endpoints),
-            _one("bcon_event_gaps_total", [((), losses.event_gaps)]),
-            _one("bcon_state_errors_total", [((), losses.state_errors)]),
-            _one("bcon_insecure_bind", [((), int(self._insecure_bind()))]),
-            _one("bcon_config_last_reload_successful", [((), int(reloaded))]),
-            _one("bcon_config_last_reload_success_timestamp_seconds", [((), loaded_at.timestamp())]),
-            _one("bcon_series_dropped", [((), series_dropped)]),
-        )
+        alerts = self._alerting()
+        return {
+            "bcon_build_info": [((context.version, platform.python_version()), 1.0)],
+            "bcon_up": [((), int(context.host.is_up()))],
+            "bcon_docker_endpoint_up": [((kind,), int(up)) for kind, up in context.host.endpoints_up().items()],
+            **self._scan_rows(statuses),
+            "bcon_errors_total": [((code.value,), n) for code, n in context.errors.counts().items()],
+            "bcon_rule_errors_total": [((rule,), n) for rule, n in context.store.rule_errors.items()],
+            "bcon_event_gaps_total": [((), losses.event_gaps)],
+            "bcon_state_errors_total": [((), losses.state_errors)],
+            "bcon_insecure_bind": [((), int(self._insecure_bind()))],
+            "bcon_config_last_reload_successful": [((), int(reloaded))],
+            "bcon_config_last_reload_success_timestamp_seconds": [((), loaded_at.timestamp())],
+            "bcon_alertmanager_notifications_total": [((url,), n) for url, (n, _) in alerts.pushed.items()],
+            "bcon_alertmanager_notification_failures_total": [((url,), n) for url, (_, n) in alerts.pushed.items()],
+            "bcon_alerts_firing": [((), alerts.firing)],
+            "bcon_series_dropped": [((), series_dropped)],
+        }
 
-    def _scan_samples(self, statuses: Mapping[ScanName, ScanStatus]) -> Iterator[Samples]:
+    def _scan_rows(self, statuses: Mapping[ScanName, ScanStatus]) -> dict[str, Iterable[Row]]:
         values: dict[str, Callable[[ScanName, ScanStatus], float | None]] = {
             "bcon_scan_success": lambda _, status: None if status.success is None else int(status.success),
             "bcon_scan_last_duration_seconds": lambda _, status: status.last_duration_seconds,
@@ -95,8 +119,10 @@ class OwnState:
             "bcon_scan_failures_total": lambda _, status: status.failures,
             "bcon_scans_missed_total": lambda _, status: status.missed,
         }
-        for family, value_of in values.items():
-            yield _one(family, [((name,), value_of(name, statuses[name])) for name in SCAN_NAMES])
+        return {
+            family: [((name,), value_of(name, statuses[name])) for name in SCAN_NAMES]
+            for family, value_of in values.items()
+        }
 
 
 def _one(name: str, rows: Iterable[Row]) -> Samples:

@@ -1,6 +1,5 @@
 """Which containers get series, and under which labels: no duplicates, no temporary names, no one-off runs."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
@@ -39,12 +38,13 @@ def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[
         diagnosis = reports.get(facts.short_id)
         if diagnosis is None or (facts.compose is not None and facts.compose.oneoff):
             continue
-        labels = label_set(C, _identity(facts))
+        labels = label_set(C, identity_of(facts))
         chosen.setdefault(labels, Subject(facts, diagnosis, labels))
     return tuple(chosen[labels] for labels in sorted(chosen))
 
 
-def _identity(facts: ContainerFacts) -> Iterable[str]:
+def identity_of(facts: ContainerFacts) -> tuple[str, str, str]:
+    """Return the values of the labels `C`."""
     compose = facts.compose
     return (settled_name(facts), compose.project if compose else "", compose.service if compose else "")
 

@@ -12,8 +12,8 @@ LABEL_MAX_CHARS = 128
 _HASH_CHARS = 16
 
 
-def label_value(raw: str | None) -> str:
-    """Return a label value: escaped, at most 128 characters; a longer one ends in a hash, so that two never collide.
+def plain_label(raw: str | None) -> str:
+    """Return a label's value: at most 128 characters; a longer one ends in a hash, so that two never collide.
 
     Line ends and tabs, which a container's own label may hold, become visible: tables and alert texts have one line.
     """
@@ -25,7 +25,12 @@ def label_value(raw: str | None) -> str:
     if len(text) > LABEL_MAX_CHARS:
         digest = hashlib.sha256(text.encode()).hexdigest()[:_HASH_CHARS]
         text = f"{text[: LABEL_MAX_CHARS - _HASH_CHARS - 1]}~{digest}"
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return text
+
+
+def label_value(raw: str | None) -> str:
+    """Return a label's value as it stands in quotes."""
+    return plain_label(raw).replace("\\", "\\\\").replace('"', '\\"')
 
 
 def label_set(names: Iterable[str], values: Iterable[str | None]) -> str:

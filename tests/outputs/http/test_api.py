@@ -9,8 +9,10 @@ import pytest
 
 from bcon_exporter import errors
 from bcon_exporter.errors import BconError, ErrorCode
+from bcon_exporter.model.alerts import Alert, AlertsReport
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
+from bcon_exporter.store import AlertRound
 from bcon_exporter.tools import TOOLS
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, exited, snapshot
@@ -292,3 +294,19 @@ def test_every_reference_in_the_openapi_document_resolves() -> None:
 def test_a_head_request_is_answered_like_a_get() -> None:
     assert ask(site_of(), "HEAD", "/metrics").status_code == 200
     assert ask(site_of(context_of()), "HEAD", "/api/v1/health").status_code == 200
+
+
+def test_alerts_are_told_as_they_were_judged_last_with_their_age() -> None:
+    clock = Clock()
+    context = context_of(monotonic=clock)
+    assert ask(site_of(context), "GET", "/api/v1/alerts").status_code == 503
+    alert = Alert(name="X", severity="warning", state="firing", since=NOON, fired_at=NOON)
+    context.store.publish_alerts(AlertRound(AlertsReport(timestamp=NOON, alerts=(alert,)), clock.at))
+    clock.at += 7
+
+    result = ask(site_of(context), "GET", "/api/v1/alerts").json()["result"]
+
+    assert result["age_seconds"] == 7
+    assert [(one["name"], one["state"], one["fired_at"]) for one in result["alerts"]] == [
+        ("X", "firing", "2026-01-01T12:00:00Z")
+    ]

@@ -1,0 +1,74 @@
+"""A real Alertmanager with the shipped example configuration, on loopback."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+from socket import socket
+from typing import TYPE_CHECKING, Any
+
+from tests.programs import need
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CONFIG = Path(__file__).parents[3] / "alerts" / "alertmanager.example.yml"
+
+
+def free_port() -> int:
+    """A port that nobody uses now."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+class RunningAlertmanager:
+    """Asks a running Alertmanager."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.url = f"http://127.0.0.1:{port}"
+
+    def get(self, path: str) -> Any:
+        """One answer as JSON; None while nobody answers."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", f"/api/v2/{path}")
+            return json.load(connection.getresponse())
+        except (OSError, ValueError):
+            return None
+        finally:
+            connection.close()
+
+    def alerts(self) -> list[dict[str, Any]]:
+        """All alerts that it holds."""
+        found: list[dict[str, Any]] | None = self.get("alerts")
+        return found or []
+
+    def names(self) -> set[str]:
+        """The names of all alerts that it holds."""
+        return {alert["labels"]["alertname"] for alert in self.alerts()}
+
+
+@contextmanager
+def running_alertmanager(folder: Path, port: int) -> Iterator[RunningAlertmanager]:
+    """Start it and stop it."""
+    program = need("prometheus-alertmanager")
+    folder.mkdir(exist_ok=True)
+    flags = (f"--config.file={CONFIG}", f"--storage.path={folder}/data", "--cluster.listen-address=")
+    with (folder / "alertmanager.log").open("wb") as log:
+        process = subprocess.Popen(
+            [program, *flags, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log, cwd=folder
+        )
+    try:
+        running = RunningAlertmanager(port)
+        wait_until(lambda: running.get("status"), "Alertmanager to answer", timeout_seconds=60)
+        yield running
+    finally:
+        process.terminate()
+        process.wait(30)

@@ -1,0 +1,16 @@
+"""Programs that tests need: skipped where one is not installed, but never where CI must have run them."""
+
+import os
+import shutil
+
+import pytest
+
+
+def need(program: str) -> str:
+    """Return the program's path; skips the test without it, and fails it where CI=true or TEST_ENGINE=required."""
+    found = shutil.which(program)
+    if found is not None:
+        return found
+    if os.environ.get("CI") == "true" or os.environ.get("TEST_ENGINE") == "required":
+        pytest.fail(f"{program} is not installed; run make test, which installs it")
+    pytest.skip(f"{program} is not installed")
