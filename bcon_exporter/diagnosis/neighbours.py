@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, NetworkAttachment
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
 _THIS_HOST = frozenset({"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host-gateway"})
@@ -58,7 +58,7 @@ class Neighbours:
         if host in _THIS_HOST or self._is_gateway(host, asking):
             return self._publishing(port, asking)
         if _ADDRESS.fullmatch(host):
-            found = [one for one in self._sharing(asking) if _has_address(one, host.strip("[]"), self._nets(asking))]
+            found = self._known_as(host.strip("[]"), self._nets(asking), asking)
             return Meant(tuple(found), Reach.NETWORK) if found else None
         return self._named(host, asking)
 
@@ -106,7 +106,7 @@ class Neighbours:
             return Meant((linked,), Reach.NETWORK)
         nets = self._nets(asking)
         bare = _without_network(host, nets)
-        resolved = [one for one in self._sharing(asking) if bare in _names_on(one, nets - _NO_DNS)]
+        resolved = self._known_as(bare, nets - _NO_DNS, asking)
         if resolved:
             return Meant(_own_first(resolved, asking), Reach.NETWORK)
         own = [one for one in self.service(bare, asking) if one.id != asking.id]
@@ -122,6 +122,11 @@ class Neighbours:
     def _linked(self, host: str, asking: ContainerFacts) -> ContainerFacts | None:
         name = asking.wiring.links.get(host) if asking.wiring is not None else None
         return self._by_id.get(name.lower()) if name else None
+
+    def _known_as(self, name: str, nets: frozenset[str], asking: ContainerFacts) -> list[ContainerFacts]:
+        """The other containers that have this name or address on one of these networks."""
+        found = {one.id: one for net in sorted(nets) for one in self._by_known_name.get((net, name), ())}
+        return [one for one in found.values() if one.id != asking.id]
 
     def _sharing(self, asking: ContainerFacts) -> list[ContainerFacts]:
         """The other containers on any of its networks, in the host's order."""
@@ -165,6 +170,16 @@ class Neighbours:
         for one in self._host.containers:
             for network in one.networks:
                 found[network.name].append(one)
+        return found
+
+    @cached_property
+    def _by_known_name(self) -> dict[tuple[str, str], list[ContainerFacts]]:
+        """By network, and name or address on it."""
+        found: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
+        for one in self._host.containers:
+            for network in one.networks:
+                for name in {*_names_on(one, network), network.ip_address or ""}:
+                    found[network.name, name].append(one)
         return found
 
     @cached_property
@@ -254,10 +269,6 @@ def _mode(container: ContainerFacts) -> str:
     return container.wiring.network_mode if container.wiring is not None else ""
 
 
-def _has_address(container: ContainerFacts, address: str, nets: frozenset[str]) -> bool:
-    return any(network.ip_address == address for network in container.networks if network.name in nets)
-
-
 def _without_network(host: str, nets: frozenset[str]) -> str:
     """`db.shop_default` and `tasks.db` as "db"."""
     for net in nets:
@@ -265,13 +276,10 @@ def _without_network(host: str, nets: frozenset[str]) -> str:
     return host.removeprefix("tasks.")
 
 
-def _names_on(container: ContainerFacts, nets: frozenset[str]) -> set[str]:
-    """The names that Docker's DNS knows a container by on these networks."""
-    attached = [network for network in container.networks if network.name in nets]
-    if not attached:
-        return set()
+def _names_on(container: ContainerFacts, network: NetworkAttachment) -> set[str]:
+    """The names that Docker's DNS knows a container by on one of its networks."""
     names = {container.name.lower(), container.short_id}
-    aliases = {alias.lower() for network in attached for alias in network.aliases}
+    aliases = {alias.lower() for alias in network.aliases}
     if container.compose is not None and not aliases:
         names.add(container.compose.service.lower())  # the aliases were not read: Compose always gives this one
     service = container.labels.get(_SWARM_SERVICE, "").lower()

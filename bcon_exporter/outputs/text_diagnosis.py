@@ -35,6 +35,8 @@ _BRIEF_EVIDENCE, _BRIEF_CAUSES, _BRIEF_SUGGESTIONS = 2, 1, 2
 def show_host(report: DiagnoseAllReport, *, healthy_too: bool = False) -> RenderableType:
     """Return the host: counts, then each ailing container with what, why and what to do."""
     parts: list[RenderableType] = [_headline(report), Text()]
+    roots = [plain(told, "bold cyan") for told in tell_roots(report)]
+    parts += [*roots, Text()] if roots else []
     for one in report.reports:
         if one.status != "healthy" or healthy_too:
             parts += [show_container(one, brief=True), Text()]
@@ -162,6 +164,12 @@ def _blind_spots(report: DiagnoseAllReport) -> list[RenderableType]:
         lines.append(plain(f"incomplete facts of: {_some(report.incomplete)}", "yellow"))
     lines += [plain(f"not judged: {told}", DIM) for told in tell_unjudged(report)]
     return [Text(), *lines] if lines else []
+
+
+def tell_roots(report: DiagnoseAllReport) -> Iterator[str]:
+    """Yield where to begin: each container whose trouble explains that of others."""
+    for root in report.roots:
+        yield f"begin with {root.container_name}: its trouble explains that of {_some(root.explains)}"
 
 
 def tell_unjudged(report: DiagnoseAllReport) -> Iterator[str]:

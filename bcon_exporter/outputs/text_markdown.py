@@ -20,7 +20,7 @@ from bcon_exporter.model.reports import (
     ErrorExplanation,
     HealthCheck,
 )
-from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_unjudged, worst_first
+from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_roots, tell_unjudged, worst_first
 from bcon_exporter.outputs.text_drift import WOULD, tell_doubts, tell_notes
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
@@ -111,6 +111,7 @@ def _pairs(title: str, fields: dict[str, Any]) -> list[str]:
 def _host(report: DiagnoseAllReport) -> list[str]:
     counts = f"{report.critical} critical, {report.error} error, {report.warning} warning, {report.healthy} healthy"
     lines = [f"# {report.total_containers} containers: {counts}", "", show_time(report.timestamp)]
+    lines += [line for told in tell_roots(report) for line in ("", f"**{escape(told[:1].upper() + told[1:])}**")]
     for one in report.reports:
         if one.status != "healthy":
             lines += ["", *_container(one, "##")]

@@ -30,6 +30,7 @@ from bcon_exporter.model.reports import (
     DriftStatus,
     ErrorExplanation,
     LogEntry,
+    RootCause,
     SampleLog,
 )
 from bcon_exporter.outputs.text import render_markdown, render_text
@@ -150,6 +151,13 @@ def test_the_host_starts_with_counts_and_ends_with_the_healthy() -> None:
         "2026-01-01 12:00:00 UTC",
     ]
     assert lines[-1].split() == ["HEALTHY", "fine"]
+
+
+def test_the_host_says_where_to_begin_in_both_forms() -> None:
+    root = RootCause(container_id="d" * 12, container_name="db", status="error", issue=None, explains=("api", "web"))
+    facts = host(report()).model_copy(update={"roots": (root,)})
+    assert "begin with db: its trouble explains that of api, web" in text_of(facts)
+    assert "**Begin with db: its trouble explains that of api, web**" in render_markdown(facts)
 
 
 def test_the_host_view_is_brief_and_one_container_is_told_in_full() -> None:
