@@ -24,6 +24,7 @@ package_of() {
     haproxy) echo haproxy ;;
     promtool) echo prometheus ;;
     prometheus-alertmanager) echo prometheus-alertmanager ;;
+    strace) echo strace ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
   esac
