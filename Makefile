@@ -69,4 +69,4 @@ venv:
 	@.ci/setup.sh venv
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman

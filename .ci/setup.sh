@@ -23,6 +23,7 @@ package_of() {
     busybox) echo busybox-static ;;
     haproxy) echo haproxy ;;
     promtool) echo prometheus ;;
+    podman) echo podman ;;
     prometheus-alertmanager) echo prometheus-alertmanager ;;
     strace) echo strace ;;
     python3-venv) echo python3-venv ;;
@@ -64,7 +65,7 @@ install_packages() {
   [ ${#wanted[@]} -gt 0 ] || return 0
   mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
   command -v apt-get >/dev/null || die "not Debian or Ubuntu: please install what gives these programs yourself: $*
-setup: that is a Docker Engine (dockerd, docker), a statically linked busybox, Prometheus (promtool) and Alertmanager"
+setup: that is a Docker Engine (dockerd, docker), a statically linked busybox, Prometheus (promtool), Alertmanager and Podman"
   say "installing ${wanted[*]} (no service is started)"
   mkdir -p .state
   : >$LOG

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.docker_host.parse_attachments import SHORT_ID, mount_fields, network_fields, short_container
+from bcon_exporter.docker_host.parse_podman import given_by_podman
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.model.normal_form import (
@@ -64,7 +65,10 @@ def parse_config(inspected: Mapping[str, Any], image: dict[str, FieldValue] | No
 
     `image_id_of_tag` stays None: the caller knows what the tag points to (`model_copy(update=...)`).
     """
-    fields = seal_fields(container_fields(inspected), sealer)
+    raw = container_fields(inspected)
+    fields = seal_fields(raw, sealer)
+    if image is not None and (own := given_by_podman(inspected, raw)):
+        image = {path: fields[path] for path in own} | image
     # our own values need no proof, which would copy the map that all containers of an image share
     return ConfigFacts.model_construct(fields=fields, image_fields=image, image_id_of_tag=None)
 

@@ -150,3 +150,44 @@ def test_unmasked_system_paths_show_the_option_that_the_engine_does_not_list() -
     assert fields == {"security_opt.systempaths=unconfined": "set"}
     privileged = {"NetworkMode": "x", "MaskedPaths": None, "ReadonlyPaths": None, "Privileged": True}
     assert container_fields(inspected(HostConfig=privileged)) == {"privileged": "true"}
+
+
+BY_PODMAN = {
+    "Config": {
+        "Env": ["container=podman", "TERM=xterm", "HOME=/root", "HOSTNAME=e74c26e6d235", "MODE=a"],
+        "Hostname": ID[:12],
+        "WorkingDir": "/",
+        "StopSignal": "15",
+        "Healthcheck": {"Test": ["CMD", "true"], "Timeout": 30 * 10**9},
+    },
+    "HostConfig": {"PidMode": "private", "UTSMode": "private", "PidsLimit": 2048},
+}
+
+
+def test_what_podman_gives_each_container_is_as_if_its_image_gave_it() -> None:
+    facts = parse_config(inspected(**BY_PODMAN), {}, SEALER)
+    assert facts.image_fields is not None
+    declared = {"environment.MODE", "healthcheck.test", "network_mode"}
+    assert facts.fields.keys() - facts.image_fields.keys() == declared
+    assert all(facts.fields[path] == value for path, value in facts.image_fields.items())
+
+
+def test_what_differs_from_podmans_defaults_was_asked_for() -> None:
+    config = BY_PODMAN["Config"] | {"WorkingDir": "/app", "StopSignal": "2"}
+    host = {"PidMode": "host", "UTSMode": "private", "PidsLimit": 2047}
+    facts = parse_config(inspected(Config=config, HostConfig=host), {}, SEALER)
+    assert facts.image_fields is not None
+    assert {"working_dir", "stop_signal", "pid", "pids_limit"} <= facts.fields.keys() - facts.image_fields.keys()
+
+
+def test_docker_gives_no_such_thing() -> None:
+    config = BY_PODMAN["Config"] | {"Env": ["container=docker", "TERM=xterm"]}
+    facts = parse_config(inspected(Config=config, HostConfig=BY_PODMAN["HostConfig"]), {}, SEALER)
+    assert facts.image_fields == {}
+
+
+def test_an_images_own_value_stands_before_podmans() -> None:
+    image = parse_image({"Config": {"WorkingDir": "/app"}}, SEALER)
+    facts = parse_config(inspected(**BY_PODMAN), image, SEALER)
+    assert facts.image_fields is not None
+    assert facts.image_fields["working_dir"] == image["working_dir"]
