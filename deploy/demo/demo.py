@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[2]
-STATE = ROOT / ".state" / "demo"
+STATE = Path(os.environ.get("DEMO_STATE") or ROOT / ".state" / "demo")
 FILE = STATE / "bcon-demo" / "compose.yaml"
 BIN = Path(sys.executable).parent
 BCON = [sys.executable, "-m", "bcon_exporter"]
@@ -132,7 +132,7 @@ def some_engine() -> Iterator[Demo]:
         fail(f"no engine answers and no private one can be started here: {obstacle}")
     sweep_leftovers(STATE)
     sweep_leftovers()
-    folder = STATE / "engine"
+    folder = STATE / f"engine-{os.getpid()}"
     engine = PrivateEngine(folder if len(str(folder)) < LONGEST_SOCKET else None)
     try:
         engine.start()
@@ -209,7 +209,7 @@ def running_daemon(demo: Demo) -> Iterator[None]:
         )
     try:
         wait_until(
-            lambda: is_told(demo, daemon), "the daemon to find every ailment", timeout_seconds=60, every_seconds=0.5
+            lambda: is_told(demo, daemon), "the daemon to find every ailment", timeout_seconds=120, every_seconds=0.5
         )
         yield
     except AssertionError as error:

@@ -32,6 +32,7 @@ def run_web(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "web", "--restart", "always", engine.image, "sleep", "1000")
 
 
+@pytest.mark.alone
 def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: TestEngine, tmp_path: Path) -> None:
     run_web(engine)
 
