@@ -152,7 +152,7 @@ def test_unmasked_system_paths_show_the_option_that_the_engine_does_not_list() -
     assert container_fields(inspected(HostConfig=privileged)) == {"privileged": "true"}
 
 
-BY_PODMAN = {
+BY_PODMAN: dict[str, dict[str, Any]] = {
     "Config": {
         "Env": ["container=podman", "TERM=xterm", "HOME=/root", "HOSTNAME=e74c26e6d235", "MODE=a"],
         "Hostname": ID[:12],
