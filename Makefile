@@ -12,7 +12,7 @@ NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
 SOAKED = churn logs size
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration bench soak docs screenshots rules lock clean venv packages
+.PHONY: help demo test lint fmt unit integration accuracy bench soak docs screenshots rules lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -41,6 +41,10 @@ unit: venv ## Run the tests that need no Docker Engine
 integration: packages venv ## Run the tests against a private Docker Engine
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
 	$(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
+
+accuracy: packages venv ## Print how right the diagnosis is: the log corpus and the scenarios, beside a naive matcher
+	$(BIN)/python -m tests.corpus
+	$(BIN)/python -m tests.docker.scenarios
 
 bench: packages venv ## Measure a scan against the naive loop and write docs/performance.md (SIZES="50 200")
 	$(BIN)/python -m bench.scan $(SIZES)
