@@ -42,8 +42,8 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
 
 
 def _shared(entry: str) -> str:
-    """Return "service:db", "container:name", each with ":ro" behind it where only reading is allowed."""
-    entry = entry.removesuffix(":rw")
+    """Return "service:db" or "container:name"; Compose 5 drops the mode when it makes the container."""
+    entry = entry.removesuffix(":rw").removesuffix(":ro")
     return entry if entry.startswith("container:") else f"service:{entry}"
 
 

@@ -44,7 +44,11 @@ def mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFi
             fields[f"volumes.{directory_of(target_text)}.nocopy"] = "true"
     for tmpfs, options in _mapping(host.get("Tmpfs")).items():
         fields[f"tmpfs.{directory_of(tmpfs)}"] = options_of(options)
-    put(fields, "volumes_from", sorted_of(_shared(str(one)) for one in host.get("VolumesFrom") or ()))
+    put(
+        fields,
+        "volumes_from",
+        sorted_of(short_container(str(one).partition(":")[0]) for one in host.get("VolumesFrom") or ()),
+    )
     return fields
 
 
@@ -65,12 +69,6 @@ def _asked_mount(mount: Mapping[str, Any]) -> RawFields:
     ):
         put(fields, f"volumes.{target}.recursive", text if bind.get(key) else None)
     return fields
-
-
-def _shared(entry: str) -> str:
-    """Return "container" or "container:ro"; an id is cut to the digits by which the comparison finds it."""
-    name, _, mode = entry.partition(":")
-    return short_container(name) + (":ro" if mode == "ro" else "")
 
 
 def short_container(name: str) -> str:

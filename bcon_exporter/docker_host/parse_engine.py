@@ -7,6 +7,19 @@ from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
 from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.model.masking import mask_pair
 
+_LIMITS = (
+    ("mem_limit", "MemoryLimit"),
+    ("mem_reservation", "MemoryLimit"),
+    ("memswap_limit", "SwapLimit"),
+    ("oom_kill_disable", "OomKillDisable"),
+    ("cpus", "CpuCfsQuota"),
+    ("cpu_quota", "CpuCfsQuota"),
+    ("cpu_period", "CpuCfsPeriod"),
+    ("cpu_shares", "CPUShares"),
+    ("cpuset", "CPUSet"),
+    ("pids_limit", "PidsLimit"),
+)
+
 
 def parse_engine(info: Any, version: Any) -> EngineFacts:
     """Make the engine's facts from `/info` and `/version`; either may be missing."""
@@ -24,6 +37,7 @@ def parse_engine(info: Any, version: Any) -> EngineFacts:
         memory_bytes=_positive(about, "MemTotal"),
         is_podman=any("podman" in name.lower() for name in components),
         root_dir=_text(about, "DockerRootDir"),
+        cannot=tuple(name for name, key in _LIMITS if about.get(key) is False),
     )
 
 

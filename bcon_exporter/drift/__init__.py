@@ -1,7 +1,17 @@
 """Pure comparison of desired Compose projects with a snapshot."""
 
 from bcon_exporter.drift.engine import detect_drift
+from bcon_exporter.drift.host_index import HostIndex, index_host
 from bcon_exporter.drift.ignoring import IgnoreRule, parse_ignore_rule
 from bcon_exporter.drift.projects import find_projects, find_untracked, is_stack_task
 
-__all__ = ["IgnoreRule", "detect_drift", "find_projects", "find_untracked", "is_stack_task", "parse_ignore_rule"]
+__all__ = [
+    "HostIndex",
+    "IgnoreRule",
+    "detect_drift",
+    "find_projects",
+    "find_untracked",
+    "index_host",
+    "is_stack_task",
+    "parse_ignore_rule",
+]

@@ -52,16 +52,19 @@ def find_action(
         return "recreate"
     firm = [one for one in differences if one.path not in service.doubtful]
     for difference in firm:
-        root, _, rest = difference.path.partition(".")
-        if difference.expected is None:
-            lost = False
-        else:
-            lost = root == "networks" and ".aliases." not in rest and container.is_running
-            lost = lost or (root == "volumes" and difference.expected.shown.startswith("volume "))
-        if lost or (same_hash is None and root not in (*_UPDATABLE, "networks")):
+        root = difference.path.partition(".")[0]
+        if _is_lost(difference, container) or (same_hash is None and root not in (*_UPDATABLE, "networks")):
             return "recreate"
     unclear = same_hash is None and any(one.path.partition(".")[0] in _UPDATABLE for one in firm)
     return None if unclear or (same_hash is None and not firm) else "nothing"
+
+
+def _is_lost(difference: FieldDifference, container: ContainerFacts) -> bool:
+    """Return whether a container lacks a network while it runs, or a named volume: Compose looks for these itself."""
+    expected = difference.expected.shown if difference.expected else ""
+    if difference.path.startswith("networks."):
+        return expected == "attached" and difference.actual is None and container.is_running
+    return difference.path.startswith("volumes.") and expected.startswith("volume ")
 
 
 def has_stale_image_label(container: ContainerFacts) -> bool:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from bcon_exporter.drift.actions import has_stale_image_label
+from bcon_exporter.drift.host_index import HostIndex, index_host
 from bcon_exporter.drift.ignoring import IgnoreRule, drop_ignored
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
 from bcon_exporter.drift.projects import find_untracked
@@ -16,7 +17,9 @@ from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 from bcon_exporter.model.reports import DriftReport, DriftStatus, ServiceReplicas
 
 
-def detect_drift(project: DesiredProject, snapshot: HostSnapshot, ignore: tuple[IgnoreRule, ...] = ()) -> DriftReport:
+def detect_drift(
+    project: DesiredProject, snapshot: HostSnapshot | HostIndex, ignore: tuple[IgnoreRule, ...] = ()
+) -> DriftReport:
     """Compare what a project's files ask for with what runs.
 
     Args:
@@ -24,7 +27,8 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot, ignore: tuple[
         snapshot: Taken with `config` facts; where they are missing, the status is unknown rather than synced.
         ignore: What not to report, beside what the services' own labels say; counted.
     """
-    pairing = pair_project(project, snapshot)
+    host = index_host(snapshot)
+    pairing = pair_project(project, host)
     known = project.services is not None
     found, failed = _run_rules(pairing) if known else ((), ())
     found, ignored = drop_ignored(found, ignore, pairing)
@@ -37,9 +41,9 @@ def detect_drift(project: DesiredProject, snapshot: HostSnapshot, ignore: tuple[
         status = DriftStatus.DRIFTED
     elif not known or unread or failed or doubts:
         status = DriftStatus.UNKNOWN
-    untracked = find_untracked(project, snapshot) if known else ()
+    untracked = find_untracked(project, host) if known else ()
     return DriftReport(
-        timestamp=snapshot.taken_at,
+        timestamp=host.snapshot.taken_at,
         project_name=project.name,
         compose_file=project.config_files[0] if project.config_files else "",
         compose_files=project.config_files,
@@ -128,7 +132,7 @@ def _detail(project: DesiredProject, pairing: ProjectPairing, unread: str | None
 
 def _find_rivals(project: DesiredProject, pairing: ProjectPairing) -> list[str]:
     """Return the other directories from which containers of this project's name were made: labels are claims."""
-    claims = [one.compose for one in pairing.snapshot.containers if one.compose and one.compose.project == project.name]
+    claims = [one.compose for one in pairing.host.containers.get(project.name, ()) if one.compose]
     found = {claim.working_dir for claim in claims if claim.working_dir and claim.working_dir != project.working_dir}
     return sorted(found) if project.working_dir else []
 

@@ -21,11 +21,8 @@ _SELDOM_DONE = frozenset(
         *("cpu_count", "cpu_percent", "isolation", "annotations", "storage_opt"),
     )
 )
-_ENGINE_DROPS = _SELDOM_DONE | frozenset(
-    ("mem_limit", "memswap_limit", "mem_reservation", "cpus", "cpuset", "cpu_shares", "cpu_quota", "cpu_period")
-)
-"""Left out, with a warning nobody reads, where the kernel or an older engine cannot do them (`docker info`)."""
-_ENGINE_DROPS_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive")
+"""Left out, with a warning nobody reads, where the kernel or an older engine cannot do them; it does not tell."""
+_SELDOM_DONE_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive")
 _MOUNT_OPTIONS = (".propagation", ".recursive", ".nocopy", ".subpath")
 _ONLY_EXPLAINS = frozenset(("first_network",))
 _ENGINE_DEFAULTS: dict[str, frozenset[str]] = {
@@ -54,6 +51,7 @@ class FieldDifference:
 
     Attributes:
         expected, actual: None where the path must be, or is, absent.
+        dropped: The container lacks what this engine is unable to do.
         weak: The engine's own doing may explain it: reported only when nothing else explains an unequal hash.
     """
 
@@ -61,13 +59,7 @@ class FieldDifference:
     expected: FieldValue | None
     actual: FieldValue | None
     weak: bool = False
-
-    @property
-    def is_dropped(self) -> bool:
-        """True when the container lacks what the engine may have been unable to do."""
-        lacks = self.actual is None or (self.path == "memswap_limit" and self.actual.shown == "-1")
-        drops = _root(self.path) in _ENGINE_DROPS or self.path.endswith(_ENGINE_DROPS_PARTS)
-        return self.expected is not None and lacks and drops
+    dropped: bool = False
 
 
 def compare_fields(
@@ -81,7 +73,7 @@ def compare_fields(
         for path, value in expected.items()
         if path != "container_name" and not _same(path, value, config.fields.get(path), pairing)
     ]
-    found = [replace(one, weak=True) if one.is_dropped and _is_seldom_done(one.path) else one for one in found]
+    found = [_judge_lack(one, pairing) for one in found]
     found += [
         FieldDifference(path, None, value, weak=_is_filled_in(path, value, service))
         for path, value in config.fields.items()
@@ -91,8 +83,17 @@ def compare_fields(
     return tuple(sorted(_without_consequences(found), key=lambda one: one.path))
 
 
-def _is_seldom_done(path: str) -> bool:
-    return _root(path) in _SELDOM_DONE or path.endswith(_ENGINE_DROPS_PARTS)
+def _judge_lack(difference: FieldDifference, pairing: ProjectPairing) -> FieldDifference:
+    """Return the difference, marked when the engine may have, or has, left out what it cannot do."""
+    path, actual = difference.path, difference.actual
+    if actual is not None and not (path == "memswap_limit" and actual.shown == "-1"):
+        return difference
+    engine = pairing.host.snapshot.engine
+    if engine is not None and _root(path) in engine.cannot:
+        return replace(difference, dropped=True)
+    if actual is None and (_root(path) in _SELDOM_DONE or path.endswith(_SELDOM_DONE_PARTS)):
+        return replace(difference, dropped=True, weak=True)
+    return difference
 
 
 def _expected(declared: Mapping[str, FieldValue], image: Mapping[str, FieldValue] | None) -> dict[str, FieldValue]:
@@ -139,7 +140,7 @@ def is_usual(difference: FieldDifference, pairing: ProjectPairing) -> bool:
         return False
     if value.shown in _ENGINE_DEFAULTS[_root(path)]:
         return True
-    others = [one.config.fields.get(path) for one in pairing.snapshot.containers if one.config is not None]
+    others = [one.config.fields.get(path) for one in pairing.host.snapshot.containers if one.config is not None]
     return len(others) >= _ENOUGH_TO_TELL and 2 * sum(one == value for one in others) > len(others)
 
 

@@ -18,9 +18,7 @@ def names_same(expected: str, actual: str, pairing: ProjectPairing) -> bool:
     """
     kind, _, name = expected.partition(":")
     project = pairing.project.name
-    for one in pairing.snapshot.containers:
-        if actual not in (one.short_id, one.name):
-            continue
+    if (one := pairing.host.names.get(actual)) is not None:
         if kind == "container":
             return name == one.name or one.id.startswith(name)
         return one.compose is not None and (one.compose.project, one.compose.service) == (project, name)
@@ -30,15 +28,9 @@ def names_same(expected: str, actual: str, pairing: ProjectPairing) -> bool:
 def names_all(expected: str, actual: str, pairing: ProjectPairing) -> bool:
     """Return whether two lists name the same containers; several replicas may stand for one service."""
     wanted, found = expected.split(", "), actual.split(", ")
-    return all(any(_matches(one, other, pairing) for other in found) for one in wanted) and all(
-        any(_matches(one, other, pairing) for one in wanted) for other in found
+    return all(any(names_same(one, other, pairing) for other in found) for one in wanted) and all(
+        any(names_same(one, other, pairing) for one in wanted) for other in found
     )
-
-
-def _matches(expected: str, actual: str, pairing: ProjectPairing) -> bool:
-    if expected.endswith(":ro") != actual.endswith(":ro"):
-        return False
-    return names_same(expected.removesuffix(":ro"), actual.removesuffix(":ro"), pairing)
 
 
 def is_given_alias(alias: str, service: DesiredService, project: str) -> bool:

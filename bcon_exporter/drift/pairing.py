@@ -6,8 +6,9 @@ mean nothing. One-off containers of `compose run` are no replicas.
 
 from dataclasses import dataclass
 
+from bcon_exporter.drift.host_index import HostIndex
 from bcon_exporter.model.desired import DesiredProject, DesiredService
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
 
 _ALIVE = (ContainerState.RUNNING, ContainerState.RESTARTING)
 
@@ -58,19 +59,19 @@ class ProjectPairing:
     """
 
     project: DesiredProject
-    snapshot: HostSnapshot
+    host: HostIndex
     services: tuple[ServicePairing, ...]
     orphans: tuple[ContainerFacts, ...]
     claimants: tuple[ContainerFacts, ...]
 
 
-def pair_project(project: DesiredProject, snapshot: HostSnapshot) -> ProjectPairing:
+def pair_project(project: DesiredProject, host: HostIndex) -> ProjectPairing:
     """Match a project's services with the host's containers."""
     by_service: dict[str, list[ContainerFacts]] = {}
     claimants: list[ContainerFacts] = []
-    for container in snapshot.containers:
+    for container in host.containers.get(project.name, ()):
         claim = container.compose
-        if claim is None or claim.project != project.name or claim.oneoff:
+        if claim is None or claim.oneoff:
             continue
         if claim.config_hash is None:
             claimants.append(container)
@@ -83,7 +84,7 @@ def pair_project(project: DesiredProject, snapshot: HostSnapshot) -> ProjectPair
         for service in project.services or ()
         if service.enabled
     ]
-    return ProjectPairing(project, snapshot, tuple(pairings), tuple(orphans), tuple(claimants))
+    return ProjectPairing(project, host, tuple(pairings), tuple(orphans), tuple(claimants))
 
 
 def _number(container: ContainerFacts) -> tuple[int, str]:

@@ -1,5 +1,6 @@
 """Which Compose projects a host runs, and which containers no file knows. Labels are claims."""
 
+from bcon_exporter.drift.host_index import HostIndex, index_host
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, HostSnapshot
 
@@ -26,23 +27,21 @@ def is_stack_task(container: ContainerFacts) -> bool:
     return container.compose is None and bool(container.labels.get(_STACK_LABEL))
 
 
-def find_untracked(project: DesiredProject | None, snapshot: HostSnapshot) -> tuple[ContainerFacts, ...]:
+def find_untracked(project: DesiredProject | None, snapshot: HostSnapshot | HostIndex) -> tuple[ContainerFacts, ...]:
     """Return the containers, in any state, that the files do not define: of this project or of none.
 
     Other projects' containers have files of their own. Without a project every container is untracked.
     """
+    host = index_host(snapshot)
     if project is None:
-        return snapshot.containers
+        return host.snapshot.containers
     known = {service.name for service in project.services or ()}
-    return tuple(one for one in snapshot.containers if _is_untracked(one.compose, project.name, known))
+    claimed = (one for one in host.containers.get(project.name, ()) if _is_stray(one.compose, known))
+    return (*host.loose, *claimed)
 
 
-def _is_untracked(claim: ComposeIdentity | None, project: str, known: set[str]) -> bool:
-    if claim is None:
-        return True
-    if claim.project != project:
-        return False
-    return claim.service not in known or claim.config_hash is None
+def _is_stray(claim: ComposeIdentity | None, known: set[str]) -> bool:
+    return claim is None or claim.service not in known or claim.config_hash is None
 
 
 def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:

@@ -14,16 +14,16 @@ def find_changed_resources(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
 
     Their hashes depend on the binary's version, so only those made by the very same version compare.
     """
-    project, snapshot = pairing.project, pairing.snapshot
+    project, host = pairing.project, pairing.host
     if project.unresolved:
         return
-    yield from _changed("network", project.network_hashes, snapshot.networks or (), pairing)
-    yield from _changed("volume", project.volume_hashes, snapshot.volumes or (), pairing)
+    yield from _changed("network", project.network_hashes, host.networks.get(project.name, ()), pairing)
+    yield from _changed("volume", project.volume_hashes, host.volumes.get(project.name, ()), pairing)
 
 
 def find_unread_resources(pairing: ProjectPairing) -> list[str]:
     """Return "networks" and "volumes" where the project has some to compare and the host's could not be read."""
-    project, snapshot = pairing.project, pairing.snapshot
+    project, snapshot = pairing.project, pairing.host.snapshot
     if project.unresolved:
         return []
     unread = [] if snapshot.networks is not None or not project.network_hashes else ["networks"]
@@ -39,7 +39,7 @@ def _changed(
     for one in resources:
         wanted, noted = hashes.get(one.name), one.labels.get(f"{_LABEL}config-hash")
         version = one.labels.get(f"{_LABEL}version")
-        if one.labels.get(f"{_LABEL}project") != pairing.project.name or not wanted or not noted:
+        if not wanted or not noted:
             continue
         if version != pairing.project.compose_version or wanted == noted:
             continue

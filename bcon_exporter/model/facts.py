@@ -260,7 +260,11 @@ class VolumeFacts(Frozen):
 
 
 class EngineFacts(Frozen):
-    """The engine and its host; None where the engine did not say."""
+    """The engine and its host; None where the engine did not say.
+
+    Attributes:
+        cannot: Limits that its kernel does not support, by their names in Compose files: it leaves them out.
+    """
 
     name: str
     server_version: str
@@ -271,6 +275,7 @@ class EngineFacts(Frozen):
     memory_bytes: int | None = None
     is_podman: bool = False
     root_dir: str | None = None
+    cannot: tuple[str, ...] = ()
 
 
 class DiskFacts(Frozen):

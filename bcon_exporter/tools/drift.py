@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.drift import detect_drift as compare_project
-from bcon_exporter.drift import find_projects, find_untracked, is_stack_task
+from bcon_exporter.drift import find_projects, find_untracked, index_host, is_stack_task
 from bcon_exporter.errors import ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
@@ -52,9 +52,9 @@ def get_untracked_containers(context: Context, request: GetUntrackedContainersIn
 def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
     """Return the drift of every project that runs or that the settings name."""
     desired = resolve_projects(context, snapshot)
-    reports = tuple(compare_project(project, snapshot, context.drift_ignore) for project in desired)
-    loose = [facts for facts in snapshot.containers if facts.compose is None and not is_stack_task(facts)]
-    strays = {facts.name for facts in loose if facts.is_running}
+    host = index_host(snapshot)
+    reports = tuple(compare_project(project, host, context.drift_ignore) for project in desired)
+    strays = {facts.name for facts in host.loose if facts.is_running and not is_stack_task(facts)}
     strays.update(name for report in reports for name in report.untracked)
     return DriftFindings(reports=reports, untracked=tuple(sorted(strays)))
 

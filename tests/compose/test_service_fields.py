@@ -74,7 +74,7 @@ def test_options_of_mounts_and_shared_volumes() -> None:
         "volumes./v": "volume (anonymous)",
         "volumes./v.nocopy": "true",
         "volumes./v.subpath": "x",
-        "volumes_from": "container:x, service:db, service:log:ro",
+        "volumes_from": "container:x, service:db, service:log",
     }
 
 

@@ -337,6 +337,11 @@ def test_engine_facts_from_info_and_version() -> None:
     assert parse_engine(None, []).cpu_count is None
 
 
+def test_an_engine_cannot_do_what_it_says_and_only_that() -> None:
+    assert parse_engine({"SwapLimit": False, "MemoryLimit": True, "CPUShares": None}, {}).cannot == ("memswap_limit",)
+    assert parse_engine({}, {}).cannot == ()
+
+
 JSON = st.recursive(
     st.none()
     | st.booleans()

@@ -141,7 +141,7 @@ def test_mount_options_are_read_from_the_mount_and_from_its_request() -> None:
         "volumes./v.nocopy": "true",
         "volumes./v.subpath": "x",
         "volumes./w.nocopy": "true",
-        "volumes_from": "aaaaaaaaaaaa:ro",
+        "volumes_from": "aaaaaaaaaaaa",
     }
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from bcon_exporter.model.facts import EngineFacts
 from tests.drift.builders import drift, kinds, only, project, replica, sealed, service
+
+
+def engine(*cannot: str) -> EngineFacts:
+    """An engine whose kernel does not support these limits."""
+    return EngineFacts(name="h", server_version="20.10.24", api_version="1.41", cannot=cannot)
+
 
 DB = replica("db", id="d" * 64, fields={"networks.shop_default.aliases.db": "set"})
 OTHER = replica("db", id="e" * 64, claim={"project": "other"}, name="other-db-1")
@@ -23,7 +30,6 @@ def test_shared_volumes_of_the_living_container_are_no_drift(actual: str) -> Non
     [
         ("service:db", "eeeeeeeeeeee"),
         ("service:db", "ffffffffffff"),
-        ("service:db:ro", "dddddddddddd"),
         ("container:shop-db-1", "eeeeeeeeeeee"),
         ("service:db", "dddddddddddd, eeeeeeeeeeee"),
     ],
@@ -59,25 +65,39 @@ def test_a_link_that_no_file_asks_for_is_drift() -> None:
 
 
 @pytest.mark.parametrize(
-    "dropped",
+    ("dropped", "cannot"),
     [
-        {"blkio_config.weight": "300"},
-        {"mem_limit": "64m"},
-        {"healthcheck.start_interval": "5s"},
-        {"annotations.a": "b"},
+        ({"blkio_config.weight": "300"}, ()),
+        ({"healthcheck.start_interval": "5s"}, ()),
+        ({"annotations.a": "b"}, ()),
+        ({"mem_limit": "64m"}, ("mem_limit",)),
+        ({"pids_limit": "50"}, ("pids_limit",)),
     ],
 )
-def test_what_the_engine_could_not_do_is_a_remark_while_the_hash_is_the_files(dropped: dict[str, str]) -> None:
-    report = drift(project(service("web", dropped)), replica("web"))
+def test_what_the_engine_could_not_do_is_a_remark_while_the_hash_is_the_files(
+    dropped: dict[str, str], cannot: tuple[str, ...]
+) -> None:
+    report = drift(project(service("web", dropped)), replica("web"), engine=engine(*cannot))
     assert report.status == "synced"
     assert [one.field for one in report.remarks] == list(dropped)
     assert "has no effect" in report.remarks[0].message
 
 
-def test_swap_of_minus_one_is_a_limit_that_the_kernel_cannot_set() -> None:
+@pytest.mark.parametrize(
+    ("actual", "cannot", "status"),
+    [
+        ({"memswap_limit": "-1"}, ("memswap_limit",), "synced"),
+        ({}, ("memswap_limit",), "synced"),
+        ({"memswap_limit": "150m"}, ("memswap_limit",), "drifted"),
+        ({"memswap_limit": "-1"}, (), "drifted"),
+        ({}, (), "drifted"),
+    ],
+)
+def test_swap_is_forgiven_only_where_the_engine_says_that_it_cannot_limit_it(
+    actual: dict[str, str], cannot: tuple[str, ...], status: str
+) -> None:
     desired = project(service("web", {"memswap_limit": "160m"}))
-    assert drift(desired, replica("web", fields={"memswap_limit": "-1"})).status == "synced"
-    assert drift(desired, replica("web", fields={"memswap_limit": "150m"})).status == "drifted"
+    assert drift(desired, replica("web", fields=actual), engine=engine(*cannot)).status == status
 
 
 def test_a_limit_that_is_missing_explains_an_unequal_hash() -> None:
@@ -85,9 +105,16 @@ def test_a_limit_that_is_missing_explains_an_unequal_hash() -> None:
     assert only(report).field == "mem_limit"
 
 
-def test_a_limit_that_cannot_be_dropped_is_drift_though_the_hash_is_equal() -> None:
-    report = drift(project(service("web", {"pids_limit": "50"})), replica("web"))
-    assert kinds(report) == [("web", "config_mismatch", "pids_limit")]
+@pytest.mark.parametrize("path", ["pids_limit", "mem_limit"])
+def test_a_limit_that_the_engine_can_do_is_drift_though_the_hash_is_equal(path: str) -> None:
+    report = drift(project(service("web", {path: "50"})), replica("web"), engine=engine("cpus"))
+    assert kinds(report) == [("web", "config_mismatch", path)]
+
+
+def test_an_address_given_by_hand_is_nothing_that_compose_would_repair() -> None:
+    path = "networks.shop_default.ipv4_address"
+    report = drift(project(service("web", {path: "10.0.0.5"})), replica("web", fields={path: "10.0.0.6"}))
+    assert only(report).compose_would == "nothing"
 
 
 def test_options_of_a_mount_that_differs_as_a_whole_are_not_said_again() -> None:

@@ -41,7 +41,7 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
             continue
         found = compare_fields(pair.service, container, container.config, pairing)
         same_hash = compare_hash(pair.service, container, pairing)
-        dropped = [one for one in found if one.is_dropped and same_hash is True]
+        dropped = [one for one in found if one.dropped and same_hash is True]
         strong = [one for one in found if not one.weak and one not in dropped]
         explained = strong or _has_other_image(pair, container)
         shown = strong if explained or same_hash is not False else [one for one in found if not is_usual(one, pairing)]
@@ -64,7 +64,7 @@ def _confidence(
 ) -> float:
     if difference.path in pair.service.doubtful:
         return confidence_of_doubt(pairing.project)
-    if difference.is_dropped and compare_hash(pair.service, container, pairing) is True:
+    if difference.dropped and compare_hash(pair.service, container, pairing) is True:
         return LOW_CONFIDENCE
     return _confidence_of_hash(container, pairing) if difference.weak else 1.0
 
@@ -80,7 +80,7 @@ def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
 
 def _field_drift(pair: ServicePairing, seen: _Seen, names: list[str]) -> ServiceDrift:
     difference = seen.difference
-    dropped = seen.outside_compose and difference.is_dropped
+    dropped = seen.outside_compose and difference.dropped
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.CONFIG_MISMATCH,
