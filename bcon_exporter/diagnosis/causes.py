@@ -1,6 +1,6 @@
 """Why, and what to do: from signatures in the log, from the state, and from the containers around."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.changes import find_image_change
@@ -12,7 +12,7 @@ from bcon_exporter.diagnosis.numbers import numbers_of, render
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_peer_causes
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
-from bcon_exporter.diagnosis.rule import Case, SymptomRule
+from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
@@ -42,19 +42,18 @@ class Conclusion(NamedTuple):
     points_to: str | None = None
 
 
-def with_remembered(
-    conclusion: Conclusion, told: Told, symptoms: Sequence[Symptom], held: Collection[SymptomType]
-) -> Conclusion:
+def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Verdicts) -> Conclusion:
     """Add what was said before about symptoms that are held: the facts that led to it may be gone.
 
     Args:
         conclusion: From the facts of now.
         told: From those of the last scan.
-        symptoms: Shown now, held ones included.
-        held: The types of those that are only held.
+        case: The container; while inspect was not read, nothing is known better than before.
+        verdicts: What is shown now.
     """
     explained = {kind for cause in conclusion.causes for kind in cause.related_symptoms}
-    missing = {one.type for one in symptoms if one.type in held} - explained
+    shown = {one.type for one in verdicts.symptoms}
+    missing = shown if missing_facts(case.container, ("oom_killed",)) else shown & verdicts.held - explained
     causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
     if not causes:
         return conclusion

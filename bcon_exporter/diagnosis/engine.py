@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
 from bcon_exporter.diagnosis.roots import explained_by, find_roots, root_causes
-from bcon_exporter.diagnosis.rule import Case, SymptomRule, missing_facts, unknown
+from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts, unknown
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.shutdowns import find_shutdowns
 from bcon_exporter.diagnosis.wording import Place, explain_report, summarise_report, top_issue
@@ -31,15 +31,6 @@ _STATUS: dict[Severity, Status] = {
 }
 _RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
 _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
-
-
-class Verdicts(NamedTuple):
-    """What the rules say about one container. `held`: symptoms shown although they are not seen now."""
-
-    symptoms: tuple[Symptom, ...] = ()
-    not_evaluated: tuple[NotEvaluated, ...] = ()
-    rule_errors: tuple[SymptomType, ...] = ()
-    held: frozenset[SymptomType] = frozenset()
 
 
 _ALL_WELL = Verdicts()
@@ -159,10 +150,11 @@ def _conclude_all(
     symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
     shutdowns = next((one.case.shutdowns for one in judged.values()), ())
     around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns)
-    found = {one: conclude(judged[one].case, symptoms[one], terms.rules, neighbours, around) for one in symptoms}
-    for one, held in ((one, judged[one].verdicts.held) for one in symptoms):
-        remembered = with_remembered(found[one], told.get(one, _NOTHING_TOLD), symptoms[one], held)
-        found[one] = never_silent(remembered, symptoms[one])
+    found = {}
+    for one, shown in symptoms.items():
+        case, verdicts = judged[one].case, judged[one].verdicts
+        fresh = conclude(case, shown, terms.rules, neighbours, around)
+        found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
     roots = find_roots({one: said.points_to for one, said in found.items() if said.points_to is not None})
     names = {container.id: container.name for container in snapshot.containers}
     explained = explained_by(roots, names)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
+from typing import NamedTuple
 
 from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, runs_well
 from bcon_exporter.diagnosis.logs import LogEvent, find_events
@@ -84,6 +85,15 @@ STARTED_ONCE = PRESENT - {ContainerState.CREATED}
 
 Verdict = Symptom | NotEvaluated | None
 """The symptom, None when the container does not show it, or why that cannot be said."""
+
+
+class Verdicts(NamedTuple):
+    """What the rules say about one container. `held`: symptoms shown although they are not seen now."""
+
+    symptoms: tuple[Symptom, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+    rule_errors: tuple[SymptomType, ...] = ()
+    held: frozenset[SymptomType] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

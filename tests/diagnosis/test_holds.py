@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
-from tests.factories import NOON, container, ended, exited, logs, snapshot, usage
+from tests.factories import NOON, container, ended, exited, health, logs, probe, snapshot, usage
 
 
 class Host:
@@ -151,3 +151,15 @@ def test_a_symptom_that_is_over_takes_its_causes_with_it() -> None:
     assert host.report is not None
     assert [one.type.value for one in host.report.symptoms] == ["high_cpu"]
     assert "volume_full" not in [cause.id for cause in host.report.likely_causes]
+
+
+def test_a_scan_without_inspect_says_no_less_than_the_one_before() -> None:
+    host = Host()
+    sick = health(HealthStatus.UNHEALTHY, failing_streak=4, probes=(probe(exit_code=127, output="curl: not found"),))
+    host.scan(container(health=sick))
+    unread = dict.fromkeys(("oom_killed", "limits", "error"), "the engine did not answer in time")
+    listed = {"health": health(HealthStatus.UNHEALTHY), "oom_killed": None, "unread": unread}
+    host.scan(container(**listed))
+
+    assert host.report is not None
+    assert host.report.likely_causes[0].id == "health_command_missing"

@@ -5,7 +5,7 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -19,6 +19,9 @@ STEADY_SECONDS = 90
 def _judge(case: Case) -> Verdict:
     restarts = recent_restarts(case.container, case.now, case.thresholds)
     if len(restarts) >= case.thresholds.restart_count:
+        if missing_facts(case.container, ("restart_policy",)):
+            # Starts by hand of a container without a policy look the same until the policy is known.
+            return unknown(case, LOOP, ("restart_policy",))
         return _counted(case, len(restarts))
     if _covers_window(case):
         return None

@@ -18,7 +18,8 @@ def _judge(case: Case) -> Verdict:
     failed = [probe for probe in health.probes if probe.exit_code != 0]
     outputs = [probe.output.strip() for probe in failed if probe.output.strip()]
     said = f": {outputs[-1].splitlines()[0][:160]}" if outputs else ", without output"
-    description = f"Its health check failed {health.failing_streak} times in a row{said}"
+    count = f"failed {health.failing_streak} times in a row" if health.failing_streak else "fails"
+    description = f"Its health check {count}{said if failed else '; what it printed was not read'}"
     evidence = [f"probe exit {probe.exit_code}: {probe.output.strip()[:240] or 'no output'}" for probe in failed[-3:]]
     return case.symptom(SymptomType.UNHEALTHY, Severity.ERROR, description, *evidence)
 

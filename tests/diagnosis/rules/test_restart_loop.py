@@ -56,6 +56,13 @@ def test_restarts_by_hand_are_none() -> None:
     assert severity(RULE, container(lifecycle=lifecycle(exits=exits))) is None
 
 
+def test_starts_are_not_called_a_loop_before_the_restart_policy_is_known() -> None:
+    unread = {"restart_policy": "the engine did not answer in time"}
+    facts = container(lifecycle=looping(), restart_policy=None, unread=unread)
+
+    assert isinstance(ask(RULE, facts), NotEvaluated)
+
+
 class TestWithoutHistory:
     """The engine's own count has no times: a hint, no proof."""
 

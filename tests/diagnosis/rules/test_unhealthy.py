@@ -57,3 +57,9 @@ def test_the_cause_quotes_the_probe_and_the_suggestion_counts() -> None:
 
     assert report.likely_causes[0].evidence == ("probe exit 1: db ping failed",)
     assert report.suggestions[0].rationale == "4 failures in a row (3 make it unhealthy), 10 s each at most."
+
+
+def test_a_check_of_which_only_the_status_is_known_is_told_without_a_count() -> None:
+    found = symptom(RULE, container(health=health(HealthStatus.UNHEALTHY)))
+
+    assert found.description == "Its health check fails; what it printed was not read"
