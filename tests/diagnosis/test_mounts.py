@@ -68,6 +68,12 @@ def test_a_read_only_mount_is_read_only_by_configuration() -> None:
     assert (cause.id, cause.confidence) == ("mount_read_only", 0.92)
 
 
+def test_a_writable_mount_that_refuses_writes_is_no_matter_of_configuration() -> None:
+    cause = top(writing("touch: /var/lib/data/x: Read-only file system", DATA))
+
+    assert cause.confidence < 0.8
+
+
 def test_a_read_only_root_is_told_from_a_failing_disk() -> None:
     cause = top(writing("touch: /app/x: Read-only file system", wiring=Wiring(read_only_root=True)))
 

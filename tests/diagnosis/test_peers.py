@@ -177,6 +177,12 @@ class TestThePeerRuns:
         assert cause.id == "dependency_starting"
         assert "40 s after the first failure" in cause.description
 
+    @pytest.mark.parametrize(("after", "expected"), [(60, True), (61, False)])
+    def test_one_that_had_only_just_been_started_may_not_listen_yet(self, after: float, expected: bool) -> None:
+        db = container(**DB, started_at=ago(30 + after))
+
+        assert ("dependency_starting" in causes(app(REFUSED), db)) is expected
+
     @pytest.mark.parametrize(("ratio", "expected"), [(0.9, False), (0.91, True)])
     def test_one_without_cpu_left_is_slow_to_answer(self, ratio: float, expected: bool) -> None:
         db = container(**DB, usage=usage(cpu_ratio=ratio))
@@ -224,6 +230,13 @@ class TestWhoIsMeant:
         own = container(**{**DB, "networks": shared})
 
         assert not blames_a_container(diagnose(app(NO_HOST, networks=(network("infra"),)), other, own))
+
+    def test_nor_does_another_projects_health_acquit_it(self) -> None:
+        shared = (network("infra", aliases=("db",)),)
+        other = container(name="blog-db-1", compose=compose("db", "blog"), networks=shared)
+        own = down(networks=shared)
+
+        assert top(app(NO_HOST, networks=(network("infra"),)), other, own).peer == "shop-db-1"
 
     def test_an_external_host_of_the_same_name_is_not_meant(self) -> None:
         asking = app("dial tcp: lookup db.example.org on 127.0.0.11:53: no such host")

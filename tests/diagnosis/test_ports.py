@@ -57,6 +57,9 @@ def test_addresses_collide_when_equal_or_all(error: str, bound: str) -> None:
         pytest.param(holder("8081"), id="another-port"),
         pytest.param(holder("192.0.2.5:8080"), id="another-address"),
         pytest.param(holder(inner="80/udp"), id="another-protocol"),
+        pytest.param(
+            container(name="old-web", ports={"80/udp": "8080", "80/tcp": "192.0.2.5:8080"}), id="each-a-bit-of-it"
+        ),
         pytest.param(exited(0, name="old-web", wiring=Wiring(published={"80/tcp": "8080"})), id="does-not-run"),
         pytest.param(holder(None, inner="8080/tcp"), id="only-exposed"),  # type: ignore[arg-type]
     ],
