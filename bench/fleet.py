@@ -20,10 +20,15 @@ TALKER = (
 
 @dataclass
 class Fleet:
-    """A private engine and its containers."""
+    """A private engine and its containers.
+
+    Attributes:
+        talker: The shell script of those that run.
+    """
 
     engine: PrivateEngine = field(default_factory=PrivateEngine)
     size: int = 0
+    talker: str = TALKER
 
     def start(self) -> Fleet:
         """Start the engine with the image in it."""
@@ -36,7 +41,7 @@ class Fleet:
         """Add containers up to a number; of each hundred, six have exited."""
         client = docker.APIClient(base_url=self.engine.host, version="auto", timeout=300, num_pools=STARTERS)
         with ThreadPoolExecutor(STARTERS) as starters:
-            list(starters.map(lambda number: _add(client, number), range(self.size, size)))
+            list(starters.map(lambda number: _add(client, number, self.talker), range(self.size, size)))
         self.size = size
         expected = sum(is_running(number) for number in range(size))
         wait_until(lambda: len(client.containers(quiet=True)) == expected, f"{expected} running", timeout_seconds=120)
@@ -52,8 +57,8 @@ def is_running(number: int) -> bool:
     return number % 50 not in (7, 23, 41)
 
 
-def _add(client: docker.APIClient, number: int) -> None:
-    command = ["sh", "-c", TALKER] if is_running(number) else ["sh", "-c", "echo done"]
+def _add(client: docker.APIClient, number: int, talker: str) -> None:
+    command = ["sh", "-c", talker] if is_running(number) else ["sh", "-c", "echo done"]
     limits = client.create_host_config(mem_limit="64m", restart_policy={"Name": "no"})
     labels = {"com.docker.compose.project": f"fleet{number // 25}", "com.docker.compose.service": f"s{number % 25}"}
     created = client.create_container(IMAGE, command, name=f"fleet-{number}", host_config=limits, labels=labels)
