@@ -67,7 +67,12 @@ def continues(previous: str, current: str) -> bool:
         return False
     if previous[:1] in (" ", "\t") or previous.startswith(("Traceback (most recent", "The above", "During handling")):
         return _EXCEPTION.match(current) is not None
-    return _EXCEPTION.match(current) is not None and level_of(previous) >= Level.ERROR
+    return _EXCEPTION.match(current) is not None and _logs_exceptions(level_of(previous))
+
+
+def _logs_exceptions(level: Level) -> bool:
+    """Whether the exception below a line of this level was logged with it; below INFO it came by itself."""
+    return level is Level.DEBUG or level >= Level.ERROR
 
 
 def _may_be_trace(text: str) -> bool:

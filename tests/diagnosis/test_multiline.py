@@ -30,6 +30,14 @@ def test_every_line_of_a_trace_finds_the_same_bounds(trace: tuple[str, ...]) -> 
     assert {event_bounds(lines, index) for index in range(1, len(trace) + 1)} == {(1, len(trace) + 1)}
 
 
+@pytest.mark.parametrize(("level", "is_one"), [("DEBUG", True), ("INFO", False), ("ERROR", True)])
+def test_an_exception_below_a_line_belongs_to_it_where_loggers_write_it_so(level: str, is_one: bool) -> None:
+    exception = ("java.util.concurrent.CancellationException: superseded", "\tat a.B.c(B.java:1)")
+    lines = logs(f"12:00:00 {level} [pool-2] Loader : origin asked", *exception, "12:00:00 INFO served").lines
+
+    assert event_bounds(lines, 1) == ((0, 3) if is_one else (1, 3))
+
+
 def test_lines_of_their_own_stay_apart() -> None:
     lines = logs("ERROR one", "ERROR two", " WARN  three", "four").lines
 
