@@ -22,7 +22,7 @@ def names_same(expected: str, actual: str, pairing: ProjectPairing) -> bool:
         if kind == "container":
             return name == one.name or one.id.startswith(name)
         return one.compose is not None and (one.compose.project, one.compose.service) == (project, name)
-    return actual == name if kind == "container" else _is_replica_name(actual, project, name)
+    return actual == name if kind == "container" else _was_name_of(actual, name, pairing)
 
 
 def names_all(expected: str, actual: str, pairing: ProjectPairing) -> bool:
@@ -42,6 +42,10 @@ def is_given_alias(alias: str, service: DesiredService, project: str) -> bool:
     )
 
 
-def _is_replica_name(name: str, project: str, service: str) -> bool:
-    match = _REPLICA.fullmatch(name)
-    return match is not None and match[1] in (f"{project}-{service}", f"{project}_{service}")
+def _was_name_of(actual: str, service: str, pairing: ProjectPairing) -> bool:
+    """Return whether Compose gives a container of the service this name: it may have been renamed since, or be gone."""
+    for one in pairing.project.services or ():
+        if one.name == service and "container_name" in one.fields:
+            return actual == one.fields["container_name"].shown
+    match = _REPLICA.fullmatch(actual)
+    return match is not None and match[1] in (f"{pairing.project.name}-{service}", f"{pairing.project.name}_{service}")

@@ -52,6 +52,16 @@ def test_a_link_to_a_replica_that_is_gone_is_judged_by_its_name() -> None:
     assert kinds(report) == []
 
 
+def test_a_link_keeps_the_name_that_a_renamed_container_had() -> None:
+    named = service("db", {"networks.shop_default.aliases.db": "set", "container_name": "sql"})
+    renamed = replica("db", name="old-sql", fields={"networks.shop_default.aliases.db": "set"})
+    desired = project(service("web", {"links.db": "service:db"}), named)
+    report = drift(desired, renamed, replica("web", fields={"links.db": "sql"}))
+    assert kinds(report) == [("db", "config_mismatch", "container_name")]
+    stranger = drift(desired, renamed, replica("web", fields={"links.db": "shop-db-1"}))
+    assert ("web", "config_mismatch", "links.db") in kinds(stranger)
+
+
 @pytest.mark.parametrize(("wanted", "actual"), [("service:db", "other-db-1"), ("container:redis", "shop-db-1")])
 def test_a_link_to_another_container_is_drift(wanted: str, actual: str) -> None:
     desired = project(service("web", {"links.sql": wanted}), DB_SERVICE)
