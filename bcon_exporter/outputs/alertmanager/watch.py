@@ -8,12 +8,18 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
-from bcon_exporter.alerting import AlertState, Counters, Tracked, Watched, remember_counters, step
+from bcon_exporter.alerting import AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
 from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.payload import Identity, write_payload
 from bcon_exporter.outputs.alertmanager.pusher import Pusher
-from bcon_exporter.outputs.alertmanager.samples import diagnosis_vectors, drift_vectors, row_vectors
+from bcon_exporter.outputs.alertmanager.samples import (
+    DiagnosisRead,
+    container_of,
+    drift_vectors,
+    read_diagnosis,
+    row_vectors,
+)
 from bcon_exporter.outputs.alertmanager.wording import Wording
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own import AlertCounts
@@ -70,7 +76,8 @@ class AlertWatch:
         self._state: AlertState | None = None
         self._kept: AlertState | None = None
         self._counters: Counters = ()
-        self._read: dict[str, tuple[DiagnoseScan | DriftScan, Watched]] = {}
+        self._diagnosis: tuple[DiagnoseScan, DiagnosisRead] | None = None
+        self._drift: tuple[DriftScan, Watched] | None = None
 
     def start(self) -> None:
         """Start judging and pushing."""
@@ -122,7 +129,8 @@ class AlertWatch:
         samples = self._samples(context)
         state = step(self._state, samples, now, self._counters)
         self._counters = remember_counters(self._counters, samples, now)
-        wording = Wording(context.store, self._identity.instance if self._identity else _HERE)
+        subjects = self._diagnosis[1].subjects if self._diagnosis is not None else {}
+        wording = Wording(context.store, self._identity.instance if self._identity else _HERE, subjects)
         told = (each if each.resolved_at is not None else wording.annotate(each) for each in state.tracked)
         state = state.model_copy(update={"tracked": tuple(told)})
         self._state = state
@@ -140,19 +148,27 @@ class AlertWatch:
     def _samples(self, context: Context) -> Watched:
         """Return what /metrics says now: what is withheld there is absent here."""
         moment = self._exposition.moment()
-        diagnosis, drift = context.store.diagnosis, context.store.drift
         samples = dict(row_vectors(self._own.rows(moment.statuses, moment.series_dropped)))
-        if diagnosis is not None and "diagnose" in moment.fresh:
-            samples |= self._once("diagnose", diagnosis, lambda: diagnosis_vectors(diagnosis))
-        if drift is not None and "drift" in moment.fresh:
-            samples |= self._once("drift", drift, lambda: drift_vectors(drift))
+        if context.store.diagnosis is not None and "diagnose" in moment.fresh:
+            samples |= self._read_diagnosis(context.store.diagnosis).vectors
+        if context.store.drift is not None and "drift" in moment.fresh:
+            samples |= self._read_drift(context.store.drift)
         return samples
 
-    def _once(self, name: str, scan: DiagnoseScan | DriftScan, read: Callable[[], Watched]) -> Watched:
-        known = self._read.get(name)
-        if known is None or known[0] is not scan:
-            known = self._read[name] = (scan, read())
-        return known[1]
+    def _read_diagnosis(self, scan: DiagnoseScan) -> DiagnosisRead:
+        if self._diagnosis is None or self._diagnosis[0] is not scan:
+            self._diagnosis = (scan, read_diagnosis(scan, self._held()))
+        return self._diagnosis[1]
+
+    def _read_drift(self, scan: DriftScan) -> Watched:
+        if self._drift is None or self._drift[0] is not scan:
+            self._drift = (scan, drift_vectors(scan))
+        return self._drift[1]
+
+    def _held(self) -> frozenset[Labels]:
+        """Return the containers of which something was held in the last round."""
+        rows = (row for held in self._state.held.values() for row in held) if self._state is not None else ()
+        return frozenset(container_of(labels) for labels, _ in rows)
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:
         """Write the state where a restart finds it: when it changed, and once in a while to say that we are here."""

@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 
 from bcon_exporter.alerting import ALERTS, AlertRule, Labels, Scope, Tracked
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift
 from bcon_exporter.model.masking import safe_text
-from bcon_exporter.outputs.alertmanager.samples import labels_of
-from bcon_exporter.outputs.metrics.subjects import Subject, choose_subjects
+from bcon_exporter.outputs.alertmanager.samples import container_of
+from bcon_exporter.outputs.metrics.subjects import Subject
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.outputs.text_drift import WOULD
-from bcon_exporter.store import DiagnoseScan, DriftScan, Store
+from bcon_exporter.store import DriftScan, Store
 
 LOG_LINES = 3
 LOG_LINE_CHARS = 240
@@ -25,13 +26,17 @@ class Wording:
 
     Args:
         instance: How texts name this host.
+        subjects: The containers that the last diagnosis has something to tell of.
     """
 
-    def __init__(self, store: Store, instance: str) -> None:
+    def __init__(self, store: Store, instance: str, subjects: Mapping[Labels, Subject]) -> None:
         self._instance = instance
-        self._error = store.status("diagnose").error
-        self._subjects = _subjects(store.diagnosis)
-        self._drifts = _differences(store.drift)
+        self._store = store
+        self._subjects = subjects
+
+    @cached_property
+    def _drifts(self) -> dict[Labels, list[ServiceDrift]]:
+        return _differences(self._store.drift)
 
     def annotate(self, alert: Tracked) -> Tracked:
         """Return the alert with its texts; of what cannot be seen now with those it had."""
@@ -43,7 +48,7 @@ class Wording:
     def _knows(self, rule: AlertRule, labels: Labels) -> bool:
         match rule.scope:
             case Scope.CONTAINER:
-                return _container_of(labels) in self._subjects
+                return container_of(labels) in self._subjects
             case Scope.SERVICE:
                 return labels in self._drifts
             case Scope.EXPORTER:
@@ -59,17 +64,12 @@ class Wording:
     def _findings(self, rule: AlertRule, labels: Labels) -> dict[str, str]:
         match rule.scope:
             case Scope.CONTAINER:
-                return _diagnosis(rule, self._subjects[_container_of(labels)], dict(labels).get("symptom"))
+                return _diagnosis(rule, self._subjects[container_of(labels)], dict(labels).get("symptom"))
             case Scope.SERVICE:
                 return _comparison(rule, self._drifts[labels])
-            case Scope.EXPORTER if rule.name == "BconDockerUnreachable" and self._error is not None:
-                return {"cause": self._error.message}
             case Scope.EXPORTER:
-                return {}
-
-
-def _subjects(scan: DiagnoseScan | None) -> dict[Labels, Subject]:
-    return {} if scan is None else {labels_of(one): one for one in choose_subjects(scan.snapshot, scan.report)}
+                error = self._store.status("diagnose").error
+                return {"cause": error.message} if rule.name == "BconDockerUnreachable" and error is not None else {}
 
 
 def _differences(scan: DriftScan | None) -> dict[Labels, list[ServiceDrift]]:
@@ -83,10 +83,6 @@ def _differences(scan: DriftScan | None) -> dict[Labels, list[ServiceDrift]]:
             )
             found.setdefault(tuple((name, plain_label(value)) for name, value in values), []).append(each)
     return found
-
-
-def _container_of(labels: Labels) -> Labels:
-    return tuple(pair for pair in labels if pair[0] in ("container", "project", "service"))
 
 
 def _fill(text: str, known: Mapping[str, str]) -> str:

@@ -8,7 +8,6 @@ import subprocess
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from bcon_exporter.alerting import ALERTS, Scope
@@ -212,12 +211,8 @@ SCENARIOS: dict[str, Callable[[], Recorder]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def recorded() -> dict[str, Recorder]:
-    return {name: play() for name, play in SCENARIOS.items()}
-
-
-def test_prometheus_fires_what_the_push_fires(recorded: dict[str, Recorder], tmp_path: Path) -> None:
+def test_prometheus_fires_what_the_push_fires_and_every_alert_fires(tmp_path: Path) -> None:
+    recorded = {name: play() for name, play in SCENARIOS.items()}
     tests = [unit_test(name, record) for name, record in recorded.items()]
     (tmp_path / "bcon.rules.yml").write_text(RULES)
     whole = {"rule_files": ["bcon.rules.yml"], "evaluation_interval": f"{EVERY_SECONDS}s", "tests": tests}
@@ -228,9 +223,4 @@ def test_prometheus_fires_what_the_push_fires(recorded: dict[str, Recorder], tmp
     )
 
     assert tested.returncode == 0, (tested.stdout + tested.stderr)[:4000]
-
-
-def test_the_scenarios_make_every_alert_fire(recorded: dict[str, Recorder]) -> None:
-    fired = set().union(*(record.names for record in recorded.values()))
-
-    assert sorted(fired) == JUDGED_BY_BOTH
+    assert sorted(set().union(*(record.names for record in recorded.values()))) == JUDGED_BY_BOTH

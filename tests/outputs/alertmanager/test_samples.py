@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client.parser import text_string_to_metric_families
 
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.outputs.alertmanager.samples import diagnosis_vectors, drift_vectors, row_vectors
+from bcon_exporter.outputs.alertmanager.samples import drift_vectors, read_diagnosis, row_vectors
 from tests.factories import compose, container, snapshot
 from tests.outputs.alertmanager.stage import Stage
 from tests.outputs.scenes import diagnosis, exposition_of, not_judged, scan_of, scrape_text, symptom
@@ -37,13 +37,25 @@ def test_containers_have_the_samples_of_the_exposition() -> None:
     scan = scan_of(host, first, second, *map(diagnosis, host.containers[2:]))
 
     text = scraped(scrape_text(exposition_of(scan)[0]))
-    ours = diagnosis_vectors(scan)
+    everything = frozenset(text["bcon_container_status"])
+    ours = read_diagnosis(scan, everything).vectors
 
     assert {name: ours[name] for name in ours if name != "bcon_containers"} == {
         name: text[name] for name in ours if name != "bcon_containers"
     }
     assert len(ours["bcon_container_status"]) == 3
     assert sum(("symptom", "high_cpu") in labels for labels in ours["bcon_container_symptom"]) == 2
+
+
+def test_of_a_quiet_container_nothing_is_told_unless_something_was_held() -> None:
+    host = snapshot(container(name="quiet"), container(name="held"))
+    scan = scan_of(host)
+
+    assert read_diagnosis(scan, frozenset()).vectors["bcon_container_symptom"] == {}
+    held = read_diagnosis(scan, {(("container", "held"),)}).vectors
+    assert list(held["bcon_container_status"]) == [(("container", "held"),)]
+    assert set(held["bcon_container_symptom"].values()) == {0.0}
+    assert held["bcon_containers"] == {(): 2.0}
 
 
 def test_services_and_the_exporter_have_the_samples_of_the_exposition() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from bcon_exporter.alerting import Tracked
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.findings import DriftType, Suggestion, SymptomType, Urgency
+from bcon_exporter.outputs.alertmanager.samples import read_diagnosis
 from bcon_exporter.outputs.alertmanager.wording import Wording
 from bcon_exporter.store import Store
 from tests.factories import NOON, compose, container, logs, snapshot
@@ -31,7 +32,9 @@ def store_of(*lines: str, **report: Any) -> Store:
 
 
 def say(store: Store, told: Tracked | None = None) -> dict[str, str]:
-    return Wording(store, "h1").annotate(told or alert()).annotations
+    scan = store.diagnosis
+    subjects = read_diagnosis(scan, ()).subjects if scan is not None else {}
+    return Wording(store, "h1", subjects).annotate(told or alert()).annotations
 
 
 def suggestion(action: str) -> Suggestion:
