@@ -22,7 +22,8 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.model.masking import Sealer
 from tests.drift_corpus.dry_run import Verdict, read_verdict
-from tests.drift_corpus.images import OTHER, build_images, read_names
+from tests.drift_corpus.images import build_images, read_names
+from tests.drift_corpus.rewriting import REWRITINGS, WHOLE_PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -101,6 +102,17 @@ class Stack:
             (self.folder / name).write_text(text)
         for command in change.commands:
             self.do(command)
+
+    def rewrite(self, name: str) -> bool:
+        """Write the files another way; False where this project's cannot be written so."""
+        files = self.case.compose_files
+        if name in self.case.plain or (name in WHOLE_PROJECT and len(files) > 1):
+            return False
+        for file in files if name not in WHOLE_PROJECT else (self.case.main_file,):
+            path = self.folder / file
+            for other, text in REWRITINGS[name](path.read_text()).items():
+                (path.with_name(other) if other else path).write_text(text)
+        return True
 
     def restore_files(self) -> None:
         """Bring back the files as they are in the repository."""
@@ -184,7 +196,6 @@ class Corpus:
         for variant, names in read_names().items():
             for name in names:
                 self.engine.docker("tag", f"corpus/{variant}", name)
-        assert OTHER
 
     def take_snapshot(self) -> HostSnapshot:
         """Look at the engine as the program does."""
