@@ -38,12 +38,12 @@ class TestEngine(PrivateEngine):
             self.docker("rmi", "-f", *others)
 
 
-def make_engine() -> TestEngine:
-    """Start an engine with the test image; where none can run skips, or fails if one is required."""
+def make_engine(*flags: str) -> TestEngine:
+    """Start an engine with the test image; where none can run skips, or fails if one is required. Flags are dockerd's."""
     try:
         sweep_leftovers()
         started = TestEngine()
-        started.start()
+        started.start(*flags)
         try:
             build_image(started.host)
         except BaseException:

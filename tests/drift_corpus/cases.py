@@ -13,9 +13,10 @@ All keys of expect.yaml are optional:
     changes:
       - what: a sentence        names the kind of change
         edit: {FILE: {OLD: NEW}} | write: {FILE: TEXT} | environment: {NAME: VALUE} | run: [COMMAND]
-        found: ["SERVICE TYPE [FIELD]"]      every difference to be reported, and no other; the field * is any one or none
-        up: {SERVICE: recreate | create | start | stop | remove | orphan | nothing}    what Compose would do, where it does not follow
-                                 from the types and from whether the change is one of the files
+        found: ["SERVICE TYPE [FIELD]"]      every difference to be reported, and no other; field *: any, one or more
+        up: {SERVICE: recreate | create | start | stop | remove | orphan | nothing}   what Compose would do, where it
+                                 does not follow from the types and from whether the change is one of the files;
+                                 stop: it is started again, in a new network or after what it depends on
         status: unknown, error: CODE         instead of `found`
 
 `docker` and `compose` at the beginning of a COMMAND are the clients of the private engine.
@@ -98,12 +99,18 @@ class Case:
         """The file that a user would give."""
         if self.files:
             return self.files[0]
-        return next(name for name in ("compose.yaml", "compose.yml", "docker-compose.yml") if (self.folder / name).exists())
+        return next(
+            name for name in ("compose.yaml", "compose.yml", "docker-compose.yml") if (self.folder / name).exists()
+        )
 
     @property
     def compose_files(self) -> tuple[str, ...]:
         """Every Compose file of the folder, included and extended ones as well."""
-        found = (path for path in self.folder.rglob("*.y*ml") if re.search(r"^(include|services|x-\w+):", path.read_text(), re.M))
+        found = (
+            path
+            for path in self.folder.rglob("*.y*ml")
+            if re.search(r"^(include|services|x-\w+):", path.read_text(), re.M)
+        )
         return tuple(sorted(str(path.relative_to(self.folder)) for path in found if path.name != "expect.yaml"))
 
     @property
@@ -134,11 +141,7 @@ def _read_case(folder: Path) -> Case:
 def _read_change(said: dict[str, Any]) -> Change:
     found = tuple(sorted((_read_found(one) for one in said.pop("found", ())), key=str))
     commands = tuple(said.pop("run", ()))
-    follows = {
-        service: _FOLLOWS[kind]
-        for service, kind, _ in found
-        if not (commands and kind == "config_mismatch")
-    }
+    follows = {service: _FOLLOWS[kind] for service, kind, _ in found if not (commands and kind == "config_mismatch")}
     change = Change(
         what=said.pop("what"),
         edits=said.pop("edit", {}),

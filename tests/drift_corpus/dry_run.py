@@ -22,8 +22,8 @@ _ACTIONS = (
     ("Restarting", "restart"),
     ("Stopping", "stop"),
 )
-"""The first that is said of a container counts: one that is created is started too. Only stopped are those whose network
-is made anew: they come back in it."""
+"""The first that is said of a container counts: one that is created is started too. Only stopped are those whose
+network is made anew: they come back in it."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The corpus's images: busybox FROM scratch in six variants with defaults of their own, under the names of real ones.
 
-Which image stands for which program is read from images/names.yaml. Built through the engine's own API, as CI reaches no
-registry and the classic builder needs no plugin.
+Which image stands for which program is read from images/names.yaml. Built through the engine's own API, as CI reaches
+no registry and the classic builder needs no plugin.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import docker
 import yaml
 
+import docker
 from tests.docker.image import find_busybox
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _rootfs() -> bytes:
         message = "no statically linked busybox (Debian, Ubuntu: apt-get install busybox-static)"
         raise FileNotFoundError(message)
     entry = (FOLDER / "entry.sh").read_bytes()
-    files = {"bin/busybox": (busybox.read_bytes(), 0o755), **{name: (entry, 0o755) for name in ENTRIES}}
+    files = {"bin/busybox": (busybox.read_bytes(), 0o755), **dict.fromkeys(ENTRIES, (entry, 493))}
     files["etc/passwd"] = (b"root:x:0:0:root:/:/bin/sh\nwww-data:x:33:33:www:/:/bin/sh\n", 0o644)
     files["etc/group"] = (b"root:x:0:\nwww-data:x:33:\nvideo:x:44:\n", 0o644)
     return _archive(files, {f"bin/{applet}": "/bin/busybox" for applet in APPLETS})

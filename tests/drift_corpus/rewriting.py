@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tests.drift_corpus.spelling import spell_services
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 STRING = "tag:yaml.org,2002:str"
 _LOCAL_KEYS = frozenset(("depends_on", "links", "external_links", "volumes_from", "extends", "profiles"))
@@ -27,7 +29,10 @@ def reorder(text: str) -> Files:
     for node in walk(root):
         if isinstance(node, MappingNode):
             node.value.reverse()
-    lines = [f"# about {line.strip(': ')}\n{line}" if re.match(r"\S|  \S", line) else line for line in write(root).splitlines()]
+    lines = [
+        f"# about {line.strip(': ')}\n{line}" if re.match(r"\S|  \S", line) else line
+        for line in write(root).splitlines()
+    ]
     return {"": "# rewritten\n\n" + "\n".join(lines) + "  # the end\n"}
 
 
@@ -47,7 +52,9 @@ def anchor(text: str) -> Files:
     if services is None:
         return {"": text}
     bodies = MappingNode("tag:yaml.org,2002:map", [(key, value) for key, value in services.value])
-    name = f"x-bodies-{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]}"  # files of a project are merged
+    name = (
+        f"x-bodies-{hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8]}"  # files of a project are merged
+    )
     root.value.insert(0, (scalar(name), bodies))
     return {"": write(root)}
 

@@ -8,7 +8,9 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 _MAP, _SEQ, _STR = "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:str"
 _BOOL, _INT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"
-_PORT = re.compile(r"(?:(?P<ip>[0-9]+\.[0-9.]+):)?(?:(?P<published>[0-9]+):)?(?P<target>[0-9]+)(?:/(?P<protocol>tcp|udp))?")
+_PORT = re.compile(
+    r"(?:(?P<ip>[0-9]+\.[0-9.]+):)?(?:(?P<published>[0-9]+):)?(?P<target>[0-9]+)(?:/(?P<protocol>tcp|udp))?"
+)
 _VOLUME = re.compile(r"(?P<source>\./[^:$]*|[a-z][\w-]*):(?P<target>/[^:$]*)(?::(?P<mode>ro|rw))?")
 _SIZE = re.compile(r"([0-9]+) ?([kmg])b?", re.IGNORECASE)
 _UNITS = {"k": 1024, "m": 1024**2, "g": 1024**3}

@@ -12,9 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-import docker
 import yaml
 
+import docker
 from bcon_exporter.compose import ComposeOptions, ComposeReader
 from bcon_exporter.docker_host import DockerHost, HostOptions, Wants, find_endpoint
 from bcon_exporter.drift import detect_drift, find_projects
@@ -240,14 +240,17 @@ def imitate(host: str, name: str, setting: str) -> None:
     try:
         old = client.inspect_container(name)
         key = setting.partition("=")[0]
-        config = {**old["Config"], "Env": [one for one in old["Config"]["Env"] if not one.startswith(f"{key}=")] + [setting]}
+        config = {
+            **old["Config"],
+            "Env": [one for one in old["Config"]["Env"] if not one.startswith(f"{key}=")] + [setting],
+        }
         endpoints = {
             network: {"Aliases": one["Aliases"], "IPAMConfig": one["IPAMConfig"]}
             for network, one in old["NetworkSettings"]["Networks"].items()
         }
         client.remove_container(name, force=True)
         config |= {"HostConfig": old["HostConfig"], "NetworkingConfig": {"EndpointsConfig": endpoints}}
-        made = client.create_container_from_config(config, name)
+        made = client.create_container_from_config(config, name)  # type: ignore[no-untyped-call]  # not in types-docker
         client.start(made["Id"])
     finally:
         client.close()

@@ -1,1 +1,1 @@
-print("nothing to manage")
+"""Nothing to manage."""
