@@ -9,13 +9,15 @@ PYTEST_ARGS ?=
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
-SOAKED = churn logs size
+SOAKED = faults_churn faults_logs faults_size drift_corpus
+ORACLE ?=
+ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration accuracy bench soak docs screenshots rules lock clean venv packages
+.PHONY: help demo test lint fmt unit integration accuracy bench soak drift-oracle docs screenshots rules lock clean venv packages
 
 help: ## Say what can be made
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it once and end)
 	@.ci/setup.sh packages busybox
@@ -49,8 +51,12 @@ accuracy: packages venv ## Print how right the diagnosis is: the log corpus and 
 bench: packages venv ## Measure a scan against the naive loop and write docs/performance.md (SIZES="50 200")
 	$(BIN)/python -m bench.scan $(SIZES)
 
-soak: packages venv ## Run the long forms of the fault tests: 1,000 containers, a 1 GB log, ten minutes of churn
-	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_faults_%.py) $(PYTEST_ARGS)
+soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, every project in every form
+	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
+
+drift-oracle: venv ## Compare drift with a benchmark outside of the repository, if one is named (ORACLE=FOLDER)
+	@$(if $(ORACLE),.ci/setup.sh packages dockerd docker busybox)
+	@$(BIN)/python -m tests.drift_corpus.oracle '$(ORACLE)' $(ORACLE_ARGS)
 
 docs: venv ## Write the documents of symptoms and signatures anew from rules and catalogue
 	$(BIN)/python -m tests.architecture.signature_documents

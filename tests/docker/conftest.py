@@ -39,7 +39,7 @@ class TestEngine(PrivateEngine):
 
 
 def make_engine(*flags: str) -> TestEngine:
-    """Start an engine with the test image; where none can run skips, or fails if one is required. Flags are dockerd's."""
+    """Start an engine with the test image; where none can run skips, or fails if one is required."""
     try:
         sweep_leftovers()
         started = TestEngine()

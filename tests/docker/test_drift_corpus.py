@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.model.facts import HostSnapshot
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
 
 SOAK = os.environ.get("TEST_SOAK") == "1"
 FLAGS = ("--default-address-pool=base=10.180.0.0/14,size=24", "--add-runtime=corpus=runc")
