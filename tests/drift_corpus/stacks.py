@@ -245,7 +245,7 @@ def imitate(host: str, name: str, setting: str) -> None:
             "Env": [one for one in old["Config"]["Env"] if not one.startswith(f"{key}=")] + [setting],
         }
         endpoints = {
-            network: {"Aliases": one["Aliases"], "IPAMConfig": one["IPAMConfig"]}
+            network: {"Aliases": [alias for alias in one["Aliases"] if alias != old["Id"][:12]]}
             for network, one in old["NetworkSettings"]["Networks"].items()
         }
         client.remove_container(name, force=True)
