@@ -18,6 +18,8 @@ from bcon_exporter.model.signatures import Category
 MAX_HITS = 200
 MAX_LINE = 1000
 _ADDRESS = r"((?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-fA-F:]{2,45}\]|localhost)(?::[0-9]{1,5})?)"
+_RESOLVER = re.compile(r"127\.0\.0\.11\b|.*:53\Z")
+"""Docker's own DNS server, or another: it is asked about the peer."""
 _FAR_SIDE = re.compile(rf"-> ?{_ADDRESS}(?![0-9]|\.[0-9])")
 _ADDRESSED = re.compile(rf"(?<![0-9A-Za-z.:]){_ADDRESS}(?![0-9A-Za-z-]|\.[0-9])")
 
@@ -66,7 +68,8 @@ def apart(seen: list[Seen], of_probes: list[Seen]) -> tuple[list[Seen], list[Hit
 
 
 def _asks_itself(hit: Hit) -> bool:
-    return hit.signature.category is Category.NETWORK and (hit.peer is None or is_local(host_of(hit.peer)))
+    peer = peer_in(hit)
+    return hit.signature.category is Category.NETWORK and (peer is None or is_local(host_of(peer)))
 
 
 def failures_in(seen: Sequence[Seen]) -> list[Failure]:
@@ -83,15 +86,17 @@ def failures_in(seen: Sequence[Seen]) -> list[Failure]:
 
 
 def peer_in(hit: Hit) -> str | None:
-    """The peer that the signature found; else the one address that the line names, as far side of an arrow or alone."""
-    if hit.peer is not None:
-        return hit.peer
+    """The peer that the signature found; else the one address that the line names, as far side of an arrow or alone.
+
+    An address of the container itself goes before a name: it is where the name led, or no name was meant.
+    """
     line = hit.line[:MAX_LINE]
     far = _FAR_SIDE.search(line)
-    if far is not None:
-        return far.group(1)
-    named = dict.fromkeys(match.group(1) for match in _ADDRESSED.finditer(line))
-    return next(iter(named)) if len(named) == 1 else None
+    named = dict.fromkeys(match.group(1) for match in _ADDRESSED.finditer(line) if not _RESOLVER.match(match.group(1)))
+    address = far.group(1) if far is not None else next(iter(named)) if len(named) == 1 else None
+    if hit.peer is None or (address is not None and is_local(host_of(address)) and not is_local(host_of(hit.peer))):
+        return address
+    return hit.peer
 
 
 def _span(group: Sequence[Seen]) -> Span:

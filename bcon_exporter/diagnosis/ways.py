@@ -17,8 +17,8 @@ INSIDE_PENALTY = 0.12
 
 def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
     """It was given no network at all: nothing can be reached, whoever is meant."""
-    if asking.wiring is None or asking.wiring.network_mode != "none":
-        return []
+    if asking.wiring is None or asking.wiring.network_mode != "none" or failure.kind is Kind.REFUSED:
+        return []  # a refusal came from somewhere
     cause = LikelyCause(
         id="no_network",
         description="It has no network (network mode none), so that nothing outside can be reached.",

@@ -477,3 +477,25 @@ def test_a_container_without_a_network_reaches_nobody(mode: str, expected: str) 
 
 def test_an_unknown_name_stays_an_unknown_name_without_a_network() -> None:
     assert top(app(NO_HOST, networks=(), wiring=Wiring(network_mode="none"))).id == "name_unknown"
+
+
+@pytest.mark.parametrize("mode", ["none", "shop_default"])
+def test_an_address_of_its_own_goes_before_what_looks_like_a_name(mode: str) -> None:
+    asking = app("nc: can't connect to remote host (127.0.0.1): Connection refused", wiring=Wiring(network_mode=mode))
+
+    assert top(asking).id == "localhost_in_container"
+
+
+def test_a_check_at_home_needs_no_network() -> None:
+    output = "nc: can't connect to remote host (127.0.0.1): Connection refused"
+    sick = health(HealthStatus.UNHEALTHY, probes=(probe(exit_code=1, output=output),))
+    asking = container(health=sick, wiring=Wiring(network_mode="none"))
+
+    assert "no_network" not in causes(asking)
+    assert top(asking).id == "nothing_listens"
+
+
+def test_a_refusal_came_from_somewhere() -> None:
+    asking = app("connect to 10.0.0.7:80: Connection refused", networks=(), wiring=Wiring(network_mode="none"))
+
+    assert "no_network" not in causes(asking)

@@ -1,7 +1,7 @@
 """disk_pressure: the log reports a full, read-only or over-quota disk, or a file system it writes to is nearly full."""
 
 from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
-from bcon_exporter.diagnosis.numbers import in_percent
+from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.facts import DiskFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
@@ -34,18 +34,31 @@ def _full_disks(case: Case) -> list[DiskFacts]:
 
 
 def _advise(case: Case) -> Advice:
-    if not _full_disks(case):
+    full = _full_disks(case)
+    if not full:
         return Advice()
-    return Advice(
-        causes=(CauseText(id="volume_full", text="A file system that it writes to is nearly full.", confidence=0.8),),
-        suggestions=(
-            SuggestionText(
-                urgency=Urgency.IMMEDIATE,
-                action="Free or enlarge the file system before writes fail.",
-                rationale="Databases stop or lose data on a full disk.",
-                check="df -h",
-            ),
-        ),
+    worst = max(full, key=lambda disk: disk.used_ratio)
+    engine = case.host.engine
+    if engine is not None and worst.path == engine.root_dir:
+        cause = CauseText(
+            id="docker_root_full",
+            text="The file system below the engine's root is nearly full: all containers, images and logs share it.",
+            confidence=0.85,
+        )
+        return Advice(causes=(cause,), suggestions=(_freeing(worst, "docker system df -v"),))
+    cause = CauseText(id="volume_full", text="A file system that it writes to is nearly full.", confidence=0.8)
+    return Advice(causes=(cause,), suggestions=(_freeing(worst, "df -h"),))
+
+
+def _freeing(disk: DiskFacts, check: str) -> SuggestionText:
+    free = in_bytes(round(disk.total_bytes * (1 - disk.used_ratio)))
+    others = len(set(disk.containers)) - 1
+    shared = f"; {others} more container{'' if others == 1 else 's'} write to it" if others > 0 else ""
+    return SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action="Free or enlarge the file system before writes fail.",
+        rationale=f"{in_percent(disk.used_ratio)} of {in_bytes(disk.total_bytes)} used, {free} free{shared}.",
+        check=check,
     )
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
-from bcon_exporter.model.facts import DiskFacts
+from bcon_exporter.model.facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import Severity
-from tests.diagnosis.judging import severity, symptom
+from tests.diagnosis.judging import case, severity, symptom
 from tests.factories import container, exited, logs
 
 
@@ -49,3 +49,13 @@ def test_is_seen_although_logs_were_not_read() -> None:
     disk = DiskFacts(path="/data", used_ratio=0.99, total_bytes=2**30, containers=("api",))
 
     assert "/data is 99 % full" in symptom(RULE, container(logs=None), host={"disks": (disk,)}).description
+
+
+@pytest.mark.parametrize(("path", "expected"), [("/var/lib/docker", "docker_root_full"), ("/srv", "volume_full")])
+def test_the_engines_own_disk_is_told_from_a_volume_with_numbers(path: str, expected: str) -> None:
+    disk = DiskFacts(path=path, used_ratio=0.95, total_bytes=20 * 2**30, containers=("api", "db", "web"))
+    engine = EngineFacts(name="h", server_version="28", api_version="1.48", root_dir="/var/lib/docker")
+    advice = RULE.advise(case(container(), host={"disks": (disk,), "engine": engine}))
+
+    assert [cause.id for cause in advice.causes] == [expected]
+    assert advice.suggestions[0].rationale == "95 % of 20 GiB used, 1 GiB free; 2 more containers write to it."
