@@ -86,6 +86,7 @@ class PrivateEngine:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                cwd=self.state,  # conmon writes a file named oom where it was started
                 env={**os.environ, "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"},
             )
         try:
