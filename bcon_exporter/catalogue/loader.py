@@ -22,15 +22,16 @@ SHIPPED_FILES = (
     "disk.yaml",
     "start.yaml",
     "port.yaml",
-    "permission.yaml",
     "auth.yaml",
-    "config.yaml",
+    "permission.yaml",
     "missing.yaml",
+    "config.yaml",
     "limits.yaml",
     "slow.yaml",
     "network.yaml",
     "data.yaml",
     "crash.yaml",
+    "general.yaml",
 )
 """In the order of preference: the specific before the general."""
 

@@ -4,6 +4,7 @@ The word "error" elsewhere in a line says nothing. Expressions are RE2: linear o
 """
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -12,22 +13,25 @@ from bcon_exporter.model.signatures import Level
 
 HEAD_CHARS = 400
 """Levels stand near the beginning of a line."""
+REMEMBERED = 4_096
+"""Lines are asked for their level again and again: as an event's first, as the neighbour of the next."""
 
 _WORDS = {
-    Level.DEBUG: "trace trce debug dbug dbg fine finer finest verbose vrb silly spam t d",
+    Level.DEBUG: "trace trce debug dbug debu debg dbg fine finer finest verbose vrb silly spam t d",
     Level.INFO: "info information informational inf notice note log system config hint detail statement context query "
     "success ok n i",
     Level.WARNING: "warn warning wrn w",
-    Level.ERROR: "error err eror fail severe failure e",
-    Level.CRITICAL: "fatal critical crit crt ftl panic alert emerg emergency dpanic f c",
+    Level.ERROR: "error err eror erro fail severe failure e",
+    Level.CRITICAL: "fatal fata pani critical crit crt ftl panic alert emerg emergency dpanic f c",
 }
 _NAMES = {name: level for level, names in _WORDS.items() for name in names.split()}
 _ANY = (
-    "trace|trce|debug|dbug|dbg|verbose|vrb|info|information|inf|notice|note|warn|warning|wrn|error|err|eror|fail"
+    "success|trace|trce|debug|dbug|dbg|verbose|vrb|info|information|inf|notice|note|warn|warning|wrn|error|err|eror|fail"
     "|severe|fatal|ftl|critical|crit|crt|panic|alert|emerg"
 )
 _UPPERS = (
-    "TRACE|DEBUG|DEBG|DBG|VRB|INFO|INF|NOTICE|WARN|WARNING|WRN|ERROR|ERR|EROR|SEVERE|CRITICAL|CRIT|FATAL|FTL|PANIC"
+    "TRACE|DEBUG|DEBG|DEBU|DBG|VRB|INFO|INF|NOTICE|WARN|WARNING|WRN|ERROR|ERR|EROR|ERRO|SEVERE|CRITICAL|CRIT|FATAL|FATA"
+    "|FTL|PANIC|PANI"
     "|ALERT|EMERG"
 )
 _LETTERS = {"D": Level.DEBUG, "I": Level.INFO, "W": Level.WARNING, "E": Level.ERROR, "F": Level.CRITICAL}
@@ -49,15 +53,17 @@ _JSON = re2.compile(
 )
 _MONGO_JSON = re2.compile(r'"s" ?: ?"([DIWEF])\d?"')
 _LOGFMT = re2.compile(r'(?i)(?:^|[\s\[{,])(?:level|lvl|severity|loglevel)="?([A-Z]+)"?')
-_KLOG = re2.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d")
+_KLOG = re2.compile(r"^([IWEF])\d{4,6} \d\d:\d\d:\d\d")
 _LOGCAT = re2.compile(r"^\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ ([VDIWEF]) ")
 _LOGCAT_LEVELS = {**_LETTERS, "V": Level.DEBUG, "E": Level.WARNING}
 """On Android E is what an app says of a missing default; what ends it is F."""
 _REDIS_LINE = re2.compile(r"^(?:\d+:[A-Z]|\[\d+\]) \d+ \w{3} (?:\d{4} )?[\d:.]+ ([.*#-]) ")
 _MONGO = re2.compile(r"^\d{4}-\d\d-\d\dT\S+ ([DIWEF])\d? +[A-Z_-]+ +\[")
-_SYSLOG = re2.compile(r"^(?:<(\d{1,3})>|%([0-7])\|)")
-_ACCESS = re2.compile(r'"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS|CONNECT|PROPFIND) [^"]*" (\d{3})\b')
-_LETTER = re2.compile(r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-| ([DIWE])! |\[([DIWEF])\] ")
+_SYSLOG = re2.compile(r"^(?:<(\d{1,3})>|%([0-7])\|)|^[\d.: ]{0,24}LOG([0-7])\[")
+_ACCESS = re2.compile(
+    r'"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS|CONNECT|PROPFIND) [^"]*" (\d{3})\b|^\[GIN\] [^|]*\| (\d{3}) \|'
+)
+_LETTER = re2.compile(r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-|(?:^| )([DIWE])! |\[([DIWEF])\] ")
 _REPORT = re2.compile(r"^=(CRASH|ERROR|SUPERVISOR|WARNING|INFO|PROGRESS) REPORT====")
 _REPORTS = {"CRASH": Level.ERROR, "SUPERVISOR": Level.ERROR, "PROGRESS": Level.INFO}
 _PHP = re2.compile(
@@ -79,7 +85,11 @@ _COLUMN = re2.compile(rf"[,|] ?(?i:({_ANY})) *(?:[,|]|  )")
 
 def level_of(text: str) -> Level:
     """Read the level of one line; UNKNOWN when it carries none."""
-    head = text[:HEAD_CHARS]
+    return _level_of_head(text[:HEAD_CHARS])
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _level_of_head(head: str) -> Level:
     if " | " in head:
         prefix = _PREFIX.match(head)
         head = head[prefix.end() :] if prefix is not None else head
@@ -96,9 +106,9 @@ def _readers(head: str) -> Iterator[Callable[[str], Level | None]]:
     if "{" in head:
         yield _mongo_json
         yield _json
-    if first in "<%":
+    if first in "<%" or "LOG" in head[:32]:
         yield _syslog
-    elif first in "IWEF" and head[1:2].isdigit():
+    if first in "IWEF" and head[1:2].isdigit():
         yield _klog
     elif first.isdigit() or first == "[":
         yield _redis
@@ -112,7 +122,7 @@ def _readers(head: str) -> Iterator[Callable[[str], Level | None]]:
 def _other_readers(head: str) -> Iterator[Callable[[str], Level | None]]:
     if "=" in head:
         yield _logfmt
-    if "HTTP/" in head:
+    if "HTTP/" in head or head.startswith("[GIN]"):
         yield _access
     if head.startswith("npm "):
         yield _npm
@@ -147,14 +157,16 @@ def _syslog(head: str) -> Level | None:
     found = _SYSLOG.search(head)
     if found is None:
         return None
-    return _SYSLOG_LEVELS[int(found.group(1) or found.group(2)) & 7]
+    digits = next(group for group in found.groups() if group is not None)
+    return _SYSLOG_LEVELS[int(digits) & 7]
 
 
 def _access(head: str) -> Level | None:
     found = _ACCESS.search(head)
     if found is None:
         return None
-    return Level.WARNING if found.group(1).startswith("5") else Level.INFO
+    status = found.group(1) or found.group(2)
+    return Level.WARNING if status.startswith("5") else Level.INFO
 
 
 def _letter_of(pattern: Any, head: str) -> Level | None:

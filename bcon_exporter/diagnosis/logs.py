@@ -13,7 +13,7 @@ from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.multiline import event_bounds
 from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
-from bcon_exporter.diagnosis.shapes import TRIGGERS, is_lost_answer, looks_like_failure
+from bcon_exporter.diagnosis.shapes import TRIGGERS, is_fatal, is_lost_answer, looks_like_failure
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
@@ -21,8 +21,15 @@ from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 MAX_CANDIDATES = 2_000
 """Lines of one container that are looked at closely; the newest count."""
 SHOWN_CHARS = 240
+JSON_LINES = 20
+"""So many lines of an object are searched for its level."""
+SHAPE_LINES = 20
+"""So many lines of an event without a level are searched for what failed."""
 LOST_RATIO = 0.1
 """So great a part of the lines must be lost answers (HTTP 500, 502, 504) before these count as failures."""
+
+_SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
+"""That an answer was late or a program ended does not say why: the line's next signature may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +117,9 @@ def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int],
             continue
         start, end = event_bounds(lines, index)
         start, done = max(start, done), end
+        level = _level_of_event(lines[start:end])
         matches = [(number, screen.matching(buffer.line(number))) for number in range(start, end) if number in wanted]
-        event = _judge(lines[start:end], _hits(buffer, matches, level_of(lines[start].text), screen))
+        event = _judge(lines[start:end], level, _hits(buffer, matches, level, screen))
         if event is not None:
             events.append(replace(event, index=start))
     return events
@@ -178,8 +186,17 @@ def _screen(catalogue: Catalogue) -> Catalogue:
     return catalogue.with_triggers(TRIGGERS)
 
 
-def _judge(lines: Sequence[LogLine], hits: tuple[Hit, ...]) -> LogEvent | None:
-    level = level_of(lines[0].text)
+def _level_of_event(lines: Sequence[LogLine]) -> Level:
+    """The level of the first line; of JSON that was printed over several lines, that of all together.
+
+    Some loggers know nothing worse than a warning: one that tells of the program's end is an error.
+    """
+    text = lines[0].text
+    level = level_of(" ".join(line.text.strip() for line in lines[:JSON_LINES]) if text.strip() == "{" else text)
+    return Level.ERROR if level is Level.WARNING and is_fatal(text) else level
+
+
+def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> LogEvent | None:
     if any(hit.signature.benign for hit in hits):
         return None
     failed = _failed(lines, level, hits)
@@ -199,12 +216,12 @@ def _hits(
     for number, indexes in matches:
         for index in indexes:
             signature = screen.owner(index)
-            if level < signature.min_level and not signature.benign:
+            if not screen.counts(index, level):
                 continue
             if signature.id not in hits:
                 line = buffer.line(number)
                 hits[signature.id] = Hit(signature, buffer.texts[number].strip(), _peer(screen, index, indexes, line))
-            if signature.category is not Category.SLOW:  # that an answer was late does not say why
+            if signature.category not in _SAY_NOT_WHY:
                 break
     return tuple(hits.values())
 
@@ -228,4 +245,10 @@ def _failed(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> bo
         return True
     if any(hit.signature.error and hit.signature.blame == "program" for hit in hits):
         return True
-    return level is Level.UNKNOWN and looks_like_failure(lines[0].text, len(lines))
+    return level is Level.UNKNOWN and _has_shape_of_failure(lines)
+
+
+def _has_shape_of_failure(lines: Sequence[LogLine]) -> bool:
+    """By its first line or one that begins at the margin: a trace may quote its source before it names the error."""
+    heads = [lines[0], *(line for line in lines[1:SHAPE_LINES] if line.text[:1] not in {" ", "\t"}), lines[-1]]
+    return any(looks_like_failure(line.text) for line in heads)

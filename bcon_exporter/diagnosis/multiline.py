@@ -38,24 +38,33 @@ _TRACE_STARTS = (
     ),
     *("Require stack", "Stack trace", "#", "stack backtrace", "note: run", "main.", "---> "),
 )
+_CHAINS = ("During handling of the above", "The above exception was")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
 
 def event_bounds(lines: Sequence[LogLine], index: int) -> tuple[int, int]:
     """First and one-past-last index of the event that line `index` belongs to."""
     start = index
-    while start > 0 and index - start < MAX_EVENT_LINES and continues(lines[start - 1].text, lines[start].text):
+    while start > 0 and index - start < MAX_EVENT_LINES and _belongs(lines, start):
         start -= 1
     end = index + 1
-    while end < len(lines) and end - start < MAX_EVENT_LINES and continues(lines[end - 1].text, lines[end].text):
+    while end < len(lines) and end - start < MAX_EVENT_LINES and _belongs(lines, end):
         end += 1
     return start, end
+
+
+def _belongs(lines: Sequence[LogLine], index: int) -> bool:
+    """Whether a line belongs to the one before it; an empty one does that stands between two chained exceptions."""
+    text = lines[index].text
+    if not text and index + 1 < len(lines) and lines[index + 1].text.startswith(_CHAINS):
+        return True
+    return continues(lines[index - 1].text, text)
 
 
 def continues(previous: str, current: str) -> bool:
     """Whether `current` belongs to the same event as the line before it."""
     if not current:
-        return previous.startswith(_GO_HEADS)
+        return previous.startswith((*_GO_HEADS, *_CHAINS))
     first = current[0]
     if first in " \t":
         return level_of(current.lstrip()) is Level.UNKNOWN

@@ -15,7 +15,10 @@ _RECOVERED = compile_pattern(
     r"|\brecovered\b|\brestored\b|succeeded (?:at|after|on|in)|(?:retry|attempt) #?\d+ (?:of \d+ )?(?:succeeded|ok)"
     r"|(?:retry|attempt|sync|flush|upload|send|backup|request)\w* .*(?:succeeded|successful)\b|back to normal"
     r"|\bon attempt \d|\bafter \d+ (?:attempts?|retries|tries|failures)|became (?:available|reachable|healthy)"
-    r"|(?:re-?)joined .*successfully|session establishment complete|REPLICA sync: Finished"
+    r"|successfully (?:re-?)?(?:joined|registered|subscribed|synced|synchronized|authenticated|elected)"
+    r"|discovered (?:group )?coordinator"
+    r"|(?:re-?)joined .*successfully|session establishment complete"
+    r"|(?:REPLICA|SLAVE) sync: (?:Finished|Successful|Master accepted)|partial resynchronization"
 )
 _READY = compile_pattern(
     "(?i)"
@@ -34,7 +37,7 @@ _STARTS = compile_pattern(
     "(?i)"
     r"starting (?:PostgreSQL|gunicorn|nginx|MongoDB|\w*server|\w*application|\w+ v?\d|the server|up\b)"
     r"|Redis is starting|MongoDB starting|starting as process|Starting \S+ (?:on|using|v\d)|Entrypoint script"
-    r"|\bbooting\b|:: Spring Boot ::|initiali[sz]ing (?:database|server)|\[cont-init"
+    r"|:: Spring Boot ::|initiali[sz]ing (?:database|server)|\[cont-init"
 )
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"

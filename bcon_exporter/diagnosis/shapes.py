@@ -4,16 +4,15 @@ import re2
 
 TRIGGERS: tuple[str, ...] = (
     r"(?i)error|\berr\b|fatal|panic|exception|traceback|fail|\bcrit\b|critical|severe|emerg|\balert\b|abort",
-    "core dumped",
+    r"core dumped|^(?:ERRO|FATA|PANI)\[|\bFTL\b|\bCRT\b|(?i:exit(?:ed)? (?:with )?(?:code|status)|(?:by|on) signal)",
     r"(?i)unable to|cannot|can't|could not|couldn't|unhandled|uncaught|\bdied\b|crashed|terminating with",
-    r"CRASH REPORT|SUPERVISOR REPORT| E! |\[[EF]\] |^\[[EC] |^\(C\) ",
+    r" at \S+\.(?:pl|pm|cgi|t) line \d|CRASH REPORT|SUPERVISOR REPORT| E! |\[[EF]\] |^\[[EC] |^\(C\) ",
     r'"(?:level|lvl)": ?"?(?:[56]0|[3]|[45]\d0)\b|"s": ?"[EF]"',
-    r"^[EF]\d{4} \d\d:\d\d:|^<[0-3]>|^%[0-3]\||^\d{4}-\d\d-\d\dT\S+ [EF] |HTTP/[\d.]+\" 5\d\d ",
+    r"^[EF]\d{4,6} \d\d:\d\d:|^<[0-3]>|^%[0-3]\||^\d{4}-\d\d-\d\dT\S+ [EF] |HTTP/[\d.]+\" 5\d\d |\| 5\d\d \|",
     r"\((?:\w+::)*\w+(?:Invalid|NotFound|Refused|Timeout|Failed)\)$|^\w+(?:\.\w+)*\.\w*(?:Invalid|NotFound|Refused): ",
 )
 """Searched in whole buffers: a line that none of them finds is neither an error nor worse."""
 
-TRACE_LINES = 3
 _TRACE_HEADS = (
     r"Traceback \(most recent call last\)",
     r"^panic: ",
@@ -25,6 +24,8 @@ _TRACE_HEADS = (
     r"(?i)\bPHP (?:Fatal|Parse) error",
     r"\bERR!",
     r"^\*\* \((?:\w+\.)*\w+\) ",
+    r"^(?:[\w$]+(?:\.|::))*[A-Z]\w*(?:Exception|Error): ",
+    r" at \S+\.(?:pl|pm|cgi|t) line \d+\.?$",
     r"\((?:\w+::)*[A-Z]\w*(?:Error|Exception|Invalid|NotFound|Refused|Timeout)\)$",
 )
 _SENTENCES = (
@@ -34,17 +35,24 @@ _SENTENCES = (
     r"(?i)(?:^|[:.;] |\] |\d )(?:cannot|can't|could not|couldn't|unable to|failed to) ",
     r"(?i)\b(?:errors?|failed|failure)\b[^=]*: ",
     r"(?i)\b(?:has |have |was |were )?failed\b(?: with| to| after|:|,|$|\.|!)",
-    r"(?i)\bfatal(?: error)?\b|\bERROR\b",
+    r"\bERROR\b|(?i:\bfatal(?: error)?\b)",
+    r"(?i)\b(?:error|exception)s? (?:while|when|during|occurred|happened|was |loading|reading|writing|creating)",
+    r"(?i)\b(?:error|exception)s? (?:opening|parsing|processing|starting|connecting|executing|running|sending)",
+    r"(?i)\b(?:internal|unexpected|unknown|runtime|system|server|syntax|assertion|i/o|disk|boot) error\b",
+    r"(?i)\b(?:with|returned|got|threw|raised) (?:an? |the )?(?:\w+ )?(?:error|exception)\b",
+    r"(?i)\berror (?:code )?-?\d",
     r"(?i)\b(?:has |have )?(?:crashed|died|aborted unexpectedly|terminated unexpectedly|exited unexpectedly)\b",
     r"(?i)\bexited with (?:non-zero )?(?:code|status) [1-9]|\bexit(?:ed with)? (?:code|status)[ :=]+[1-9]",
 )
 _FAILURE = re2.compile("|".join(f"(?:{part})" for part in (*_TRACE_HEADS, *_SENTENCES)))
 _HARMLESS = re2.compile(
     "(?i)"
-    r"error[_.-]?log|log[_-]error|/error\b|on_?error|stderr|error[_ -]?(?:handl|report|page|rate|count|level)\w*"
+    r"error[_.-]?log|log[_-]error|/error\b|\bon_?error|stderr|error[_ -]?(?:handl|report|page|rate|count|level)\w*"
     r"|errors? (?:were |was )?(?:fixed|recovered|corrected|ignored)|retry on (?:error|failure)"
     r"|\b(?:if|when|unless|until|in case) .*(?:fail|error)|fail(?:ed)?[_-]?(?:over|safe|fast|timeout|count)"
     r"|\b(?:may|might|can|could|would|should|will|to) (?:\w+ )?(?:fail|cause|error)|ErrorMessage \{"
+    r"|\berrors? (?:tracking|monitoring|logging|messages?|codes?|budget|boundar|correction|recovery|margin|template)"
+    r"|^\s*(?:ok \d|not ok|# Subtest|✓|✔|√|--- PASS|PASS\b|- )|nothing failed|none failed"
     r"|ignor(?:e|ed|ing)\b.*(?:error|fail)|(?:error|fail\w*)\b.*\bignored|no longer (?:fail|error)"
 )
 _NAMES = re2.compile(
@@ -55,16 +63,15 @@ _NAMES = re2.compile(
 )
 """Paths, options, identifiers and quoted words: a trigger word inside them is a name."""
 _LOUD = re2.compile("|".join(f"(?:{part})" for part in _TRACE_HEADS))
-_LOST_ANSWER = re2.compile(r'HTTP/[\d.]+" (?:500|502|504|507|508)\b')
+_LOST_ANSWER = re2.compile(r'(?:HTTP/[\d.]+"|\[GIN\] [^|]*\|) (?:500|502|504|507|508)\b')
+_FATAL = re2.compile(
+    r"(?i)\bfatal error\b|crashed by signal|core dumped|panicked at |\bunrecoverable\b|wrong signature trying to load"
+    r"|(?:terminated|killed|exited) (?:by|on) signal (?:6|7|8|11)\b"
+)
 
 
-def looks_like_failure(text: str, line_count: int) -> bool:
-    """Whether a line without a level reports a failure by its shape.
-
-    Args:
-        text: The first line of the event.
-        line_count: Lines of the event; a trace below it makes a failure of an exception's name.
-    """
+def looks_like_failure(text: str) -> bool:
+    """Whether a line without a level reports a failure by its shape."""
     head = text[:2000]
     if _FAILURE.search(head) is None:
         return False
@@ -72,7 +79,12 @@ def looks_like_failure(text: str, line_count: int) -> bool:
         return True
     if _FAILURE.search(_NAMES.sub("", head)) is None:
         return False
-    return line_count >= TRACE_LINES or _HARMLESS.search(head) is None
+    return _HARMLESS.search(head) is None
+
+
+def is_fatal(text: str) -> bool:
+    """Whether a line that calls itself a warning tells of the program's end: some loggers know nothing worse."""
+    return _FATAL.search(text) is not None
 
 
 def is_lost_answer(text: str) -> bool:

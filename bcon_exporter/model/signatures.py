@@ -72,11 +72,13 @@ class SignaturePattern(Frozen):
         regex: May hold one group named `peer`: the host, with or without a port, that the line is about.
         matches: Lines it must find.
         ignores: Lines that look alike and must not be found.
+        level: From which level on it counts, where that differs from the signature's.
     """
 
     regex: str = Field(min_length=3, max_length=1000)
     matches: tuple[str, ...] = Field(min_length=1)
     ignores: tuple[str, ...] = ()
+    level: Literal["info", "unknown", "warning", "error"] | None = None
 
 
 class Signature(Frozen):
@@ -86,11 +88,14 @@ class Signature(Frozen):
         symptom: The symptom its lines are evidence for.
         level: The lowest level of a line at which it counts: "info" for a phrase that cannot mean anything else,
             "unknown" (the default) for one that INFO lines also use, "warning" and "error" for everyday words.
+        up_to: In lines of a higher level than this it does not count; None where it counts in all.
         benign: A line that looks like a failure and is none; it silences the event it stands in.
         error: Whether a line below level error that shows it is an error event too (`log_error`).
         blame: "client" for what somebody outside did, a mistyped password: it names the kind of failure, and is no
             symptom of the container at whatever level it is logged.
         transient: It passes by itself: a later line that tells of success makes it history.
+        warnings: Whether it counts in lines that call themselves warnings: of what a program can do without, a missing
+            file is mostly one.
         runbook: Address of a page that tells a person more; None for the section in docs/signatures.md.
         yields_to: Beside a failure of these kinds in the same log, what it names is a consequence and not told.
     """
@@ -99,10 +104,12 @@ class Signature(Frozen):
     category: Category
     symptom: SymptomType = SymptomType.LOG_ERROR
     level: Literal["info", "unknown", "warning", "error"] = "unknown"
+    up_to: Literal["info", "unknown", "warning"] | None = None
     benign: bool = False
     error: bool = True
     blame: Literal["program", "client"] = "program"
     transient: bool = False
+    warnings: bool = True
     yields_to: tuple[Category, ...] = ()
     patterns: tuple[SignaturePattern, ...] = Field(min_length=1)
     explanation: str = Field(min_length=10, max_length=600)
@@ -114,11 +121,6 @@ class Signature(Frozen):
     def runbook_link(self) -> str:
         """Where a person reads on: the signature's own runbook, else what the documentation says of it."""
         return self.runbook or f"docs/signatures.md#{self.id}"
-
-    @property
-    def min_level(self) -> Level:
-        """`level` as a number."""
-        return Level[self.level.upper()]
 
 
 def compile_pattern(regex: str) -> Any:
@@ -147,6 +149,11 @@ class Catalogue:
         self._hash = hash(tuple(self.by_id))
         self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
         regexes = [pattern.regex for signature in self.signatures for pattern in signature.patterns]
+        self._levels = tuple(
+            Level[(pattern.level or signature.level).upper()]
+            for signature in self.signatures
+            for pattern in signature.patterns
+        )
         self._compiled = tuple(compile_pattern(regex) for regex in regexes)
         self._set = _build_set(regexes)
         self.screen = _build_screen([*regexes, *triggers])
@@ -173,6 +180,15 @@ class Catalogue:
     def owner(self, index: int) -> Signature:
         """The signature that pattern `index` belongs to."""
         return self._owners[index]
+
+    def counts(self, index: int, level: Level) -> bool:
+        """Whether pattern `index` counts in a line of this level."""
+        owner = self._owners[index]
+        if owner.up_to is not None and level > Level[owner.up_to.upper()]:
+            return False
+        if owner.benign:
+            return True
+        return level >= self._levels[index] and (owner.warnings or level is not Level.WARNING)
 
     def compiled(self, index: int) -> Any:
         """The compiled RE2 expression of pattern `index`, over bytes."""

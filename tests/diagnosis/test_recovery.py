@@ -1,0 +1,64 @@
+"""Promise: what was retried with success, or stands before the last good start, is history; nothing else is."""
+
+import pytest
+
+from bcon_exporter.diagnosis.line_buffer import LineBuffer
+from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
+
+REFUSED = "ERROR dial tcp db:5432: connect: connection refused"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INFO connected to db:5432 after 3 attempts",
+        "Redis connected",
+        "INFO connection to db restored",
+        "INFO db is now available",
+        "INFO retry 2 succeeded",
+        "wait-for-it.sh: db:5432 is available after 3 seconds",
+        "343:S 01 Mar 2026 10:00:00.000 * MASTER <-> REPLICA sync: Finished with success",
+        "INFO [Consumer groupId=g] Successfully joined group with generation 5",
+    ],
+)
+def test_news_of_success_ends_a_failure(text: str) -> None:
+    assert Recoveries(LineBuffer([REFUSED, text])).follow(0, ready_counts=False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "INFO not connected to db",
+        "INFO client disconnected.",
+        "ERROR connected to db, but it is read-only",
+        "INFO waiting until db is available",
+        "INFO server listening on port 3000",
+    ],
+)
+def test_no_other_news_does(text: str) -> None:
+    assert not Recoveries(LineBuffer([REFUSED, text])).follow(0, ready_counts=False)
+
+
+def test_success_before_the_failure_does_not_count() -> None:
+    assert not Recoveries(LineBuffer(["INFO connected to db", REFUSED])).follow(1, ready_counts=False)
+
+
+def test_a_service_that_got_ready_counts_only_where_it_says_so() -> None:
+    news = Recoveries(LineBuffer([REFUSED, "INFO Started Application in 3.2 seconds"]))
+
+    assert news.follow(0, ready_counts=True)
+    assert not news.follow(0, ready_counts=False)
+
+
+def test_the_last_good_start_begins_the_run_that_got_ready() -> None:
+    first = ["INFO Starting Application using Java 21", REFUSED]
+    again = ["INFO Starting Application using Java 21", "INFO Started Application in 3.2 seconds"]
+
+    assert Recoveries(LineBuffer(first)).last_good_start() == 0
+    assert Recoveries(LineBuffer([*first, *again])).last_good_start() == 2
+    assert Recoveries(LineBuffer([*again, *first])).last_good_start() == 0
+
+
+def test_a_line_may_say_that_it_will_be_tried_again() -> None:
+    assert is_retried("WARN refused, retrying in 2s")
+    assert not is_retried(REFUSED)
