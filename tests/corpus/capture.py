@@ -100,7 +100,7 @@ def keep(recipe: Path, meta: Path) -> dict[str, Any]:
     """Make one excerpt of a whole log."""
     labels, done, part, count = meta.read_text(encoding="utf-8").splitlines()
     text = neutral(meta.with_suffix(".log").read_bytes().decode("utf-8", "replace"))
-    lines = [line[:MAX_LINE_CHARS] for line in re.split(r"\r?\n", text) if line.strip()]
+    lines = [line[:MAX_LINE_CHARS].rstrip() for line in re.split(r"\r?\n", text.strip("\r\n"))]
     software = software_of(recipe, meta.stem)
     return {
         "id": f"{recipe.stem}/{meta.stem}",
@@ -108,7 +108,7 @@ def keep(recipe: Path, meta: Path) -> dict[str, Any]:
         "labels": shlex.split(labels),
         "done": done,
         "split": split_of(software),
-        "lines": chosen(lines, part, int(count)),
+        "lines": chosen(lines, part, int(count)) if text.strip() else [],
     }
 
 

@@ -71,7 +71,7 @@ start perl mojo.pl daemon -l $u; up 8080; ask / /boom
 excerpt mojolicious_exception "LOG_ERROR" "Mojolicious: a route dies"
 printf 'require Logger\nLogger.info("sync started, errors: 0")\nfor i <- 1..4, do: Logger.info("page #{i} failed=0")\nLogger.warn("retry disabled")\nIO.puts("done")\nProcess.sleep(300)\n' >ok.exs; LIMIT=90 run elixir ok.exs
 excerpt elixir_logger healthy "Elixir Logger: failed=0"
-printf 'require Logger\nLogger.info("sync started")\nTask.start(fn -> {:ok, _} = :gen_tcp.connect(~c"api", 9000, []) end)\nProcess.sleep(800)\n' | sed "s/~c\"api\"/'api'/" >bad.exs; LIMIT=90 run elixir bad.exs
+printf 'require Logger\nLogger.info("sync started")\nTask.start(fn -> {:ok, _} = :gen_tcp.connect(~c"api", 9000, []) end)\nProcess.sleep(4000)\n' | sed "s/~c\"api\"/'api'/" >bad.exs; LIMIT=90 run elixir bad.exs
 excerpt elixir_refused "NETWORK_ERROR net:refused LOG_ERROR" "Elixir: a task's peer does not listen"
 printf 'raise ArgumentError, "discount above 100"\n' >r.exs; LIMIT=90 run elixir r.exs
 excerpt elixir_raise "LOG_ERROR" "Elixir: ArgumentError"
