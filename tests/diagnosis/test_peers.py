@@ -457,7 +457,7 @@ def test_an_address_in_the_line_is_enough_where_the_signature_names_no_peer(
 
 
 def test_two_addresses_without_an_arrow_name_nobody() -> None:
-    asking = app("ERROR Connection refused between 172.18.0.2 and 172.18.0.3")
+    asking = app("ERROR Connection refused between 172.18.0.3 and 172.18.0.9")
 
     assert not blames_a_container(diagnose(asking, down()))
 
