@@ -12,6 +12,7 @@ import pytest
 
 from bcon_exporter.model.findings import SymptomType
 from tests.docker.daemon import Daemon
+from tests.docker.scenarios.naive import find_symptoms
 from tests.docker.scenarios.score import Score, Verdict, judge, render, score
 from tests.docker.scenarios.stage import INTERVAL, Seen, add_files_to_image, find_faults, play
 from tests.docker.scenarios.table import LOGS, Scenario, load_table
@@ -106,3 +107,10 @@ def test_the_score_counts_what_is_right_missed_and_too_much() -> None:
     assert found.symptoms_f1 == pytest.approx(2 / (2 + 2))
     assert found.statuses["error"] == {"healthy": 0, "warning": 0, "error": 1, "critical": 1, "absent": 0}
     assert found.symptoms["oom_killed"] == {"right": 0, "missed": 0, "too_much": 1}
+
+
+def test_the_naive_matcher_takes_states_and_words_literally() -> None:
+    stopped = {"State": {"OOMKilled": False, "ExitCode": 137, "Running": False}, "RestartCount": 2}
+    well = {"State": {"OOMKilled": False, "ExitCode": 0, "Running": True}, "RestartCount": 3}
+    assert find_symptoms(stopped, "done, errors=0", 0.0, 0.0) == ["exit_error", "log_error", "oom_killed"]
+    assert find_symptoms(well, "all well", 80.1, 85.0) == ["high_cpu", "restart_loop"]

@@ -1,6 +1,6 @@
 """Judges every scenario on an engine of its own and prints the figures.
 
-python -m tests.docker.scenarios [--json] [ID or group…]
+python -m tests.docker.scenarios [--json] [ID, group or kind…]
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from pathlib import Path
 
 from tests.docker.conftest import make_engine
 from tests.docker.daemon import Daemon
-from tests.docker.scenarios.score import Verdict, judge, render, score
+from tests.docker.scenarios.naive import judge_naively
+from tests.docker.scenarios.score import Verdict, headline, judge, render, score
 from tests.docker.scenarios.stage import INTERVAL, add_files_to_image, play
 from tests.docker.scenarios.table import load_table
 
 
-def judge_all(names: frozenset[str] = frozenset()) -> list[Verdict]:
-    """Start an engine, a daemon and the scenarios (all, or these), and judge each."""
-    scenarios = [each for each in load_table() if not names or each.id in names or each.group in names]
+def judge_all(names: frozenset[str] = frozenset()) -> tuple[list[Verdict], list[Verdict]]:
+    """Start an engine, a daemon and the scenarios (all, or these); the daemon's verdicts, and a naive matcher's."""
+    scenarios = [each for each in load_table() if not names or names & {each.id, each.group, each.kind}]
     engine = make_engine()
     try:
         add_files_to_image(engine)
@@ -29,19 +30,22 @@ def judge_all(names: frozenset[str] = frozenset()) -> list[Verdict]:
         ):
             daemon.wait_until_ready()
             seen = play(daemon, engine, scenarios)
-        return [judge(each, seen[each.id]) for each in scenarios]
+            naive = judge_naively(engine, scenarios)
+        return [judge(each, seen[each.id]) for each in scenarios], [judge(each, naive[each.id]) for each in scenarios]
     finally:
         engine.destroy()
 
 
 def main(arguments: list[str]) -> int:
     """Print, and return 1 when a scenario is not right."""
-    verdicts = judge_all(frozenset(name for name in arguments if not name.startswith("--")))
+    verdicts, naive = judge_all(frozenset(name for name in arguments if not name.startswith("--")))
     found = score(verdicts)
     if "--json" in arguments:
-        shown = json.dumps({"score": found.to_json(), "verdicts": [one.to_json() for one in verdicts]})
+        shown = json.dumps(
+            {"score": found.to_json(), "naive": score(naive).to_json(), "verdicts": [one.to_json() for one in verdicts]}
+        )
     else:
-        shown = render(found, verdicts)
+        shown = f"{render(found, verdicts)}\n\na naive matcher, same containers: {headline(score(naive), causes=False)}"
     sys.stdout.write(f"{shown}\n")
     return int(any(one.faults for one in verdicts))
 

@@ -117,12 +117,19 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
+def headline(found: Score, *, causes: bool = True) -> str:
+    """The figures in one line; without causes for a matcher that names none."""
+    cause = f"likeliest cause right {found.cause_right:.1%}, " if causes else ""
+    return (
+        f"{found.scenarios} scenarios: status right {found.status_right:.1%}, "
+        f"symptoms micro-F1 {found.symptoms_f1:.3f}, {cause}healthy ones flagged {len(found.healthy_flagged)}"
+    )
+
+
 def render(found: Score, verdicts: Sequence[Verdict]) -> str:
     """The figures, the matrix of statuses, symptoms and every scenario that is not right, as text."""
     lines = [
-        f"{found.scenarios} scenarios: status right {found.status_right:.1%}, "
-        f"symptoms micro-F1 {found.symptoms_f1:.3f}, likeliest cause right {found.cause_right:.1%}, "
-        f"healthy ones flagged {len(found.healthy_flagged)}",
+        headline(found),
         "",
         "expected \\ found " + "".join(f"{name:>10}" for name in STATUSES),
     ]

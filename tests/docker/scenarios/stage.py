@@ -155,20 +155,22 @@ def _watch(
         if all(each.done() for each in begun) and len(started) < len(scenarios):
             return True
         now = time.monotonic()
-        _note(seen, daemon.ask("/api/v1/diagnosis").json()["result"]["reports"], now)
+        _note(seen, scenarios, daemon.ask("/api/v1/diagnosis").json()["result"]["reports"], now)
         return all(is_settled(each, now) for each in scenarios)
 
     wait_until(look, "every scenario to be judged", timeout_seconds=LONGEST_SECONDS, every_seconds=0.5)
     return seen
 
 
-def _note(seen: dict[str, Seen], reports: Iterable[Report], now: float) -> None:
-    for report in reports:
-        one = seen.get(report["container_name"])
-        if one is None:
+def _note(seen: dict[str, Seen], scenarios: Sequence[Scenario], reports: Iterable[Report], now: float) -> None:
+    """Write down the reports of one scan; what a busy engine did not answer in it is no news."""
+    by_name = {report["container_name"]: report for report in reports}
+    for scenario in scenarios:
+        one, report = seen[scenario.id], by_name.get(scenario.id)
+        if report is None:
             continue
-        if one.report is None or not report["not_evaluated"] or one.report["not_evaluated"]:
-            one.report = report  # what a busy engine did not answer in one scan is no news
+        if one.report is None or one.report["not_evaluated"] or not report["not_evaluated"] or fits(scenario, report):
+            one.report = report
         state = (report["status"], symptoms_of(report))
         if not one.changes or one.changes[-1][1:] != state:
             one.changes.append((now, *state))
