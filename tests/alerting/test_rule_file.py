@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ def test_every_unit_test_of_the_rules_succeeds() -> None:
     assert tested.returncode == 0, (tested.stdout + tested.stderr)[-5000:]
 
 
+@cache
 def unit_tests() -> list[dict[str, Any]]:
     tests: list[dict[str, Any]] = yaml.safe_load(TESTS.read_text())["tests"]
     return [check for test in tests for check in test.get("alert_rule_test", ())]
