@@ -61,7 +61,12 @@ ARGUMENTS: dict[str, list[str]] = {
     "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [], "cost": [],
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
 }  # fmt: skip
-NEED_NO_ENGINE = {"serve", "healthcheck"}  # the daemon runs beside; healthcheck asks only it
+NEED_NO_ENGINE = {
+    "serve",
+    "healthcheck",
+    "alerts",
+    "analyze-log",
+}  # the daemon runs beside; the others ask it or a file
 
 
 def start_everything(engine: TestEngine, folder: Path) -> Path:
