@@ -64,11 +64,11 @@ def _symptoms(events: Sequence[LogEvent]) -> tuple[LogSymptom, ...]:
 
 def _symptom(kind: SymptomType, events: Sequence[LogEvent]) -> LogSymptom:
     times = _times(events)
-    noun = "event" if len(events) == 1 else "events"
+    shown = "1 event shows" if len(events) == 1 else f"{len(events)} events show"
     return LogSymptom(
         type=kind,
         severity=_SEVERITIES.get(kind, Severity.ERROR),
-        description=f"{len(events)} {noun} of the log show it.",
+        description=f"{shown} it.",
         count=len(events),
         evidence=tuple(template.example for template in summarise(events, MAX_EVIDENCE)),
         first_seen=times[0],

@@ -31,7 +31,7 @@ def refused(tmp_path: Path) -> str:
 
 def test_it_prints_json_with_symptoms_categories_causes_suggestions_and_events(run: Run, refused: str) -> None:
     code, out, err = run(refused)
-    result = json.loads(out)["result"]
+    result = json.loads(out)
     assert (code, err) == (0, "")
     assert [(one["type"], one["severity"]) for one in result["symptoms"]] == [
         ("network_error", "error"),
@@ -47,7 +47,7 @@ def test_it_prints_json_with_symptoms_categories_causes_suggestions_and_events(r
 @pytest.mark.parametrize("words", [(), ("-",), ("-", "--format", "json")])
 def test_standard_input_is_read(run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(REFUSED.encode() + b"\xff")))
-    assert json.loads(run(*words)[1])["result"]["categories"] == ["network"]
+    assert json.loads(run(*words)[1])["categories"] == ["network"]
 
 
 def test_people_and_chats_get_words(run: Run, refused: str) -> None:
