@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,10 +54,14 @@ class Demo:
     def start(cls, folder: Path, host: str) -> Demo:
         """Start it with the virtual environment of this run; `host` is what its DOCKER_HOST says."""
         folder.mkdir()
+        with socket.socket() as free:  # each its own: two that look for the usual one at once both find it free
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        own = {"DEMO_STATE": str(folder), "DEMO_PORT": port, "DOCKER_HOST": host}
         process = subprocess.Popen(
             ["make", "--no-print-directory", "-o", "venv", "demo", "ONCE=1"],
             cwd=ROOT,
-            env={**os.environ, "DEMO_STATE": str(folder), "DOCKER_HOST": host, "MAKEFLAGS": "", "MAKELEVEL": ""},
+            env={**os.environ, **own, "MAKEFLAGS": "", "MAKELEVEL": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
