@@ -66,19 +66,25 @@ class RecordingProxy:
 
     async def _stop(self) -> None:
         self._server.close()
-        for task in self._tasks:
+        await asyncio.sleep(0)  # a connection just accepted has begun: what is cancelled before that closes nothing
+        tasks = tuple(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.CancelledError):  # only `_stop` cancels, and asyncio 3.11 would log it
-            await self._connect(reader, writer)
-
-    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        try:
+            # only `_stop` cancels, and asyncio 3.11 would log it; an engine that is gone refuses
+            with contextlib.suppress(asyncio.CancelledError, OSError):
+                await self._connect(reader, writer)
+        finally:
+            writer.close()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         engine_reader, engine_writer = await asyncio.open_unix_connection(str(self.upstream))
         ways = [
             asyncio.ensure_future(self._pass_requests(reader, engine_writer)),
@@ -90,9 +96,10 @@ class RecordingProxy:
         finally:
             for way in ways:
                 way.cancel()
+            writer.close()
+            engine_writer.close()  # both, before anything is waited for: a second cancellation may come
             await asyncio.gather(*ways, return_exceptions=True)
             for each in (writer, engine_writer):
-                each.close()
                 with contextlib.suppress(OSError):
                     await each.wait_closed()
 
