@@ -247,7 +247,9 @@ def test_containers_removed_while_scanning_are_skipped_and_no_scan_fails(engine:
                 snapshot = scan(host)
                 seen.update(by_name(snapshot))
                 assert "stays" in by_name(snapshot)
-                assert snapshot.incomplete == ()
+                unread = {one.name: one.unread for one in snapshot.containers if one.id in snapshot.incomplete}
+                # the engine removes the log's file first: a container in removal may still be there without it
+                assert all("no such file" in why.get("logs", "") for why in unread.values()), unread
                 assert snapshot.unread == {}
             assert len(seen) > 3, "nothing came and went"
     finally:
