@@ -6,6 +6,7 @@ from typing import Any
 from bcon_exporter.model.normal_form import (
     RawFields,
     directory_of,
+    mapping_of,
     mount_of,
     number_of,
     options_of,
@@ -25,7 +26,7 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
     for volume in service.get("volumes") or ():
         kind, target = str(volume.get("type") or "volume"), directory_of(volume.get("target"))
         if kind == "tmpfs":
-            options = _mapping(volume.get("tmpfs"))
+            options = mapping_of(volume.get("tmpfs"))
             fields[f"volumes.{target}"] = tmpfs_of(options.get("size"), options.get("mode"))
             continue
         source = str(volume.get("source") or "")
@@ -49,7 +50,7 @@ def _shared(entry: str) -> str:
 
 def _mount_options(path: str, volume: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    bind, named = _mapping(volume.get("bind")), _mapping(volume.get("volume"))
+    bind, named = mapping_of(volume.get("bind")), mapping_of(volume.get("volume"))
     propagation, recursive = text_of(bind.get("propagation")), text_of(bind.get("recursive"))
     put(fields, f"{path}.propagation", None if propagation == "rprivate" else propagation)
     put(fields, f"{path}.recursive", None if recursive == "enabled" else recursive)
@@ -67,7 +68,7 @@ def _file_fields(service: Mapping[str, Any], section: str, project: Mapping[str,
     fields: RawFields = {}
     for use in service.get(section) or ():
         source = str(use.get("source"))
-        file = _mapping(_mapping(project.get(section)).get(source)).get("file")
+        file = mapping_of(mapping_of(project.get(section)).get(source)).get("file")
         if file:
             home = "/run/secrets/" if section == "secrets" else "/"
             target = str(use.get("target") or source)
@@ -82,9 +83,9 @@ def network_fields(service: Mapping[str, Any], name: str, project: Mapping[str, 
     put(fields, "network_mode", text_of(service.get("network_mode")))
     if "network_mode" in fields:
         return fields
-    networks = _mapping(service.get("networks")) or {"default": None}
+    networks = mapping_of(service.get("networks")) or {"default": None}
     for key, given in networks.items():
-        network, endpoint = real_name("networks", key, project), _mapping(given)
+        network, endpoint = real_name("networks", key, project), mapping_of(given)
         fields[f"networks.{network}"] = "attached"
         for alias in {name, *(endpoint.get("aliases") or ())}:
             fields[f"networks.{network}.aliases.{alias}"] = "set"
@@ -92,12 +93,12 @@ def network_fields(service: Mapping[str, Any], name: str, project: Mapping[str, 
         put(fields, f"networks.{network}.ipv6_address", text_of(endpoint.get("ipv6_address")))
         put(fields, f"networks.{network}.link_local_ips", sorted_of(endpoint.get("link_local_ips") or ()))
         put(fields, f"networks.{network}.gw_priority", number_of(endpoint.get("gw_priority")))
-        options = {**_mapping(endpoint.get("driver_opts"))}
+        options = {**mapping_of(endpoint.get("driver_opts"))}
         if endpoint.get("interface_name"):
             options["com.docker.network.endpoint.ifname"] = endpoint["interface_name"]
         fields.update({f"networks.{network}.driver_opts.{one}": str(value) for one, value in options.items()})
     if len(networks) > 1:
-        first = min(networks, key=lambda key: (-int(_mapping(networks[key]).get("priority") or 0), key))
+        first = min(networks, key=lambda key: (-int(mapping_of(networks[key]).get("priority") or 0), key))
         fields["first_network"] = real_name("networks", first, project)
     fields.update(_link_fields(service))
     return fields
@@ -118,8 +119,4 @@ def _link_fields(service: Mapping[str, Any]) -> RawFields:
 
 def real_name(section: str, key: str, project: Mapping[str, Any]) -> str:
     """Return the engine's name of a network or volume of the file."""
-    return str(_mapping(_mapping(project.get(section)).get(key)).get("name") or f"{project.get('name')}_{key}")
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return str(mapping_of(mapping_of(project.get(section)).get(key)).get("name") or f"{project.get('name')}_{key}")

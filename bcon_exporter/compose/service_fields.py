@@ -22,6 +22,7 @@ from bcon_exporter.model.normal_form import (
     duration_nanoseconds,
     healthcheck_of,
     hosts_of,
+    mapping_of,
     number_of,
     ordered_of,
     put,
@@ -75,7 +76,7 @@ def replicas_of(service: Mapping[str, Any]) -> int:
     """Return `scale`, else `deploy.replicas`, else 1; 0 for a job of a provider, which has no containers."""
     if service.get("provider"):
         return 0
-    for value in (service.get("scale"), _mapping(service.get("deploy")).get("replicas")):
+    for value in (service.get("scale"), mapping_of(service.get("deploy")).get("replicas")):
         if value is not None:
             return int(value)
     return 1
@@ -83,15 +84,15 @@ def replicas_of(service: Mapping[str, Any]) -> int:
 
 def find_unseen(service: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the declared keys that no container shows, though they are part of its config hash."""
-    deploy = _mapping(service.get("deploy"))
+    deploy = mapping_of(service.get("deploy"))
     found = [key for key in _UNSEEN if service.get(key) not in (None, "", {}, [])]
     found += [f"deploy.{key}" for key in _UNSEEN_OF_DEPLOY if deploy.get(key) not in (None, "", {}, [])]
-    volumes = [_mapping(volume) for volume in service.get("volumes") or ()]
-    if any(_mapping(one.get("bind")).get("selinux") or one.get("consistency") for one in volumes):
+    volumes = [mapping_of(volume) for volume in service.get("volumes") or ()]
+    if any(mapping_of(one.get("bind")).get("selinux") or one.get("consistency") for one in volumes):
         found.append("volumes (options)")
     if any(port.get("name") or port.get("app_protocol") for port in service.get("ports") or ()):
         found.append("ports (names)")
-    if any(_mapping(one).get("mac_address") for one in _mapping(service.get("networks")).values()):
+    if any(mapping_of(one).get("mac_address") for one in mapping_of(service.get("networks")).values()):
         found.append("networks (mac_address)")
     return tuple(found)
 
@@ -105,7 +106,7 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
         fields["entrypoint"] = words_of(entrypoint) or ABSENT_TEXT
         if words_of(entrypoint) and command is None:
             fields["command"] = ABSENT_TEXT  # a set entrypoint takes the image's command away
-    for key, value in _mapping(service.get("environment")).items():
+    for key, value in mapping_of(service.get("environment")).items():
         fields[f"environment.{key}"] = ABSENT_TEXT if value is None else str(value)
     put(fields, "user", text_of(service.get("user")))
     put(fields, "working_dir", directory_of(service.get("working_dir")))
@@ -116,7 +117,7 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "tty", text_of(service.get("tty")))
     put(fields, "stdin_open", text_of(service.get("stdin_open")))
     put(fields, "init", text_of(service.get("init")))
-    check = _mapping(service.get("healthcheck"))
+    check = mapping_of(service.get("healthcheck"))
     fields.update(healthcheck_of(check, names=_HEALTHCHECK_KEYS))
     if check.get("disable"):
         put(fields, "healthcheck.test", words_of(["NONE"]))
@@ -125,7 +126,7 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
 
 def _identity_fields(service: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    for key, value in _mapping(service.get("labels")).items():
+    for key, value in mapping_of(service.get("labels")).items():
         if not key.startswith("com.docker.compose."):
             fields[f"labels.{key}"] = str(value or "")
     for key in ("container_name", "hostname", "domainname"):
@@ -160,8 +161,8 @@ def _ports_of(numbers: str) -> range:
 
 def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    resources = _mapping(_mapping(service.get("deploy")).get("resources"))
-    limits, reservations = _mapping(resources.get("limits")), _mapping(resources.get("reservations"))
+    resources = mapping_of(mapping_of(service.get("deploy")).get("resources"))
+    limits, reservations = mapping_of(resources.get("limits")), mapping_of(resources.get("reservations"))
     memory = int(limits.get("memory") or service.get("mem_limit") or 0)
     put(fields, "mem_limit", bytes_of(memory))
     # Without it the engine takes twice the memory, so that declaring just that says nothing new.
@@ -174,7 +175,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
         put(fields, key, _microseconds(service.get(key)))
     for key in ("cpu_count", "cpu_percent"):
         put(fields, key, number_of(service.get(key)))
-    blkio = _mapping(service.get("blkio_config"))
+    blkio = mapping_of(service.get("blkio_config"))
     put(fields, "blkio_config.weight", number_of(blkio.get("weight")))
     for key in _BLKIO_LISTS:
         for one in blkio.get(key) or ():
@@ -183,7 +184,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "cpuset", text_of(service.get("cpuset")))
     put(fields, "oom_kill_disable", text_of(service.get("oom_kill_disable")))
     put(fields, "shm_size", bytes_of(service.get("shm_size"), default=DEFAULT_SHM_BYTES))
-    for name, limit in _mapping(service.get("ulimits")).items():
+    for name, limit in mapping_of(service.get("ulimits")).items():
         pair = limit if isinstance(limit, Mapping) else {"soft": limit, "hard": limit}
         single = pair.get("single", 0)  # Compose leaves a limit of 0 out
         fields[f"ulimits.{name}"] = f"{pair.get('soft', single)}:{pair.get('hard', single)}"
@@ -220,7 +221,7 @@ def _security_fields(service: Mapping[str, Any]) -> RawFields:
 
 def _gpus(service: Mapping[str, Any]) -> str | None:
     """Return the requests for GPUs: `gpus`, and devices among the reservations."""
-    reservations = _mapping(_mapping(_mapping(service.get("deploy")).get("resources")).get("reservations"))
+    reservations = mapping_of(mapping_of(mapping_of(service.get("deploy")).get("resources")).get("reservations"))
     asked: list[tuple[Mapping[str, Any], list[str]]] = [(one, []) for one in reservations.get("devices") or ()]
     asked += [(one, ["gpu"]) for one in service.get("gpus") or ()]
     texts = [
@@ -238,7 +239,7 @@ def _gpus(service: Mapping[str, Any]) -> str | None:
 
 def _host_fields(service: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    policy = _mapping(service.get("deploy")).get("restart_policy")
+    policy = mapping_of(service.get("deploy")).get("restart_policy")
     name, _, attempts = str(service.get("restart") or "").partition(":")
     if isinstance(policy, Mapping):  # also an empty one takes `restart` away
         name, attempts = str(policy.get("condition") or ""), str(policy.get("max_attempts") or "")
@@ -248,17 +249,13 @@ def _host_fields(service: Mapping[str, Any]) -> RawFields:
     for host, address in hosts_of(service.get("extra_hosts")).items():
         fields[f"extra_hosts.{host}"] = address
     for key in ("sysctls", "storage_opt", "annotations"):
-        fields.update({f"{key}.{one}": str(value) for one, value in _mapping(service.get(key)).items()})
-    log = _mapping(service.get("logging"))
+        fields.update({f"{key}.{one}": str(value) for one, value in mapping_of(service.get(key)).items()})
+    log = mapping_of(service.get("logging"))
     put(fields, "logging.driver", text_of(log.get("driver")))
-    fields.update({f"logging.options.{one}": str(value) for one, value in _mapping(log.get("options")).items()})
+    fields.update({f"logging.options.{one}": str(value) for one, value in mapping_of(log.get("options")).items()})
     put(fields, "runtime", text_of(service.get("runtime")))
     put(fields, "isolation", None if service.get("isolation") == "default" else text_of(service.get("isolation")))
     put(fields, "cgroup_parent", text_of(service.get("cgroup_parent")))
     for key in ("ipc", "pid", "userns_mode", "uts", "cgroup"):
         put(fields, key, text_of(service.get(key)))
     return fields
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

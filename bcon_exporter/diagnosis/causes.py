@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.changes import find_image_change
-from bcon_exporter.diagnosis.finding import Finding, weakened
+from bcon_exporter.diagnosis.finding import Finding, quote, weakened
 from bcon_exporter.diagnosis.logs import Hit
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.neighbours import Neighbours, host_of
@@ -22,7 +22,6 @@ from bcon_exporter.model.signatures import Category, SuggestionText
 MAX_CAUSES = 6
 MAX_SUGGESTIONS = 6
 MAX_EVIDENCE = 3
-MAX_LINE = 240
 SURE = 0.6
 """A finding below this confidence brings no suggestion of its own, and points to nobody."""
 _WAITING = ((SymptomType.NEVER_STARTED, 0.05), (SymptomType.STARTING, 0.2), (SymptomType.UNHEALTHY, 0.3))
@@ -124,7 +123,7 @@ def _findings(
 def _is_told(hit: Hit, findings: Sequence[Finding]) -> bool:
     """Whether a finding says better what to do than the signature that led to it."""
     sure = [finding.cause for finding in findings if finding.cause.confidence >= SURE and finding.suggestions]
-    return any(hit.line[:MAX_LINE] in cause.evidence for cause in sure)
+    return any(quote(hit.line) in cause.evidence for cause in sure)
 
 
 def _points_to(ranked: Sequence[LikelyCause], findings: Sequence[Finding]) -> str | None:
@@ -172,7 +171,7 @@ def _causes_at_home(hits: Sequence[Hit]) -> list[LikelyCause]:
             id="nothing_listens",
             description="Nothing in the container answers at the address that its health check asks.",
             confidence=0.75,
-            evidence=(hit.line[:MAX_LINE],),
+            evidence=(quote(hit.line),),
             related_symptoms=(SymptomType.UNHEALTHY,),
         )
         for hit in hits
@@ -201,7 +200,7 @@ def causes_of_hits(hits: Iterable[Hit]) -> list[LikelyCause]:
             id=cause.id,
             description=cause.text,
             confidence=cause.confidence,
-            evidence=(hit.line[:MAX_LINE],),
+            evidence=(quote(hit.line),),
             related_symptoms=(hit.signature.symptom,),
             peer=host_of(hit.peer) if hit.peer else None,
         )

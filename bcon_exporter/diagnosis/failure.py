@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Span, Trouble
 from bcon_exporter.model.facts import ContainerFacts
@@ -60,7 +60,7 @@ def blame(other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:
         id=trouble.id,
         description=f"{other.name}, which it connects to, {trouble.text}.",
         confidence=trouble.confidence,
-        evidence=(*trouble.evidence, *((line[:240],) if line else ())),
+        evidence=(*trouble.evidence, *((quote(line),) if line else ())),
         related_symptoms=RELATED,
         peer=other.name,
     )

@@ -5,6 +5,13 @@ from dataclasses import dataclass
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.signatures import SuggestionText
 
+_EVIDENCE_CHARS = 240
+
+
+def quote(line: str) -> str:
+    """Return as much of a line as stands in evidence; equal lines are equal there, whoever quotes them."""
+    return line[:_EVIDENCE_CHARS]
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

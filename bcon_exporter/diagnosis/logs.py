@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
+from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.multiline import event_bounds
@@ -20,7 +21,6 @@ from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 
 MAX_CANDIDATES = 2_000
 """Lines of one container that are looked at closely; the newest count."""
-SHOWN_CHARS = 240
 JSON_LINES = 20
 """So many lines of an object are searched for its level."""
 SHAPE_LINES = 20
@@ -167,14 +167,12 @@ def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...
     for event in events:
         groups.setdefault(template_of(event.text), []).append(event)
     ranked = sorted(groups.items(), key=lambda item: -len(item[1]))[:limit]
-    return tuple(
-        Template(text, len(group), group[0].at, group[-1].at, group[-1].text[:SHOWN_CHARS]) for text, group in ranked
-    )
+    return tuple(Template(text, len(group), group[0].at, group[-1].at, quote(group[-1].text)) for text, group in ranked)
 
 
 def template_of(text: str) -> str:
     """The line without what varies: times, numbers, hashes, quoted values."""
-    short = text[:SHOWN_CHARS]
+    short = quote(text)
     short = re.sub(r"\d\d\d\d-\d\d-\d\d[T ][0-9:.,]+(?:Z|[+-]\d\d:?\d\d)?", "<time>", short)
     short = re.sub(r"\b[0-9a-f]{8,64}\b", "<id>", short)
     return re.sub(r"\d+", "<n>", short)

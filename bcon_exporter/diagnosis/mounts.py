@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.logs import Hit
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.model.facts import ContainerFacts, Mount
@@ -97,7 +97,7 @@ def _finding(
         id=name,
         description=text,
         confidence=confidence,
-        evidence=(hit.line[:240],),
+        evidence=(quote(hit.line),),
         related_symptoms=(hit.signature.symptom, SymptomType.LOG_ERROR),
         peer=peer,
     )

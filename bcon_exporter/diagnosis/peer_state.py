@@ -13,6 +13,7 @@ from bcon_exporter.diagnosis.endings import (
     recent_restarts,
 )
 from bcon_exporter.diagnosis.exit_codes import explain_exit
+from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.numbers import in_percent, in_seconds
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
@@ -98,7 +99,7 @@ def _running(other: ContainerFacts, span: Span, around: Around) -> Trouble | Non
     if is_looping(other, around.now, around.thresholds):
         return _restarting(other, around)
     if other.health is not None and other.health.status is HealthStatus.UNHEALTHY:
-        outputs = tuple(probe.output.strip()[:240] for probe in other.health.probes[-1:] if probe.output.strip())
+        outputs = tuple(quote(probe.output.strip()) for probe in other.health.probes[-1:] if probe.output.strip())
         return Trouble(
             id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
         )
@@ -183,7 +184,7 @@ def _by_ending(other: ContainerFacts, ending: Ending, span: Span, around: Around
     if other.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
         return Trouble(id="dependency_down", text="was created but never started", confidence=0.88)
     if other.state is ContainerState.CREATED or (other.error and ending.kind is EndKind.FAILED):
-        error = (other.error[:240],) if other.error else ()
+        error = (quote(other.error),) if other.error else ()
         return Trouble(id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error)
     match ending.kind:
         case EndKind.REQUESTED:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.neighbours import Binding, Neighbours, bindings_of, ports_of
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.model.facts import ContainerFacts
@@ -129,7 +129,7 @@ def _listener(name: str, text: str, confidence: float, line: str, peer: str | No
         id=name,
         description=text,
         confidence=confidence,
-        evidence=(line[:240],),
+        evidence=(quote(line),),
         related_symptoms=(SymptomType.LOG_ERROR,),
         peer=peer,
     )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from bcon_exporter.diagnosis.failure import RELATED, Failure, Kind, blame
-from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.neighbours import Meant, Neighbours, Reach, bindings_of, ports_of
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, trouble_of
@@ -23,7 +23,7 @@ def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
         id="no_network",
         description="It has no network (network mode none), so that nothing outside can be reached.",
         confidence=0.9 if failure.kind is Kind.SILENT else 0.65,
-        evidence=(failure.line[:240],),
+        evidence=(quote(failure.line),),
         related_symptoms=RELATED,
     )
     return [Finding(cause, (_CONNECT_BOTH,))]
@@ -44,7 +44,7 @@ def of_localhost(port: int | None, asking: ContainerFacts, neighbours: Neighbour
         id="nothing_listens" if own else "localhost_in_container",
         description=text,
         confidence=0.85 if offering else 0.75,
-        evidence=(failure.line[:240],),
+        evidence=(quote(failure.line),),
         related_symptoms=RELATED,
     )
     return Finding(cause, (_ITS_OWN_PART,) if own else (_NOT_ITSELF,))
@@ -57,7 +57,7 @@ def _hangs_itself(port: int | None, failure: Failure) -> Finding:
         id="own_service_hangs",
         description=f"What listens on {where} in the container itself takes the connection and does not answer.",
         confidence=0.75,
-        evidence=(failure.line[:240],),
+        evidence=(quote(failure.line),),
         related_symptoms=RELATED,
     )
     return Finding(cause, (_ITS_OWN_PART,))
@@ -73,7 +73,7 @@ def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
         id=why.id,
         description=f"{other.name} {'runs' if other.is_running else 'exists'}, but {why.text}.",
         confidence=(why.confidence - (0.13 if foreign else 0)) if other.is_running else 0.5,
-        evidence=(failure.line[:240],),
+        evidence=(quote(failure.line),),
         related_symptoms=RELATED,
         peer=other.name,
     )
@@ -124,7 +124,7 @@ def _port_cause(name: str, text: str, confidence: float, other: ContainerFacts, 
         id=name,
         description=text,
         confidence=confidence,
-        evidence=(failure.line[:240],),
+        evidence=(quote(failure.line),),
         related_symptoms=RELATED,
         peer=other.name,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from bcon_exporter.model.normal_form import (
     RawFields,
     directory_of,
+    mapping_of,
     mount_of,
     number_of,
     options_of,
@@ -42,7 +43,7 @@ def mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFi
         target_text, _, options = rest.partition(":")
         if "nocopy" in options.split(","):
             fields[f"volumes.{directory_of(target_text)}.nocopy"] = "true"
-    for tmpfs, options in _mapping(host.get("Tmpfs")).items():
+    for tmpfs, options in mapping_of(host.get("Tmpfs")).items():
         fields[f"tmpfs.{directory_of(tmpfs)}"] = options_of(options)
     put(
         fields,
@@ -57,9 +58,9 @@ def _asked_mount(mount: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
     target = directory_of(mount.get("Target"))
     if mount.get("Type") == "tmpfs":
-        options = _mapping(mount.get("TmpfsOptions"))
+        options = mapping_of(mount.get("TmpfsOptions"))
         fields[f"volumes.{target}"] = tmpfs_of(options.get("SizeBytes"), options.get("Mode"))
-    volume, bind = _mapping(mount.get("VolumeOptions")), _mapping(mount.get("BindOptions"))
+    volume, bind = mapping_of(mount.get("VolumeOptions")), mapping_of(mount.get("BindOptions"))
     put(fields, f"volumes.{target}.nocopy", text_of(volume.get("NoCopy")))
     put(fields, f"volumes.{target}.subpath", text_of(volume.get("Subpath")))
     for key, text in (
@@ -82,20 +83,20 @@ def network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> Raw
     short_id = str(inspected.get("Id", ""))[:SHORT_ID]
     mode = str(host.get("NetworkMode") or "default")
     links: set[str] = {str(one) for one in host.get("Links") or ()}
-    networks = _mapping(_mapping(inspected.get("NetworkSettings")).get("Networks"))
+    networks = mapping_of(mapping_of(inspected.get("NetworkSettings")).get("Networks"))
     for name, given in networks.items():
         if name in ("none", "host") or (name == "bridge" and mode in ("bridge", "default")):
             continue
-        endpoint = _mapping(given)
+        endpoint = mapping_of(given)
         fields[f"networks.{name}"] = "attached"
         aliases: Iterable[str] = endpoint.get("Aliases") or ()
         fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias != short_id})
-        addresses = _mapping(endpoint.get("IPAMConfig"))
+        addresses = mapping_of(endpoint.get("IPAMConfig"))
         put(fields, f"networks.{name}.ipv4_address", text_of(addresses.get("IPv4Address")))
         put(fields, f"networks.{name}.ipv6_address", text_of(addresses.get("IPv6Address")))
         put(fields, f"networks.{name}.link_local_ips", sorted_of(addresses.get("LinkLocalIPs") or ()))
         put(fields, f"networks.{name}.gw_priority", number_of(endpoint.get("GwPriority")))
-        options = _mapping(endpoint.get("DriverOpts"))
+        options = mapping_of(endpoint.get("DriverOpts"))
         fields.update({f"networks.{name}.driver_opts.{key}": str(value) for key, value in options.items()})
         links.update(str(one) for one in endpoint.get("Links") or ())
     if len(networks) > 1 and mode not in _NO_NETWORKS and not mode.startswith("container:"):
@@ -113,7 +114,3 @@ def _link_fields(links: Iterable[str]) -> RawFields:
         if alias and target != alias and not (target.endswith(f"-{alias}") and alias[-1].isdigit()):
             found.setdefault(alias, set()).add(target)
     return {f"links.{alias}": ", ".join(sorted(targets)) for alias, targets in found.items()}
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

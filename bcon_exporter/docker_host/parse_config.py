@@ -21,6 +21,7 @@ from bcon_exporter.model.normal_form import (
     directory_of,
     healthcheck_of,
     hosts_of,
+    mapping_of,
     mount_of,
     number_of,
     ordered_of,
@@ -80,17 +81,17 @@ def parse_image(image: Mapping[str, Any], sealer: "Sealer") -> dict[str, FieldVa
 
 def image_fields(image: Mapping[str, Any]) -> RawFields:
     """Return what an image gives a container that declares nothing: ENV, LABEL, EXPOSE, VOLUME, CMD, ..."""
-    config = _mapping(image.get("Config"))
+    config = mapping_of(image.get("Config"))
     fields = _config_fields(config)
     put(fields, "hostname", None)
-    for target in _mapping(config.get("Volumes")):
+    for target in mapping_of(config.get("Volumes")):
         fields[f"volumes.{directory_of(target)}"] = mount_of("volume", "", read_only=False)
     return fields
 
 
 def container_fields(inspected: Mapping[str, Any]) -> RawFields:
     """Return all that differs from the engine's defaults, normalised, not sealed."""
-    config, host = _mapping(inspected.get("Config")), _mapping(inspected.get("HostConfig"))
+    config, host = mapping_of(inspected.get("Config")), mapping_of(inspected.get("HostConfig"))
     fields = _config_fields(config)
     hostname = config.get("Hostname")
     if hostname != str(inspected.get("Id", ""))[:SHORT_ID]:
@@ -111,10 +112,10 @@ def _config_fields(config: Mapping[str, Any]) -> RawFields:
         key, equals, value = str(entry).partition("=")
         if equals:  # an entry without "=" takes the variable away
             fields[f"environment.{key}"] = value
-    for key, value in _mapping(config.get("Labels")).items():
+    for key, value in mapping_of(config.get("Labels")).items():
         if not key.startswith(_COMPOSE_LABELS):
             fields[f"labels.{key}"] = str(value)
-    for port in _mapping(config.get("ExposedPorts")):
+    for port in mapping_of(config.get("ExposedPorts")):
         fields[f"expose.{port}"] = "exposed"
     put(fields, "user", text_of(config.get("User")))
     put(fields, "working_dir", directory_of(config.get("WorkingDir")))
@@ -124,7 +125,7 @@ def _config_fields(config: Mapping[str, Any]) -> RawFields:
     put(fields, "stop_grace_period", None if timeout is None else f"{timeout}s")
     put(fields, "tty", text_of(config.get("Tty")))
     put(fields, "stdin_open", text_of(config.get("OpenStdin")))
-    fields.update(healthcheck_of(_mapping(config.get("Healthcheck")), names=_HEALTHCHECK_KEYS))
+    fields.update(healthcheck_of(mapping_of(config.get("Healthcheck")), names=_HEALTHCHECK_KEYS))
     return fields
 
 
@@ -163,7 +164,7 @@ def _resource_fields(host: Mapping[str, Any]) -> RawFields:
 
 def _host_fields(host: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
-    policy = _mapping(host.get("RestartPolicy"))
+    policy = mapping_of(host.get("RestartPolicy"))
     put(fields, "restart", restart_of(policy.get("Name"), policy.get("MaximumRetryCount")))
     put(fields, "cap_add", capabilities_of(host.get("CapAdd")))
     put(fields, "cap_drop", capabilities_of(host.get("CapDrop")))
@@ -187,11 +188,11 @@ def _host_fields(host: Mapping[str, Any]) -> RawFields:
         fields["security_opt.systempaths=unconfined"] = "set"
     put(fields, "isolation", None if host.get("Isolation") == "default" else text_of(host.get("Isolation")))
     for path, key in (("sysctls", "Sysctls"), ("storage_opt", "StorageOpt"), ("annotations", "Annotations")):
-        fields.update({f"{path}.{name}": str(value) for name, value in _mapping(host.get(key)).items()})
-    log = _mapping(host.get("LogConfig"))
+        fields.update({f"{path}.{name}": str(value) for name, value in mapping_of(host.get(key)).items()})
+    log = mapping_of(host.get("LogConfig"))
     put(fields, "logging.driver", text_of(log.get("Type")))
-    fields.update({f"logging.options.{name}": str(value) for name, value in _mapping(log.get("Config")).items()})
-    for port, bindings in _mapping(host.get("PortBindings")).items():
+    fields.update({f"logging.options.{name}": str(value) for name, value in mapping_of(log.get("Config")).items()})
+    for port, bindings in mapping_of(host.get("PortBindings")).items():
         pairs = [(str(one.get("HostIp") or ""), str(one.get("HostPort") or "")) for one in bindings or ()]
         fields[f"ports.{port}"] = bindings_of(pairs or [("", "")])
     return fields
@@ -237,7 +238,3 @@ def _namespace(mode: object) -> str | None:
     if text is not None and text.startswith("container:"):
         return f"container:{short_container(text.removeprefix('container:'))}"
     return text
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

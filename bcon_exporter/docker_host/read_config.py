@@ -109,18 +109,11 @@ class ConfigReader:
             return found, dict.fromkeys(askable, error.message)
 
         def take(index: int, outcome: Outcome) -> None:
-            if not isinstance(outcome, Answer):
-                if not isinstance(outcome, ContainerNotFoundError):
-                    unread[askable[index]] = outcome.message
+            if isinstance(outcome, ContainerNotFoundError):
                 return
-            try:
-                image = decode_object(outcome.body)
-                image_id = get_text(image, "Id") or ""
-                if image_id and image_id not in self._images:
-                    self._images[image_id] = parse_image(image, self._sealer)
-            except (NotJsonError, *MALFORMED):
-                image_id = ""
-            if image_id:
+            if not isinstance(outcome, Answer):
+                unread[askable[index]] = outcome.message
+            elif image_id := self._remember_image(outcome):
                 found[askable[index]] = image_id
             else:
                 unread[askable[index]] = "the image's description could not be read"
@@ -135,6 +128,17 @@ class ConfigReader:
         targets = [f"{prefix}/images/{quote(reference, safe='/:')}/json" for reference in askable]
         self._session.bulk("inspect", targets, batch, take)
         return found, unread
+
+    def _remember_image(self, answer: Answer) -> str | None:
+        """Keep what an image gives its containers; return its id, None when the answer cannot be read."""
+        try:
+            image = decode_object(answer.body)
+            image_id = get_text(image, "Id")
+            if image_id and image_id not in self._images:
+                self._images[image_id] = parse_image(image, self._sealer)
+        except (NotJsonError, *MALFORMED):
+            return None
+        return image_id or None
 
 
 def _point(config: ConfigFacts, image_id_of_tag: str | None) -> ConfigFacts:

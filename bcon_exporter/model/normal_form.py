@@ -10,7 +10,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from sys import intern
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.masking import safe_text
@@ -59,6 +59,11 @@ def put(fields: RawFields, path: str, text: str | None) -> None:
     """Add the text unless it is None, which means default."""
     if text is not None:
         fields[path] = text
+
+
+def mapping_of(value: object) -> Mapping[str, Any]:
+    """Return a mapping as it is, and an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
 
 
 def text_of(value: object) -> str | None:

@@ -6,15 +6,13 @@ no registry and the classic builder needs no plugin.
 
 from __future__ import annotations
 
-import io
-import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
 
 import docker
-from tests.docker.image import find_busybox
+from tests.docker.image import archive, build, find_busybox
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,19 +35,18 @@ def build_images(host: str) -> None:
     client = docker.APIClient(base_url=host, version="auto", timeout=60)
     try:
         for variant, names in read_names().items():
-            _build(client, variant, rootfs, names)
-        _build(client, "bare", rootfs, (OTHER,), more="LABEL other=image\n")
+            _build(client, host, variant, rootfs, names)
+        _build(client, host, "bare", rootfs, (OTHER,), more="LABEL other=image\n")
     finally:
         client.close()
 
 
-def _build(client: docker.APIClient, variant: str, rootfs: bytes, names: tuple[str, ...], *, more: str = "") -> None:
+def _build(
+    client: docker.APIClient, host: str, variant: str, rootfs: bytes, names: tuple[str, ...], *, more: str = ""
+) -> None:
     dockerfile = (FOLDER / f"{variant}.Dockerfile").read_text() + more
-    context = _archive({"Dockerfile": (dockerfile.encode(), 0o644), "rootfs.tar": (rootfs, 0o644)})
     tag = f"corpus/{variant}" if not more else names[0]
-    answers = list(client.build(fileobj=io.BytesIO(context), custom_context=True, tag=tag, rm=True, decode=True))
-    if failed := next((answer["error"] for answer in answers if "error" in answer), None):
-        raise AssertionError(failed)
+    build(host, tag, {"Dockerfile": (dockerfile.encode(), 0o644), "rootfs.tar": (rootfs, 0o644)})
     for name in names:
         repository, _, version = name.rpartition(":")
         client.tag(tag, repository or name, version if repository else "latest", force=True)
@@ -64,19 +61,4 @@ def _rootfs() -> bytes:
     files = {"bin/busybox": (busybox.read_bytes(), 0o755), **dict.fromkeys(ENTRIES, (entry, 493))}
     files["etc/passwd"] = (b"root:x:0:0:root:/:/bin/sh\nwww-data:x:33:33:www:/:/bin/sh\n", 0o644)
     files["etc/group"] = (b"root:x:0:\nwww-data:x:33:\nvideo:x:44:\n", 0o644)
-    return _archive(files, {f"bin/{applet}": "/bin/busybox" for applet in APPLETS})
-
-
-def _archive(files: Mapping[str, tuple[bytes, int]], links: Mapping[str, str] | None = None) -> bytes:
-    """A tar archive with fixed times and owners, so that the same content is the same layer."""
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for name, (content, mode) in files.items():
-            entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(content), mode
-            archive.addfile(entry, io.BytesIO(content))
-        for name, target in (links or {}).items():
-            entry = tarfile.TarInfo(name)
-            entry.type, entry.linkname = tarfile.SYMTYPE, target
-            archive.addfile(entry)
-    return buffer.getvalue()
+    return archive(files, {f"bin/{applet}": "/bin/busybox" for applet in APPLETS})

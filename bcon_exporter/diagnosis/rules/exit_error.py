@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from bcon_exporter.diagnosis.endings import EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
+from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
@@ -115,7 +116,7 @@ def _last_lines(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
     logs = case.container.logs
     if logs is None or case.container.is_running or not case.use_logs:
         return ()
-    return tuple(line.text[:240] for line in logs.lines[-LAST_LINES:])
+    return tuple(quote(line.text) for line in logs.lines[-LAST_LINES:])
 
 
 def _advise(case: Case) -> Advice:

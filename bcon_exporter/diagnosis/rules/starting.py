@@ -1,5 +1,6 @@
 """starting: the health check has not succeeded once, long after the start period."""
 
+from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.facts import HealthStatus
@@ -19,7 +20,7 @@ def _judge(case: Case) -> Verdict:
         return None
     outputs = [probe.output.strip() for probe in health.probes if probe.output.strip()]
     description = f"It was started {in_seconds(age)} ago and its health check has not succeeded yet."
-    return case.symptom(SymptomType.STARTING, Severity.WARNING, description, *(text[:240] for text in outputs[-3:]))
+    return case.symptom(SymptomType.STARTING, Severity.WARNING, description, *(quote(text) for text in outputs[-3:]))
 
 
 def _advise(_case: Case) -> Advice:

@@ -2,6 +2,7 @@
 
 import re
 
+from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.facts import HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
@@ -20,7 +21,7 @@ def _judge(case: Case) -> Verdict:
     said = f": {outputs[-1].splitlines()[0][:160]}" if outputs else ", without output"
     count = f"failed {health.failing_streak} times in a row" if health.failing_streak else "fails"
     description = f"Its health check {count}{said if failed else '; what it printed was not read'}"
-    evidence = [f"probe exit {probe.exit_code}: {probe.output.strip()[:240] or 'no output'}" for probe in failed[-3:]]
+    evidence = [f"probe exit {probe.exit_code}: {quote(probe.output.strip()) or 'no output'}" for probe in failed[-3:]]
     return case.symptom(SymptomType.UNHEALTHY, Severity.ERROR, description, *evidence)
 
 
