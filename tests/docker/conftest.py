@@ -13,6 +13,7 @@ import pytest
 
 from tests.docker.engine import EngineUnavailableError, PrivateEngine, sweep_leftovers
 from tests.docker.image import IMAGE, build_image
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,14 +29,19 @@ class TestEngine(PrivateEngine):
         """Remove what a test has left: containers, networks, volumes, other images; a frozen engine is resumed."""
         self.resume("containerd")
         self.resume()
-        if containers := self.docker("ps", "-aq").split():
-            self.docker("rm", "-f", "-v", *containers)
+        wait_until(self._has_no_container, "the engine to be rid of all containers", timeout_seconds=60)
         self.docker("network", "prune", "-f")
         if volumes := self.docker("volume", "ls", "-q").split():
             self.docker("volume", "rm", "-f", *volumes)
         images = self.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
         if others := [name for name in images if name != IMAGE and "<none>" not in name]:
             self.docker("rmi", "-f", *others)
+
+    def _has_no_container(self) -> bool:
+        """Remove all; one whose removal is under way already is refused, and gone soon."""
+        if containers := self.docker("ps", "-aq").split():
+            self.docker("rm", "-f", "-v", *containers, check=False)
+        return not self.docker("ps", "-aq").split()
 
 
 def make_engine(*flags: str) -> TestEngine:
