@@ -37,9 +37,12 @@ class SocketProxy:
         folder: Holds its configuration and its log.
         engine_socket: The engine behind it.
         quick: Time-outs of idle connections are two seconds, to see what outlives them; those of streams stay.
+        environ: More variables for its configuration.
     """
 
-    def __init__(self, folder: Path, engine_socket: Path, *, quick: bool = False) -> None:
+    def __init__(
+        self, folder: Path, engine_socket: Path, *, quick: bool = False, environ: dict[str, str] | None = None
+    ) -> None:
         self.log = folder / "haproxy.log"
         self._config = folder / "haproxy.cfg"
         text = CONFIG.read_text()
@@ -50,6 +53,9 @@ class SocketProxy:
             free.bind(("127.0.0.1", 0))
             self.port: int = free.getsockname()[1]
         self._environ = {"BCON_PROXY_BIND": f"127.0.0.1:{self.port}", "BCON_DOCKER_SOCK": str(engine_socket)}
+        self._environ |= environ or {}
+        _, unix, path = self._environ["BCON_PROXY_BIND"].partition("unix@")
+        self._path = Path(path) if unix else None
 
     @property
     def host(self) -> str:
@@ -72,12 +78,32 @@ class SocketProxy:
 
     def _listens(self) -> bool:
         assert self._process.poll() is None, self.log.read_text()
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        try:
+            self._connect(5.0).close()
+        except OSError:
+            return False
+        return True
+
+    def _connect(self, seconds: float) -> socket.socket:
+        if self._path is not None:
+            return connect_unix(self._path, seconds)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
     def say(self, raw: bytes, *, seconds: float = 5.0) -> bytes:
         """Send raw bytes; return all that comes until the proxy closes or nothing more comes."""
-        return say(socket.create_connection(("127.0.0.1", self.port), timeout=seconds), raw)
+        return say(self._connect(seconds), raw)
+
+
+def connect_unix(path: Path, seconds: float = 5.0) -> socket.socket:
+    """A connection to a unix socket."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(seconds)
+    try:
+        connection.connect(str(path))
+    except OSError:
+        connection.close()
+        raise
+    return connection
 
 
 def say(connection: socket.socket, raw: bytes) -> bytes:

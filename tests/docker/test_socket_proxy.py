@@ -12,7 +12,7 @@ import pytest
 from bcon_exporter.docker_host.allowlist import ALLOWED_PATHS
 from tests.docker.daemon import Daemon
 from tests.docker.scraping import wait_for_whole_scan
-from tests.docker.socket_proxy import SocketProxy, say, statuses
+from tests.docker.socket_proxy import SocketProxy, connect_unix, say, statuses
 from tests.docker.test_read_only import call_every_tool_and_route, start_everything
 
 if TYPE_CHECKING:
@@ -87,10 +87,7 @@ def request(line: str, rest: str = "Connection: close\r\n\r\n") -> bytes:
 
 
 def ask_engine(engine: TestEngine, raw: bytes) -> bytes:
-    connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(5)
-    connection.connect(str(engine.socket))
-    return say(connection, raw)
+    return say(connect_unix(engine.socket), raw)
 
 
 def listed_targets() -> list[str]:
@@ -152,6 +149,17 @@ def test_an_idle_event_stream_outlives_every_other_time_out_and_leaves_nothing(
         assert select.select([connection], [], [], idle_seconds)[0] == []
         engine.docker("run", "--name", "late", engine.image, "true")
         assert b'"Action":"create"' in connection.recv(65536)
+
+
+@pytest.mark.parametrize(("wanted", "mode"), [({}, 0o600), ({"BCON_PROXY_MODE": "0666"}, 0o666)])
+def test_a_unix_socket_is_for_its_own_user_unless_told_otherwise(
+    engine: TestEngine, tmp_path: Path, wanted: dict[str, str], mode: int
+) -> None:
+    path = tmp_path / "proxy.sock"
+    with SocketProxy(tmp_path, engine.socket, environ={"BCON_PROXY_BIND": f"unix@{path}", **wanted}) as proxy:
+        assert statuses(proxy.say(request("GET /version"))) == [200]
+        assert statuses(proxy.say(request("POST /v1.41/containers/create"))) == [403]
+        assert path.stat().st_mode & 0o777 == mode
 
 
 def test_all_tools_answer_through_the_proxy(engine: TestEngine, tmp_path: Path) -> None:
