@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.compose.attachments import file_fields, real_name
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.service_fields import find_unseen, image_of, replicas_of, service_fields
+from bcon_exporter.compose.sharing import find_shared
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
 from bcon_exporter.model.masking import safe_text
 from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, shown_path
@@ -85,7 +86,7 @@ def _service(
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
-        config_hash=None if doubtful or _names_live_containers(service) else resolved.hashes.get(name),
+        config_hash=None if doubtful or find_shared({name: service}) else resolved.hashes.get(name),
         fields=seal_fields(raw, sealer),
         doubtful=tuple(sorted(map(shown_path, doubtful))),
         unseen=find_unseen(service),
@@ -100,12 +101,6 @@ def _runs_once(name: str, services: Mapping[str, Any]) -> bool:
         for other in services.values()
     )
     return waited_for or mode in ("replicated-job", "global-job")
-
-
-def _names_live_containers(service: Mapping[str, Any]) -> bool:
-    """Return whether Compose puts container ids into the hash, which `config --hash` cannot know."""
-    modes = (str(service.get(key) or "") for key in ("network_mode", "ipc", "pid"))
-    return bool(service.get("volumes_from")) or any(mode.startswith("service:") for mode in modes)
 
 
 def _doubtful(raw: RawFields, name: str, resolved: ResolvedModel) -> set[str]:

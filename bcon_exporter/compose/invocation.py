@@ -86,8 +86,28 @@ def resolve_model(invocation: Invocation, run: Runner) -> ResolvedModel:
     enabled = frozenset(services)
     if any(service.get("profiles") for service in services.values()):
         enabled = _names(run((*invocation.arguments, "config", "--services"), invocation.cwd, {}), invocation)
-    hashes = run((*invocation.arguments, *profiles, "config", "--hash", "*"), invocation.cwd, {})
-    return ResolvedModel(model, enabled, _hashes(hashes), unset, _probe(invocation, run, profiles, unset))
+    hashes = resolve_hashes(invocation, run, profiles)
+    return ResolvedModel(model, enabled, hashes, unset, _probe(invocation, run, profiles, unset))
+
+
+def resolve_hashes(invocation: Invocation, run: Runner, more: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return service → config hash; none where the binary cannot tell.
+
+    Args:
+        invocation: What is asked.
+        run: Runs the binary.
+        more: Further global flags.
+    """
+    outcome = run((*invocation.arguments, *more, "config", "--hash", "*"), invocation.cwd, {})
+    if outcome.exit_code != 0 or outcome.timed_out:
+        return {}
+    pairs = (line.split() for line in outcome.output.splitlines())
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 — "name hash"
+
+
+def resolve_living_hashes(invocation: Invocation, run: Runner) -> dict[str, str]:
+    """Return service → config hash, with one more Compose file read from the standard input."""
+    return resolve_hashes(invocation, run, (*_ALL_PROFILES, "-f", "-"))
 
 
 def _config(
@@ -119,13 +139,6 @@ def _parsed(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:
 def _names(outcome: RunOutcome, invocation: Invocation) -> frozenset[str]:
     _refuse_failure(outcome, invocation)
     return frozenset(outcome.output.split())
-
-
-def _hashes(outcome: RunOutcome) -> dict[str, str]:
-    if outcome.exit_code != 0 or outcome.timed_out:
-        return {}
-    pairs = (line.split() for line in outcome.output.splitlines())
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 — "name hash"
 
 
 def _refuse_failure(outcome: RunOutcome, invocation: Invocation) -> None:

@@ -3,10 +3,10 @@
 import hashlib
 import json
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,13 @@ from bcon_exporter.compose.files import (
     to_host,
     to_local,
 )
-from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_model
+from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_living_hashes, resolve_model
 from bcon_exporter.compose.involved import FileMemory
 from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.recent import Recent
 from bcon_exporter.compose.running import find_files, find_obstacle
 from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, run_compose
+from bcon_exporter.compose.sharing import Shared, find_living, find_shared, render_living
 from bcon_exporter.errors import (
     BconError,
     ComposeFileNotFoundError,
@@ -42,6 +44,20 @@ if TYPE_CHECKING:
 
 _CACHED_PROJECTS = 256
 _LOWEST_MAJOR = 2
+_PIPE_CHARACTERS = 16 * 1024
+"""As much as a pipe holds in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What the files say.
+
+    Attributes:
+        shared: Service → what it shares; the hashes of these hang on living containers.
+    """
+
+    project: DesiredProject
+    shared: Mapping[str, Shared]
 
 
 class ComposeReader:
@@ -55,8 +71,8 @@ class ComposeReader:
     def __init__(self, options: ComposeOptions, sealer: "Sealer") -> None:
         self._options = options
         self._sealer = sealer
-        self._lock = threading.Lock()
-        self._cache: OrderedDict[str, DesiredProject | BconError] = OrderedDict()
+        self._answers: Recent[_Answer | BconError] = Recent(_CACHED_PROJECTS)
+        self._hashed: Recent[DesiredProject] = Recent(_CACHED_PROJECTS)
         self._files = FileMemory()
         self._version: str | None = None
         self.runs = 0
@@ -161,31 +177,46 @@ class ComposeReader:
             claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
             return _problem(running or claimed, now, ProjectProblem.NO_BINARY, HOW_TO_GET_ONE)
         key = self._cache_key(invocation)
-        with self._lock:
-            answer = self._cache.get(key) if key else None
-            if key and answer is not None:
-                self._cache.move_to_end(key)
+        answer = self._answers.get(key)
         if answer is None:
             answer = self._ask(invocation, now)
-            if key and not isinstance(answer, DeadlineExceededError):
-                self._keep(key, answer)
+            if not isinstance(answer, DeadlineExceededError):
+                self._answers.keep(key, answer)
         if isinstance(answer, BconError):
             raise answer
-        return answer.model_copy(update={"resolved_at": now})
+        project = self._with_living_hashes(answer, invocation, running, key)
+        return project.model_copy(update={"resolved_at": now})
 
-    def _keep(self, key: str, answer: DesiredProject | BconError) -> None:
-        with self._lock:
-            self._cache[key] = answer
-            while len(self._cache) > _CACHED_PROJECTS:
-                self._cache.popitem(last=False)
+    def _with_living_hashes(
+        self, answer: _Answer, invocation: Invocation, running: RunningProject | None, key: str | None
+    ) -> DesiredProject:
+        """Return the project with the hashes that hang on living containers."""
+        if not answer.shared or running is None or self._options.path_map:
+            return answer.project
+        living = find_living(answer.shared, running.first_containers)
+        services = answer.project.services or ()
+        text = render_living(living, frozenset(one.name for one in services))
+        if not living or len(text) > _PIPE_CHARACTERS:
+            return answer.project
+        key = key and f"{key} {text}"
+        project = self._hashed.get(key)
+        if project is None:
+            hashes = resolve_living_hashes(invocation, partial(self._run, given=text))
+            known = {one.name: hashes.get(one.name) for one in services if one.name in living and not one.doubtful}
+            told = tuple(
+                one.model_copy(update={"config_hash": known.get(one.name, one.config_hash)}) for one in services
+            )
+            project = answer.project.model_copy(update={"services": told})
+            self._hashed.keep(key, project)
+        return project
 
-    def _ask(self, invocation: Invocation, now: datetime) -> DesiredProject | BconError:
+    def _ask(self, invocation: Invocation, now: datetime) -> _Answer | BconError:
         try:
             resolved = resolve_model(invocation, self._run)
         except BconError as error:
             return error
         try:
-            return self._make(resolved, invocation, now)
+            return _Answer(self._make(resolved, invocation, now), find_shared(resolved.model.get("services") or {}))
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
             return explain_failure("unusable value", [str(file) for file in invocation.files])
 
@@ -207,7 +238,7 @@ class ComposeReader:
             }
         )
 
-    def _run(self, arguments: tuple[str, ...], cwd: Path, extra: Mapping[str, str]) -> RunOutcome:
+    def _run(self, arguments: tuple[str, ...], cwd: Path, extra: Mapping[str, str], given: str = "") -> RunOutcome:
         options = self._options
         limits = RunLimits(options.timeout_seconds, options.memory_bytes, max(1, round(options.timeout_seconds)))
         home = {} if options.trusted else {"HOME": UNKNOWN_HOME}
@@ -218,6 +249,7 @@ class ComposeReader:
                 cwd=cwd,
                 environ={**options.environ, **home, **extra},
                 limits=limits,
+                given=given.encode(),
             )
         except PermissionError as error:
             msg = f"The Compose binary may not be started in {cwd}: {error.strerror}."

@@ -60,8 +60,17 @@ class RunOutcome:
     timed_out: bool = False
 
 
-def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], limits: RunLimits) -> RunOutcome:
+def run_compose(
+    command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], limits: RunLimits, given: bytes = b""
+) -> RunOutcome:
     """Run the binary without a shell, with limits, in a process group of its own that never outlives the call.
+
+    Args:
+        command: Program and arguments.
+        cwd: Where it runs.
+        environ: All that it sees of an environment.
+        limits: What it may use.
+        given: What it finds on its standard input; no more than a pipe holds.
 
     Raises:
         OSError: The binary cannot be started.
@@ -70,12 +79,13 @@ def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str]
         [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *command],
         cwd=cwd,
         env=_environment(environ),
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
+        _give(process, given)
         output, errors, timed_out = _collect(process, clock.monotonic() + limits.timeout_seconds)
     finally:
         _end(process)
@@ -89,6 +99,14 @@ def run_compose(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str]
 def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {key: value for key, value in environ.items() if not key.startswith(_WITHHELD_PREFIXES)}
     return {"PATH": "/usr/bin:/bin", **kept, **_FORCED}
+
+
+def _give(process: "subprocess.Popen[bytes]", given: bytes) -> None:
+    """Fill the standard input and close it; a program that does not read can neither hold nor hurt us."""
+    if process.stdin is not None:
+        with process.stdin as pipe, contextlib.suppress(BlockingIOError, BrokenPipeError):
+            os.set_blocking(pipe.fileno(), False)
+            os.write(pipe.fileno(), given)
 
 
 def _collect(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[bytes, bytes, bool]:

@@ -80,7 +80,8 @@ def compare_fields(
         if path not in expected and not _is_excused(path, service, config, names, pairing)
     ]
     found += _name_differences(service, container, pairing.project.name)
-    return tuple(sorted(_without_consequences(found), key=lambda one: one.path))
+    kept = [one for one in _without_consequences(found) if not _is_taken_by_entrypoint(one, found, service, config)]
+    return tuple(sorted(kept, key=lambda one: one.path))
 
 
 def _judge_lack(difference: FieldDifference, pairing: ProjectPairing) -> FieldDifference:
@@ -131,6 +132,11 @@ def _is_filled_in(path: str, value: FieldValue, service: DesiredService) -> bool
     if path.startswith("logging.options.") and "logging.driver" in service.fields:
         return False
     return _root(path) in _ENGINE_FILLS
+
+
+def find_engine_choices(service: DesiredService) -> list[str]:
+    """Return what a service declares and the engine sets anyway: where both agree no container tells who asked."""
+    return sorted({root for path in service.fields if (root := _root(path)) in _ENGINE_FILLS})
 
 
 def is_usual(difference: FieldDifference, pairing: ProjectPairing) -> bool:
@@ -190,7 +196,10 @@ def _name_differences(service: DesiredService, container: ContainerFacts, projec
 
 
 def _without_consequences(found: list[FieldDifference]) -> list[FieldDifference]:
-    """Leave out what only follows from another difference: the aliases of a lost network, the expose of a port."""
+    """Leave out what only follows from another difference.
+
+    The aliases of a lost network, the expose of a port, the mounts that came with another container's volumes.
+    """
     paths = {one.path for one in found}
     whole = {path for path in paths if path.startswith("networks.") and _is_whole_network(path, found)}
     return [
@@ -198,8 +207,20 @@ def _without_consequences(found: list[FieldDifference]) -> list[FieldDifference]
         for one in found
         if not any(one.path.startswith(f"{network}.") for network in whole)
         and not (one.path.endswith(_MOUNT_OPTIONS) and one.path.rpartition(".")[0] in paths)
+        and not (one.path.startswith("volumes.") and one.expected is None and "volumes_from" in paths)
         and not (one.path.startswith("expose.") and f"ports.{one.path.removeprefix('expose.')}" in paths)
     ]
+
+
+def _is_taken_by_entrypoint(
+    difference: FieldDifference, found: list[FieldDifference], service: DesiredService, config: ConfigFacts
+) -> bool:
+    """Return whether only the image's command came or went, with an entrypoint that takes it away."""
+    declared = service.fields.get("command")
+    if difference.path != "command" or (declared is not None and declared.fingerprint):
+        return False
+    own = (None, (config.image_fields or {}).get("command"))
+    return difference.actual in own and any(one.path == "entrypoint" for one in found)
 
 
 def _is_whole_network(path: str, found: list[FieldDifference]) -> bool:

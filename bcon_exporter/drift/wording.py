@@ -1,7 +1,10 @@
 """How a difference is said, so that it tells what changed and never an environment value."""
 
+from collections.abc import Iterable
+
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
 
 ABSENT = "absent"
 _FINGERPRINT_DIGITS = 8
@@ -41,3 +44,9 @@ def say_dropped(difference: FieldDifference, containers: list[str]) -> str:
     where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
     expected = say_value(difference.path, difference.expected, difference.actual)
     return f"{where} was made with {difference.path} {expected}, but its engine does not do that: it has no effect."
+
+
+def say_paused(containers: Iterable[ContainerFacts]) -> str:
+    """Return a sentence when one of the containers is paused: `up` tries to start it and fails (20.10)."""
+    paused = [one.name for one in containers if one.state is ContainerState.PAUSED]
+    return f" `up` cannot start what is paused: `docker unpause {' '.join(paused[:3])}`." if paused else ""

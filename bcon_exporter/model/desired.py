@@ -31,6 +31,7 @@ class RunningProject(Frozen):
         config_files, working_dir, environment_files: As the labels of the newest container that names files say.
         newest_created_at: When its newest container was made.
         is_stack: A Swarm stack, of which no label names a file.
+        first_containers: Service → the id of the container that others share when they name the service.
     """
 
     name: str
@@ -39,6 +40,7 @@ class RunningProject(Frozen):
     environment_files: tuple[str, ...] = ()
     newest_created_at: UtcDatetime | None = None
     is_stack: bool = False
+    first_containers: dict[str, str] = {}
 
 
 class ProjectProblem(StrEnum):
@@ -60,7 +62,8 @@ class DesiredService(Frozen):
         replicas: `scale`, else `deploy.replicas`, else 1.
         runs_once: True when another service waits for it with `service_completed_successfully`, or it is
             declared as a job: an exit with 0 is done, not down.
-        config_hash: As `config --hash` prints it; None when it cannot be compared.
+        config_hash: As `config --hash` prints it, with the ids of the containers whose namespaces or volumes it shares;
+            None when it cannot be compared.
         fields: What the file declares (see `FieldValue`).
         doubtful: Paths whose value hangs on a variable that could not be resolved.
         unhashed: Paths of files that configs and secrets refer to: the hash knows the reference only.

@@ -45,6 +45,13 @@ def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) ->
     wait_until(lambda: not child.exists() or ") Z " in child.read_text(), "the grandchild has ended", timeout_seconds=5)
 
 
+@pytest.mark.parametrize(("code", "printed"), [("print(sys.stdin.read())", "services: {}"), ("print(1)", "1")])
+def test_what_is_given_is_on_the_standard_input_whether_it_is_read_or_not(code: str, printed: str) -> None:
+    given = b"services: {}"
+    outcome = run_compose(python(f"import sys; {code}"), cwd=HERE, environ={}, limits=RunLimits(), given=given)
+    assert (outcome.exit_code, outcome.output.strip()) == (0, printed)
+
+
 def test_endless_output_is_cut() -> None:
     code = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
     outcome = run_compose(python(code), cwd=HERE, environ={}, limits=RunLimits(timeout_seconds=20))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.normal_form import ABSENT_TEXT
 from bcon_exporter.model.reports import DriftStatus
-from tests.drift.builders import BASE, drift, kinds, only, project, replica, service
+from tests.drift.builders import BASE, drift, kinds, only, project, replica, sealed, service
 
 CONFIG = "config_mismatch"
 
@@ -126,6 +127,35 @@ def test_mounts_of_volumes_from_are_not_the_files_to_declare() -> None:
     desired = project(service(fields={"volumes_from": "container:files"}))
     shared = replica(fields={"volumes_from": "files", "volumes./x": "volume y"})
     assert drift(desired, shared).status is DriftStatus.SYNCED
+
+
+def test_mounts_that_came_with_another_containers_volumes_go_with_them() -> None:
+    shared = replica(fields={"volumes_from": "files", "volumes./x": "volume y"})
+    assert kinds(drift(project(service()), shared)) == [("web", CONFIG, "volumes_from")]
+
+
+ENTRY = '["/entry"]'
+COMMAND = '["serve"]'
+
+
+@pytest.mark.parametrize(
+    ("declared", "runs", "found"),
+    [
+        ({"entrypoint": ENTRY, "command": ABSENT_TEXT}, {"command": COMMAND}, ["entrypoint"]),
+        ({}, {"entrypoint": ENTRY}, ["entrypoint"]),
+        ({}, {"entrypoint": ENTRY, "command": '["other"]'}, ["command", "entrypoint"]),
+        ({"entrypoint": ENTRY, "command": '["new"]'}, {"command": COMMAND}, ["command", "entrypoint"]),
+        ({}, {"command": '["other"]'}, ["command"]),
+    ],
+)
+def test_the_images_command_comes_and_goes_with_an_entrypoint_unnoticed(
+    declared: dict[str, str], runs: dict[str, str], found: list[str]
+) -> None:
+    changed = replica(fields=runs)
+    assert changed.config is not None
+    config = changed.config.model_copy(update={"image_fields": sealed({"command": COMMAND})})
+    report = drift(project(service(fields=declared)), changed.model_copy(update={"config": config}))
+    assert [one.field for one in report.differences] == found
 
 
 def test_an_exposed_port_follows_its_published_one() -> None:

@@ -78,6 +78,17 @@ def test_a_service_none_of_whose_containers_runs_is_not_running(state: Container
     assert (found.drift_type, found.severity, found.stop_requested) == (DriftType.NOT_RUNNING, Severity.ERROR, None)
 
 
+def test_a_paused_container_is_said_to_be_more_than_compose_can_start() -> None:
+    paused = replica(state=ContainerState.PAUSED)
+    assert "docker unpause shop-web-1" in only(drift(project(service()), paused)).message
+    one_of_two = only(drift(project(service(replicas=2)), replica("web", 2), paused))
+    assert (one_of_two.drift_type, "docker unpause shop-web-1" in one_of_two.message) == (
+        DriftType.REPLICA_MISMATCH,
+        True,
+    )
+    assert "unpause" not in only(drift(project(service()), replica(state=EXITED, exit_code=1))).message
+
+
 def test_a_crash_loop_is_a_symptom_and_no_drift() -> None:
     assert drift(project(service()), replica(state=ContainerState.RESTARTING)).status is DriftStatus.SYNCED
 
@@ -165,6 +176,14 @@ def test_an_unequal_hash_alone_is_one_likely_mismatch() -> None:
     found = only(drift(project(service()), replica(claim={"config_hash": "h2"})))
     assert (found.drift_type, found.field, found.severity) == (DriftType.CONFIG_MISMATCH, None, Severity.INFO)
     assert found.confidence == 0.6
+    assert found.message.endswith("The file may say the same in another way.")
+
+
+def test_an_unequal_hash_alone_names_what_no_container_tells() -> None:
+    fields = {"runtime": "runc", "user": "5"}
+    desired = project(service(fields=fields, unseen=("platform",)))
+    found = only(drift(desired, replica(fields=fields, claim={"config_hash": "h2"})))
+    assert found.message.endswith("It may be in what a container does not tell: platform, runtime.")
 
 
 def test_an_unequal_hash_of_another_minor_version_alone_is_a_remark() -> None:

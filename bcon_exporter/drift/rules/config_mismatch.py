@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bcon_exporter.drift.actions import compare_hash, find_action
-from bcon_exporter.drift.fields import FieldDifference, compare_fields, is_usual
+from bcon_exporter.drift.fields import FieldDifference, compare_fields, find_engine_choices, is_usual
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.resources import find_changed_resources
@@ -117,9 +117,10 @@ def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> Se
 
 
 def _say_unseen(pair: ServicePairing) -> str:
-    if not pair.service.unseen:
+    names = (*pair.service.unseen, *find_engine_choices(pair.service))
+    if not names:
         return "The file may say the same in another way."
-    return f"It may be in what no container shows: {', '.join(pair.service.unseen)}."
+    return f"It may be in what a container does not tell: {', '.join(names)}."
 
 
 CONFIG_MISMATCH = DriftRule(DriftType.CONFIG_MISMATCH, "docs/drift.md, Decisions", _find)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule
+from bcon_exporter.drift.wording import say_paused
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 
@@ -24,7 +25,7 @@ def _drift(pair: ServicePairing) -> ServiceDrift:
         drift_type=DriftType.NOT_RUNNING,
         expected="running",
         actual=states,
-        message=f"Service {name} does not run: {states}.{by_hand}",
+        message=f"Service {name} does not run: {states}.{by_hand}{say_paused(pair.replicas)}",
         severity=Severity.INFO if stopped else Severity.ERROR,
         container_name=pair.replicas[0].name,
         stop_requested=stopped,

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.drift.rule import DriftRule
+from bcon_exporter.drift.wording import say_paused
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
 
@@ -20,7 +21,7 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
             drift_type=DriftType.REPLICA_MISMATCH,
             expected=str(wanted),
             actual=str(running),
-            message=f"Service {pair.service.name} runs {running} of {wanted} replicas.",
+            message=f"Service {pair.service.name} runs {running} of {wanted} replicas.{say_paused(pair.replicas)}",
             severity=Severity.INFO if stopped else Severity.WARNING,
             stop_requested=stopped,
             compose_would=action if too_few else "remove_orphan",
