@@ -4,10 +4,12 @@ One walk over the heads ("key=") of a line, so that a line of ten thousand pairs
 """
 
 import re
+from typing import Any
 
 import re2
 
-from bcon_exporter.model.secret_keys import key_strength, words
+from bcon_exporter.model.secret_keys import key_strength
+from bcon_exporter.model.secret_prose import PROSE_ENDS, is_message
 from bcon_exporter.model.secret_shapes import MASK, MOST_MATCHES, looks_random
 
 _WORDS = (
@@ -25,25 +27,12 @@ _QUOTED = re.compile(
 )
 _STOP = re.compile(r"[\s\"'&,;]")
 _NEXT_PAIR = re.compile(r"[\\\"' {]{0,4}[\w.-]{1,64}[=:\\\"]")
-_ENDS = ".,;:!?)]}>"
+_CALL = re.compile(r"[a-z][a-z_-]{2,31}\([^()\s]*\)")
+"""What dovecot's "auth: passwd-file(bob,192.0.2.9): " looks like, and no generated value."""
 _MOST_NAMES = 5 * MOST_MATCHES
 _PEEK_CHARS = 256
 """So much of a value tells whether it looks random."""
 
-# Words that follow "token:" or "password =" in messages; each stands for no secret.
-PLAIN_WORDS = words(
-    "a an the no not is was are be been has have had must may can cannot could should would will invalid unexpected "
-    "expired expires missing required requires incorrect wrong bad failed failure failing error errors denied "
-    "rejected refused accepted ok okay success successful succeeded true false yes null none nil undefined empty unset "
-    "set changed change updated reset created deleted removed revoked renewed refreshed rotated loaded found "
-    "unknown malformed unsupported disabled enabled optional mandatory default valid verified unable unauthorized "
-    "forbidden only using use used for from to at in of on by with without and or but if when while this that it its "
-    "your user users access authentication authorization basic bearer digest ntlm negotiate end eof string number "
-    "object array type length too must enter please check see received got given expected include omit same-origin "
-    "public private read write admin signing generated generating auto skipping skipped ignoring ignored hidden "
-    "redacted masked filtered protected sensitive secret pass fail passed mismatch mismatched could't "
-    "connection login account session key token password"
-)
 _EMPTY_VALUES = frozenset(("", "null", "none", "nil", "true", "false", "undefined", "yes", "no", "on", "off", MASK))
 _PLACEHOLDERS = ("${", "$(", "{{", "%(")
 _SHORT_KEYS = frozenset(("pass", "key", "pat", "pw", "otp", "cookie", "token"))
@@ -66,13 +55,23 @@ def mask_pairs(line: str) -> str:
             continue
         strength = key_strength(match.group(1))
         secret += strength != "no"
-        if strength == "no" or start >= len(line) or line.startswith(_PLACEHOLDERS, start):
+        if (
+            strength == "no"
+            or start >= len(line)
+            or line.startswith(_PLACEHOLDERS, start)
+            or _is_user_list(line, match)
+        ):
             continue
         found = _find_value(line, start, weak=strength == "weak", key=match.group(1), middle=match.group(2))
         if found is not None:
             done += [line[position : found[0]], MASK]
             position = found[1]
     return "".join(done) + line[position:] if done else line
+
+
+def _is_user_list(line: str, match: Any) -> bool:
+    """Return whether the name is the system's list of users, which holds no password since shadow files hold them."""
+    return str(match.group(1)) == "passwd" and line.endswith("/etc/", 0, match.start(1))
 
 
 def _find_value(line: str, start: int, *, weak: bool, key: str, middle: str) -> tuple[int, int] | None:
@@ -84,13 +83,16 @@ def _find_value(line: str, start: int, *, weak: bool, key: str, middle: str) -> 
         first = start + len(quote)
         closed = text.endswith(quote) and len(text) >= 2 * len(quote)
         last = start + len(text) - (len(quote) if closed else 0)
-        if _keeps(key, line[first:last], weak=weak, in_prose=False):
+        if _keeps(key, line[first:last], weak=weak):
             return None
         if weak and quoted.end() == start + _PEEK_CHARS:
             return _find_value(line, start, weak=False, key="password", middle=middle)
         return first, last
     last = _find_end(line, start, start + _PEEK_CHARS if weak else len(line))
-    if last == start or _keeps(key, line[start:last], weak=weak, in_prose=":" in middle or middle != middle.strip()):
+    if last == start or _keeps(key, line[start:last], weak=weak):
+        return None
+    in_prose = ":" in middle or middle != middle.strip()
+    if in_prose and (_CALL.match(line, start) if weak else is_message(line, start, line[start:last])):
         return None
     return start, _find_end(line, start, len(line)) if weak else last
 
@@ -104,16 +106,14 @@ def _find_end(line: str, start: int, limit: int) -> int:
             if match.group() in "&,;":
                 return end
             break
-    return start + (len(line[start:end].rstrip(_ENDS)) or end - start)
+    return start + (len(line[start:end].rstrip(PROSE_ENDS)) or end - start)
 
 
-def _keeps(key: str, value: str, *, weak: bool, in_prose: bool) -> bool:
+def _keeps(key: str, value: str, *, weak: bool) -> bool:
     """Return whether a value under a key may stand."""
     low = value.lower()
     if low in _EMPTY_VALUES or value.strip("*•xX.<>[]") == "" or value.startswith(_PLACEHOLDERS):
         return True
     if weak:
         return not looks_random(value)
-    if value.isdigit() and len(value) <= 3 and key.lower() in _SHORT_KEYS:  # noqa: PLR2004 - a count ("pass: 12")
-        return True
-    return in_prose and low.strip(_ENDS + "'\"`(") in PLAIN_WORDS
+    return value.isdigit() and len(value) <= 3 and key.lower() in _SHORT_KEYS  # noqa: PLR2004 - a count ("pass: 12")

@@ -3,23 +3,23 @@
 from typing import Any
 
 from bcon_exporter.model.secret_keys import key_strength, words
-from bcon_exporter.model.secret_pairs import KEY, PLAIN_WORDS
+from bcon_exporter.model.secret_pairs import KEY
+from bcon_exporter.model.secret_prose import is_message, is_plain
 from bcon_exporter.model.secret_shapes import MASK, Rule, looks_random
 
-_ENDS = ".,;:!?)]}>"
 _NO_SECRETS = words("commit sha sha1 sha256 md5 digest hash etag fingerprint checksum revision id uid uuid image layer")
 
 
 def _authorization(match: Any) -> str:
     head, scheme, value = match.group(1), match.group(2) or "", match.group(3)
-    if value.lower().strip(_ENDS) in PLAIN_WORDS and not scheme:
+    if not scheme and is_message(match.string, match.start(3), value):
         return str(match.group())
     return f"{head}{scheme}{MASK}"
 
 
 def _flag(match: Any) -> str:
     flag, value = match.group(1), match.group(3)
-    if key_strength(flag.lstrip("-")) != "strong" or value.startswith("-") or value.lower() in PLAIN_WORDS:
+    if key_strength(flag.lstrip("-")) != "strong" or value.startswith("-") or is_plain(value):
         return str(match.group())
     return str(match.group()).removesuffix(value) + MASK
 
@@ -36,8 +36,7 @@ def _first(match: Any) -> str:
 
 
 def _announced(match: Any) -> str:
-    value = match.group(2)
-    if value.lower().strip(_ENDS + "'\"`(") in PLAIN_WORDS:
+    if is_message(match.string, match.start(2), match.group(2)):
         return str(match.group())
     return f"{match.group(1)}{MASK}"
 

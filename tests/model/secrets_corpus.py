@@ -4,6 +4,8 @@ POSITIVES: (text, secret): the secret must not be in the masked text. NEGATIVES:
 """
 
 import base64
+import errno
+import os
 import random
 import string
 
@@ -79,6 +81,31 @@ def _by_key() -> list[tuple[str, str]]:
             value = make(ALNUM, 14) if ("&" in form or ";" in form or "--" in form) else _password()
             found.append((form.format(k=key, v=value), value))
     return found
+
+
+_COMMON = """
+admin administrator password passw0rd pass secret letmein welcome changeme default guest login master root user users
+test public private key token access read write session account sensitive monkey dragon qwerty 123456 iloveyou mount
+permission operation parameter variable environment signature binary file open stat dial lookup
+"""
+COMMON_PASSWORDS = _COMMON.split()
+ENDINGS = (
+    "", " ", ".", ", retrying", " for user bob", " (user bob)", " is invalid", " was rejected", ": permission denied",
+    " expired", "; host=db", " user=bob", " logged in", " and more words", "\t", " -> ok", " # from the vault",
+)  # fmt: skip
+"""What may stand behind a value without making it less of one."""
+
+
+def _common() -> list[tuple[str, str]]:
+    """Passwords that are words of messages too, where they stand alone."""
+    heads = (
+        "password: {}",
+        "PASSWORD={}",
+        "  db_password: {}",
+        "{{'token': '{}'}}",
+        "user: bob, password: {}, host: x",
+    )
+    return [(head.format(word), head.format(word)) for word in COMMON_PASSWORDS for head in heads]
 
 
 def _issued() -> list[tuple[str, str]]:
@@ -246,7 +273,16 @@ def _phrases() -> list[tuple[str, str]]:
 
 POSITIVES: list[tuple[str, str]] = [
     (text, secret)
-    for text, secret in (*_by_key(), *_issued(), *_urls(), *_headers(), *_key_blocks(), *_hashes(), *_phrases())
+    for text, secret in (
+        *_by_key(),
+        *_common(),
+        *_issued(),
+        *_urls(),
+        *_headers(),
+        *_key_blocks(),
+        *_hashes(),
+        *_phrases(),
+    )
 ]
 
 _PLAIN_LINES = """\
@@ -405,4 +441,34 @@ def _made_negatives() -> list[str]:
     return found
 
 
-NEGATIVES: list[str] = [*_PLAIN_LINES, *_made_negatives()]
+MESSAGES = (
+    "unbound variable", "parameter not set", "parameter null or not set", "is not set", "variable is not set",
+    "is required", "missing", "must be set", "invalid value", "environment variable required", "not found", "required",
+    "illegal base64 data at input byte 4", "signature is invalid", "token contains an invalid number of segments",
+    "yaml: line 3: mapping values are not allowed in this context", "did not find expected key",
+    "context deadline exceeded", "already exists", "binary file matches", "input/output error",
+    'Post "https://auth.test/t": dial tcp: lookup auth.test: no such host', "open /run/secrets/x: permission denied",
+    "dial tcp 10.0.0.7:443: connect: connection refused", "stat /srv/x: no such file or directory",
+    "mount /etc:/srv/x (via /proc/self/fd/6), flags: 0x5000: not a directory", 'secret "db" not found',
+    *(os.strerror(number) for number in sorted(errno.errorcode)),
+)  # fmt: skip
+"""What programs say behind the name of a secret, its variable or its file."""
+NAMED = (
+    "entrypoint.sh: line 3: DB_PASSWORD: ", "sh: 1: API_KEY: ", "error: secret: ", "Password: ", "get token: ",
+    "open /run/secrets/db_password: ", "cat: /run/secrets/token: ", "failed to decode token: ", "APP_SECRET: ",
+    "/app/secrets.yaml: ", "chown: /var/lib/secrets: ", "stat /srv/creds/apikey: ",
+)  # fmt: skip
+
+
+def _messages() -> list[str]:
+    return [
+        *(f"{name}{message}" for name in NAMED for message in MESSAGES),
+        'rootfs_linux.go:76: mounting "/etc" to rootfs at "/etc/passwd": mount /etc:/etc/passwd, flags: 0x5000',
+        '"/etc/passwd": mount: /etc/passwd: must be a directory',
+        "grep: /etc/passwd: binary file matches",
+        "auth: passwd-file(bob,192.0.2.9): unknown user",
+        "auth-worker(77): passwd-file(bob,192.0.2.9): no passwd file: /etc/dovecot/users",
+    ]
+
+
+NEGATIVES: list[str] = [*_PLAIN_LINES, *_made_negatives(), *_messages()]

@@ -1,13 +1,24 @@
 """Promise: no secret of the corpora survives masking, plain text does, and no text makes masking slow or unstable."""
 
+import string
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bcon_exporter.model.masking import MASK, Sealer, is_secret_key, mask_lines, mask_pair, mask_text, safe_text
-from tests.model.secrets_corpus import ALNUM, B64, NEGATIVES, POSITIVES, make
+from tests.model.secrets_corpus import (
+    ALNUM,
+    B64,
+    COMMON_PASSWORDS,
+    ENDINGS,
+    MESSAGES,
+    NAMED,
+    NEGATIVES,
+    POSITIVES,
+    make,
+)
 
 
 def test_the_corpora_are_large_enough_to_mean_something() -> None:
@@ -29,6 +40,51 @@ def test_masking_twice_changes_nothing_more() -> None:
     for text, _ in POSITIVES:
         once = mask_text(text)
         assert mask_text(once) == once
+
+
+NAMES_OF_SECRETS = st.sampled_from(
+    (
+        "password",
+        "DB_PASSWORD",
+        "token",
+        "client_secret",
+        "apiKey",
+        "/run/secrets/token",
+        "/srv/creds/db_password",
+        "otp",
+    )
+)
+BEFORE = st.sampled_from(("", "ERROR ", "config: ", "user=bob ", "sh: 1: ", "{", "[main] "))
+BETWEEN = st.sampled_from(("=", ": ", ":", " = ", " => ", " := "))
+SECRETS = st.one_of(
+    st.sampled_from(COMMON_PASSWORDS),
+    st.text(string.ascii_letters + string.digits + "!#$%*+-./?@^_~", min_size=6, max_size=24).filter(
+        lambda text: any(c.isdigit() for c in text) and any(c.isalpha() for c in text) and "***" not in text
+    ),
+)
+
+
+@settings(max_examples=1500)
+@given(BEFORE, NAMES_OF_SECRETS, BETWEEN, SECRETS, st.sampled_from(ENDINGS))
+def test_no_value_passes_for_a_message_whatever_stands_behind_it(
+    before: str, name: str, between: str, secret: str, ending: str
+) -> None:
+    head = f"{before}{name}{between}"
+    assume(not _reads_as_a_message(secret, ending, between))
+    assert not mask_text(f"{head}{secret}{ending}").startswith(head + secret[:6])
+
+
+def _reads_as_a_message(secret: str, ending: str, between: str) -> bool:
+    """ "token is invalid", "permission denied": two words that no reader takes for a value and what is said of it."""
+    return between != "=" and secret.isalpha() and ending.strip().split(" ")[0] in {"is", "was", "expired"}
+
+
+@given(
+    BEFORE, st.sampled_from(NAMED), st.sampled_from(MESSAGES), st.sampled_from(("", ".", " (exit 1)", ", giving up"))
+)
+def test_a_message_behind_the_name_of_a_secret_is_kept(before: str, name: str, message: str, ending: str) -> None:
+    text = f"{before}{name}{message}{ending}"
+    assert mask_text(text) == text
 
 
 FRAGMENTS = st.lists(

@@ -91,7 +91,8 @@ def _start(engine: PrivateEngine, scenario: Scenario) -> None:
         if verb == "await":
             _await_state(engine, scenario.id, rest[0])
         else:
-            _insist(engine, verb, *rest, scenario.id)
+            named = [word.replace("{}", scenario.id) for word in rest]
+            _insist(engine, verb, *(named if named != rest else [*rest, scenario.id]))
 
 
 def _insist(engine: PrivateEngine, *command: str) -> None:

@@ -26,7 +26,8 @@ class Scenario(Frozen):
         options: Of `docker run`, as one would type them.
         command: What it runs; or `sh`, a shell script; or `replay`, a file of logs/ that it prints.
         ends: With `replay`: the exit code; without it the container goes on running.
-        after: Docker commands without the container's name, one after the other; `await STATE` waits for its health.
+        after: Docker commands, one after the other, with the container's name in place of `{}` or else at their end;
+            `await STATE` waits for its health.
         group: Containers of a group are started one after the other, in the table's order.
         subnet: Of the network, where its containers have fixed addresses.
         symptoms: Exactly these, severities above info.
