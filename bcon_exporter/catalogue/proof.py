@@ -1,5 +1,7 @@
 """Proves one pattern: it compiles, finds its examples, leaves its look-alikes alone, and is fast on hostile text."""
 
+from typing import Any
+
 import re2
 
 from bcon_exporter import clock
@@ -15,25 +17,38 @@ def find_flaw(pattern: SignaturePattern) -> str | None:
     """Say in one clause what is wrong with `pattern`, None when nothing is."""
     try:
         compiled = compile_pattern(pattern.regex)
+        unless = compile_pattern(pattern.unless) if pattern.unless is not None else None
     except re2.error as error:
         reason = error.args[0] if error.args else "not valid"
         return f"not an RE2 expression: {reason.decode(errors='replace') if isinstance(reason, bytes) else reason}"
-    if compiled.search(b"") is not None:
+    if any(one is not None and one.search(b"") is not None for one in (compiled, unless)):
         return "it matches an empty line"
-    for number, example in enumerate(pattern.matches):
-        if compiled.search(_encode(example)) is None:
-            return f"it does not find its example {number + 1} of `matches`"
-    for number, example in enumerate(pattern.ignores):
-        if compiled.search(_encode(example)) is not None:
-            return f"it finds line {number + 1} of `ignores`"
     if set(compiled.groupindex) - {b"peer", b"other"}:
         return "the only named groups allowed are `peer` and `other`"
-    if compiled.programsize > MAX_PROGRAM:
+    if any(one is not None and one.programsize > MAX_PROGRAM for one in (compiled, unless)):
         return "it is too large; avoid counted repeats"
-    slowest = slowest_seconds(pattern)
-    if slowest > MAX_SECONDS:
-        return f"it takes {slowest * 1000:.0f} ms on a 64 KiB line; at most {MAX_SECONDS * 1000:.0f} ms are allowed"
+    return _wrong_example(pattern, compiled, unless) or _slowness(pattern)
+
+
+def _wrong_example(pattern: SignaturePattern, compiled: Any, unless: Any) -> str | None:
+    def finds(text: str) -> bool:
+        line = _encode(text)
+        return compiled.search(line) is not None and (unless is None or unless.search(line) is None)
+
+    for number, example in enumerate(pattern.matches):
+        if not finds(example):
+            return f"it does not find its example {number + 1} of `matches`"
+    for number, example in enumerate(pattern.ignores):
+        if finds(example):
+            return f"it finds line {number + 1} of `ignores`"
     return None
+
+
+def _slowness(pattern: SignaturePattern) -> str | None:
+    slowest = slowest_seconds(pattern)
+    if slowest <= MAX_SECONDS:
+        return None
+    return f"it takes {slowest * 1000:.0f} ms on a 64 KiB line; at most {MAX_SECONDS * 1000:.0f} ms are allowed"
 
 
 def hostile_lines(pattern: SignaturePattern) -> list[bytes]:
@@ -47,13 +62,14 @@ def hostile_lines(pattern: SignaturePattern) -> list[bytes]:
 
 def slowest_seconds(pattern: SignaturePattern) -> float:
     """Seconds that the slowest hostile line takes, each at its best of a few attempts (the machine may be busy)."""
-    compiled = compile_pattern(pattern.regex)
+    expressions = [compile_pattern(regex) for regex in (pattern.regex, pattern.unless) if regex is not None]
     slowest = 0.0
     for text in hostile_lines(pattern):
         best = float("inf")
         for _ in range(ATTEMPTS):
             started = clock.process_cpu_seconds()
-            compiled.search(text)
+            for compiled in expressions:
+                compiled.search(text)
             best = min(best, clock.process_cpu_seconds() - started)
             if best <= max(slowest, MAX_SECONDS / 4):
                 break

@@ -47,13 +47,13 @@ _UNITS = (Level.DEBUG, Level.INFO, Level.WARNING, Level.ERROR, Level.CRITICAL, L
 """PHP applications' own numbers in JSON: 0 debug to 4 fatal; what lies above is syslog's."""
 _REDIS = {".": Level.DEBUG, "-": Level.INFO, "*": Level.INFO, "#": Level.WARNING}
 
-_PREFIX = re2.compile(r"^[\w.-]+ +\| ")
+_PREFIX = re2.compile(r"^([\w.-]+) +\| ")
 _JSON = re2.compile(
     r'(?i)"(?:@?level|lvl|severity|severity_?text|log\.level|level_?name|log_?level|@l)"\s*:\s*"?([A-Za-z]+|\d+)\b'
 )
 _MONGO_JSON = re2.compile(r'"s" ?: ?"([DIWEF])\d?"')
 _LOGFMT = re2.compile(r'(?i)(?:^|[\s\[{,])(?:level|lvl|severity|loglevel)="?([A-Z]+)"?')
-_KLOG = re2.compile(r"^([IWEF])\d{4,6} \d\d:\d\d:\d\d")
+_KLOG = re2.compile(r"^([IWEF])\d{4,8} \d\d:\d\d:\d\d")
 _LOGCAT = re2.compile(r"^\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ ([VDIWEF]) ")
 _LOGCAT_LEVELS = {**_LETTERS, "V": Level.DEBUG, "E": Level.WARNING}
 """On Android E is what an app says of a missing default; what ends it is F."""
@@ -63,7 +63,11 @@ _SYSLOG = re2.compile(r"^(?:<(\d{1,3})>|%([0-7])\|)|^[\d.: ]{0,24}LOG([0-7])\[")
 _ACCESS = re2.compile(
     r'"(?:GET|POST|PUT|HEAD|DELETE|PATCH|OPTIONS|CONNECT|PROPFIND) [^"]*" (\d{3})\b|^\[GIN\] [^|]*\| (\d{3}) \|'
 )
-_LETTER = re2.compile(r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-|(?:^| )([DIWE])! |\[([DIWEF])\] ")
+_LETTER = re2.compile(
+    r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-|(?:^| )([DIWE])! |\[([DIWEF])\] "
+    r"|\]\[([DIWE])\]\[|^\d[\d:.,TZ/ -]{8,30} ([DINWEC]) \| |^\[[^\]]{8,30}\] [0-9a-f]{8} \S+ +([FEWID])  "
+    r"|^\((EE|WW|II)\) "
+)
 _REPORT = re2.compile(r"^=(CRASH|ERROR|SUPERVISOR|WARNING|INFO|PROGRESS) REPORT====")
 _REPORTS = {"CRASH": Level.ERROR, "SUPERVISOR": Level.ERROR, "PROGRESS": Level.INFO}
 _PHP = re2.compile(
@@ -73,14 +77,27 @@ _PHP_LEVELS = {"Warning": Level.WARNING, "Notice": Level.INFO, "Deprecated": Lev
 _OWN_WARNING = re2.compile(r"^(?:\(node:\d+\) |\S+:\d+: )(?:\[\w+\] )?(\w*Warning): ")
 _NPM = re2.compile(r"^npm (ERR!|error|WARN|warn|notice|info|verb|timing)(?: |$)")
 _IN_BRACKETS = re2.compile(r"[\[<] *(?:[\w.-]+:|[\w .#:-]{1,60}/)?([A-Za-z]{3,13}) *[\]>]")
-_UPPER = re2.compile(rf"(?:^|[\s\[|(<:>./\[-])({_UPPERS})(?:[\s\])>:|,\[!/-]|$)")
+_UPPER = re2.compile(rf"(?:^|[\s\[|(<:>./\[]|[\d\s]-)({_UPPERS})(?:[\s\])>:|,\[!/-]|$)")
 _POSTGRES = re2.compile(r"(?:^|[\s\[])(LOG|HINT|DETAIL|STATEMENT|CONTEXT|QUERY|NOTICE):  ?")
 _START = re2.compile(
     r"^(?:[\d\[][\d:.,TZ+/\s\]-]{3,40}|\w{3} +\d+ [\d:.]+ \S+ |[\w./@-]+(?:\[\d+\])?: |[\w./-]+:\d+: |\[[\w./-]+\] )*"
     rf"(?i:({_ANY})(?: error)?(?:\[\d+\])?(?::| ?\t|  | -))"
 )
+_TAGGED = re2.compile(
+    rf"^\s*[\w.-]+:({_ANY})\s+\d|\w\[[\d:]+\]:? (?i:({_ANY})): "
+    r"|\b(?:kern|user|daemon|auth|authpriv|local\d|mail|cron|syslog|ftp)"
+    r"\.(debug|info|notice|warn|warning|err|crit|alert|emerg) "
+    rf"|^\[?\d[\d:.,TZ/+ -]{{7,32}}\]?:? (?:\d+: )?"
+    rf"(?i:({_ANY}|critical|information)(?: ?: |/)|(trace|debug|info|notice) +\S)"
+)
+"""The level behind the program's name, its number or the facility; a word alone only where it says that all is well."""
 _WORD = re2.compile(r"^(trace|debug|dbug|info|notice|warn|warning|fail|crit|fatal|critical):? ")
 _COLUMN = re2.compile(rf"[,|] ?(?i:({_ANY})) *(?:[,|]|  )")
+
+
+def is_level_name(word: str) -> bool:
+    """Whether a word is the name of a level, as loggers write them."""
+    return word.lower() in _NAMES
 
 
 def level_of(text: str) -> Level:
@@ -92,7 +109,7 @@ def level_of(text: str) -> Level:
 def _level_of_head(head: str) -> Level:
     if " | " in head:
         prefix = _PREFIX.match(head)
-        head = head[prefix.end() :] if prefix is not None else head
+        head = head[prefix.end() :] if prefix is not None and not is_level_name(prefix.group(1)) else head
     for read in _readers(head):
         level = read(head)
         if level is not None:
@@ -132,6 +149,7 @@ def _other_readers(head: str) -> Iterator[Callable[[str], Level | None]]:
     yield _letter
     yield _token
     yield _start
+    yield _tagged
     if "," in head or "|" in head:
         yield _column
 
@@ -191,7 +209,7 @@ def _letter(head: str) -> Level | None:
     found = _LETTER.search(head)
     if found is None:
         return None
-    return _NAMES[next(group for group in found.groups() if group is not None).lower()]
+    return _NAMES[next(group for group in found.groups() if group is not None)[0].lower()]
 
 
 def _name(pattern: Any, head: str) -> Level | None:
@@ -233,6 +251,11 @@ def _start(head: str) -> Level | None:
     if found is not None:
         return _NAMES[found.group(1).lower()]
     return _name(_WORD, head)
+
+
+def _tagged(head: str) -> Level | None:
+    found = _TAGGED.search(head)
+    return None if found is None else _NAMES[next(group for group in found.groups() if group is not None).lower()]
 
 
 def _column(head: str) -> Level | None:

@@ -10,13 +10,14 @@ from itertools import starmap
 
 import re2
 
+from bcon_exporter.diagnosis.levels import is_level_name
 from bcon_exporter.model.cleaning import clip_text, strip_controls
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.masking import mask_lines
 
 MAX_LINE_CHARS = 8192
 
-_COMPOSE = re2.compile(r"^[a-zA-Z0-9][\w.-]{0,100} {0,60}\|(?: |$)")
+_COMPOSE = re2.compile(r"^([a-zA-Z0-9][\w.-]{0,100}) {0,60}\|(?: |$)")
 _STAMP = re2.compile(r"^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ")
 _CRI = re2.compile(r"^(stdout|stderr) ([FP]) ")
 
@@ -53,11 +54,11 @@ def _unwrapped(texts: Sequence[str]) -> list[tuple[datetime | None, str]]:
 
 
 def without_prefix(text: str) -> str:
-    """Return a line without the name that `docker compose logs` puts in front."""
+    """Return a line without the name that `docker compose logs` puts in front; a level in its place is none."""
     if "|" not in text[:160]:
         return text
     prefix = _COMPOSE.match(text)
-    return text if prefix is None else text[prefix.end() :]
+    return text if prefix is None or is_level_name(prefix.group(1)) else text[prefix.end() :]
 
 
 def split_stamp(text: str) -> tuple[datetime | None, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
+from bcon_exporter.diagnosis.clients import names_client
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
@@ -214,7 +215,7 @@ def _hits(
     for number, indexes in matches:
         for index in indexes:
             signature = screen.owner(index)
-            if not screen.counts(index, level):
+            if not screen.counts(index, level) or (signature.client and not names_client(buffer.texts[number])):
                 continue
             if signature.id not in hits:
                 line = buffer.line(number)

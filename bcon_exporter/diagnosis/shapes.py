@@ -59,6 +59,7 @@ _NAMES = re2.compile(
     "(?i)"
     r"(?:--?|[\w.:-]*/|[\w.-]*_)[\w./=-]*(?:error|fail|fatal|panic|abort|critical|exception)[\w./=-]*"
     r"|\b[\w-]*(?:errors?|failures?|fatal|exceptions?)[\w-]*\.(?:log|html?|php|py|js|ts|rb|go|java|txt|json|ya?ml|sh|c)\b"
+    r"|(?-i:\b(?:[a-z0-9_-]+\.)+[a-z0-9_-]*(?:error|fail)[a-z0-9_-]*(?:[^\w:]|$)|\b(?:error|failure)s?\.[a-z][\w.-]*)"
     r"|'[^' ]*(?:error|fail)[^' ]*'|\"[^\" ]*(?:error|fail)[^\" ]*\""
 )
 """Paths, options, identifiers and quoted words: a trigger word inside them is a name."""

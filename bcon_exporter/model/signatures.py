@@ -73,9 +73,11 @@ class SignaturePattern(Frozen):
         matches: Lines it must find.
         ignores: Lines that look alike and must not be found.
         level: From which level on it counts, where that differs from the signature's.
+        unless: A second expression; in a line that it finds, the first says something else and does not count.
     """
 
     regex: str = Field(min_length=3, max_length=1000)
+    unless: str | None = Field(None, min_length=3, max_length=1000)
     matches: tuple[str, ...] = Field(min_length=1)
     ignores: tuple[str, ...] = ()
     level: Literal["info", "unknown", "warning", "error"] | None = None
@@ -93,6 +95,7 @@ class Signature(Frozen):
         error: Whether a line below level error that shows it is an error event too (`log_error`).
         blame: "client" for what somebody outside did, a mistyped password: it names the kind of failure, and is no
             symptom of the container at whatever level it is logged.
+        client: Whether it counts only in lines that name the client whose request they tell of, by its address.
         transient: It passes by itself: a later line that tells of success makes it history.
         warnings: Whether it counts in lines that call themselves warnings: of what a program can do without, a missing
             file is mostly one.
@@ -108,6 +111,7 @@ class Signature(Frozen):
     benign: bool = False
     error: bool = True
     blame: Literal["program", "client"] = "program"
+    client: bool = False
     transient: bool = False
     warnings: bool = True
     yields_to: tuple[Category, ...] = ()
@@ -155,6 +159,11 @@ class Catalogue:
             for pattern in signature.patterns
         )
         self._compiled = tuple(compile_pattern(regex) for regex in regexes)
+        self._unless = {
+            index: compile_pattern(pattern.unless)
+            for index, pattern in enumerate(pattern for signature in self.signatures for pattern in signature.patterns)
+            if pattern.unless is not None
+        }
         self._set = _build_set(regexes)
         self.screen = _build_screen([*regexes, *triggers])
         """Finds, in a buffer of lines, each one that a signature or a trigger matches."""
@@ -171,7 +180,11 @@ class Catalogue:
 
     def matching(self, line: bytes) -> list[int]:
         """Indexes of the patterns that match a line, ascending: in the order of preference."""
-        return sorted(self._set.Match(line) or ())
+        return [index for index in sorted(self._set.Match(line) or ()) if not self._is_spared(index, line)]
+
+    def _is_spared(self, index: int, line: bytes) -> bool:
+        unless = self._unless.get(index)
+        return unless is not None and unless.search(line) is not None
 
     def pattern_count(self) -> int:
         """How many patterns there are."""

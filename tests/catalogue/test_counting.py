@@ -58,6 +58,21 @@ def test_it_yields_to_a_failure_of_another_kind_in_the_same_log() -> None:
     assert found(consequence + cause, "ERROR frob", "ERROR nope") == ["tried_two"]
 
 
+def test_a_pattern_does_not_count_in_a_line_that_says_something_else() -> None:
+    text = signature("").replace("matches: [frob]}", "matches: [frob], unless: test run}")
+
+    assert found(text, "ERROR frob") == ["tried_one"]
+    assert found(text, "ERROR frob in the test run") == []
+
+
+def test_a_clients_signature_counts_only_where_the_client_is_named() -> None:
+    text = signature("  client: true\n")
+
+    assert found(text, "ERROR frob from 203.0.113.9") == ["tried_one"]
+    assert found(text, "ERROR frob") == []
+    assert found(text, "ERROR could not connect: frob from 203.0.113.9") == []
+
+
 def test_what_a_client_did_is_named_and_shows_nothing() -> None:
     catalogue = Catalogue(
         parse_signatures(f"signatures:{signature('  blame: client')}".replace("client", "client\n"), "x")

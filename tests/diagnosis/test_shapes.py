@@ -35,6 +35,8 @@ HARMLESS = [
     "all good, nothing failed",
     "add_column(:orders, :error_message, :string)",
     "web-1 exited with code 0",
+    "errors.example.org. 0 IN A 127.0.0.9",
+    "loaded app.handlers.on_fail in 3 ms",
 ]
 
 
