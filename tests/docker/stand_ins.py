@@ -1,0 +1,108 @@
+"""Images that stand in for those of a registry, made of what this machine has: programs, and the libraries they load.
+
+No registry can be reached in CI. A base image is the Python that runs the tests, without its tests, without a shell;
+a build image is the same with pip and a shell; HAProxy, Prometheus and Alertmanager are Debian's or Ubuntu's, where
+the official images have them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.docker.image import archive, build, find_busybox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+BASE = "bcon-base:1"
+BUILD = "bcon-build:1"
+NOT_NEEDED = {
+    "__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "ensurepip",
+    "lib2to3", "pydoc_data",
+}  # fmt: skip
+ACCOUNTS = {
+    "etc/passwd": (b"root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n", 0o644),
+    "etc/group": (b"root:x:0:\nnogroup:x:65534:\n", 0o644),
+    "etc/nsswitch.conf": (b"hosts: files dns\n", 0o644),
+}
+FOLDERS = ("tmp", "proc", "sys", "dev", "run")
+Files = dict[str, tuple[bytes, int]]
+
+
+def run(command: list[str]) -> str:
+    """What a command prints."""
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def find_interpreter() -> Path:
+    """The Python below the virtual environment."""
+    return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
+
+
+def find_libraries(programs: Iterable[Path]) -> Files:
+    """The shared libraries that ELF files load, by their path in the image, and the cache that names them."""
+    done = subprocess.run(["ldd", *map(str, programs)], capture_output=True, text=True, check=False)
+    paths = set(re.findall(r"(/\S+) \(0x", done.stdout))
+    return {path.lstrip("/"): (strip(Path(path)), 0o755) for path in (*paths, "/etc/ld.so.cache")}
+
+
+def strip(path: Path) -> bytes:
+    """A file's content; an ELF file's without what only a debugger reads, where `strip` is installed."""
+    content = path.read_bytes()
+    if not content.startswith(b"\x7fELF") or not (program := shutil.which("strip")):
+        return content
+    with tempfile.NamedTemporaryFile() as copy:
+        done = subprocess.run([program, "-g", "-o", copy.name, str(path)], capture_output=True, check=False)
+        return Path(copy.name).read_bytes() if done.returncode == 0 else content
+
+
+def walk(folder: Path) -> Iterable[Path]:
+    """Every file below a folder but what no program needs."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in NOT_NEEDED and not name.startswith("config-")]
+        yield from (Path(parent, name) for name in names)
+
+
+def read_python() -> Files:
+    """The interpreter, its standard library, and what it and the locked wheels load."""
+    library = Path(sysconfig.get_path("stdlib"))
+    modules = [path for path in walk(library) if path.is_file()]
+    extensions = [*library.glob("lib-dynload/*.so"), *Path(sysconfig.get_path("purelib")).rglob("*.so")]
+    files = {str(path).lstrip("/"): (strip(path), 0o644) for path in modules}
+    files[str(find_interpreter()).lstrip("/")] = (strip(find_interpreter()), 0o755)
+    return files | find_libraries([find_interpreter(), *extensions])
+
+
+def build_base(host: str) -> None:
+    """Build the base image: Python at its usual name and place, no shell."""
+    assemble(host, BASE, read_python() | ACCOUNTS, {"usr/bin/python3": str(find_interpreter())})
+
+
+def build_builder(host: str) -> None:
+    """Build the build image on top of the base image: pip and a shell."""
+    busybox = find_busybox()
+    assert busybox is not None
+    applets = run([str(busybox), "--list"]).split()
+    pip = Path(sysconfig.get_path("purelib")) / "pip"
+    packages = run([str(find_interpreter()), "-c", "import site; print(site.getsitepackages()[0])"]).strip("/\n")
+    files = {f"{packages}/{path.relative_to(pip.parent)}": (path.read_bytes(), 0o644) for path in walk(pip)}
+    files["bin/busybox"] = (busybox.read_bytes(), 0o755)
+    links = {f"bin/{applet}": "/bin/busybox" for applet in applets if applet != "busybox"}
+    assemble(host, BUILD, files, links, base=BASE)
+
+
+def assemble(
+    host: str, tag: str, files: Mapping[str, tuple[bytes, int]], links: Mapping[str, str], *, base: str = "scratch"
+) -> None:
+    """Build an image of files and links."""
+    rootfs = archive(files, links, FOLDERS if base == "scratch" else ())
+    text = f"FROM {base}\nADD rootfs.tar /\nENV PATH=/usr/local/bin:/usr/bin:/usr/sbin:/bin\n"
+    build(host, tag, {"Dockerfile": (text.encode(), 0o644), "rootfs.tar": (rootfs, 0o644)})
