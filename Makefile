@@ -14,7 +14,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration accuracy bench soak drift-oracle docs screenshots rules lock clean venv packages
+.PHONY: help demo test lint fmt unit integration accuracy bench soak drift-oracle docs screenshots rules dashboards lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,9 @@ screenshots: venv ## Draw the pictures of docs/images anew from the demonstratio
 
 rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
 	$(BIN)/python -c "from pathlib import Path; from bcon_exporter.alerting.rule_file import render_rule_file as render; Path('alerts/bcon.rules.yml').write_text(render())"
+
+dashboards: venv ## Write grafana/*.json anew from the dashboards' code
+	$(BIN)/python -W ignore::DeprecationWarning -m grafana.dashboards
 
 lock: ## Write the lock files anew from pyproject.toml, with the newest versions
 	.ci/lock.sh
