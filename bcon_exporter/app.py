@@ -111,17 +111,19 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
 
 
 def check_settings(settings: Settings) -> None:
-    """Find what only use would show: the engine's address, the signature catalogue, the web configuration.
+    """Find what only use would show: the engine's address, the signature catalogue, the configurations of HTTP.
 
     Raises:
         SettingsError: One of them is malformed.
     """
-    from bcon_exporter.outputs.http.web_access import WebAccess  # as above
+    from bcon_exporter.outputs.alertmanager import load_http_access  # as above
+    from bcon_exporter.outputs.http.web_access import WebAccess
 
     environ = current_environment()
     find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
     load_catalogue(settings.catalogue.directory)
     WebAccess(settings.web.config.file)
+    load_http_access(settings.alertmanager.config.file)
 
 
 @cache

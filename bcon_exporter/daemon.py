@@ -16,7 +16,7 @@ from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_fil
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.interpreter import collect_if_due, tune
-from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, Identity, Pace
+from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
 from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
@@ -60,6 +60,7 @@ class Daemon:
         self._reloading = threading.Lock()
         self._collected_at = clock.monotonic()
         self._access = WebAccess(settings.web.config.file)
+        self._push_access = load_http_access(settings.alertmanager.config.file)
         self._scheduler = Scheduler(context, _intervals(settings), self._on_finished)
         self._own = OwnState(
             lambda: self._context,
@@ -75,7 +76,7 @@ class Daemon:
             (self._exposition, self._own),
             lambda: Pace(self._interval_of("diagnose")),
             _identity(settings),
-            _alertmanagers(settings),
+            _alertmanagers(settings, lambda: self._push_access),
         )
         self._listeners = self._make_listeners()
 
@@ -136,11 +137,13 @@ class Daemon:
             try:
                 settings = self._reload_settings()
                 context = self._refresh(self._context, settings)
+                push_access = load_http_access(self._started_with.alertmanager.config.file)
                 self._access.reload()
             except BconError as error:
                 _log.error("the settings were not reloaded, the old ones stay in force: %s", error.message)
                 self._own.record_reload(clock.utc_now(), successful=False)
                 return
+            self._push_access = push_access
             self._apply(settings, context)
 
     def _apply(self, settings: Settings, context: Context) -> None:
@@ -237,9 +240,9 @@ def _identity(settings: Settings) -> Identity | None:
     return Identity(wanted.job or "", wanted.instance or "", wanted.labels, settings.web.external_url)
 
 
-def _alertmanagers(settings: Settings) -> tuple[Alertmanager, ...]:
+def _alertmanagers(settings: Settings, access: Callable[[], HttpAccess]) -> tuple[Alertmanager, ...]:
     seconds = settings.alertmanager.timeout.total_seconds()
-    return tuple(Alertmanager(url, seconds) for url in settings.alertmanager.url)
+    return tuple(Alertmanager(url, seconds, access) for url in settings.alertmanager.url)
 
 
 def _losses(context: Context) -> Losses:

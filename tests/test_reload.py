@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tests.docker.daemon import Daemon
+from tests.outputs.alertmanager.receiver import receiving
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -109,6 +110,29 @@ def test_the_gauge_falls_with_the_setting_and_a_pending_restart_is_told_each_tim
 
     assert (raised, fallen) == (1, 0)
     assert log.count("thresholds.usage-window-seconds differs") == 2
+
+
+def test_another_token_counts_for_the_next_alerts_and_a_broken_file_changes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "bcon.yml").write_text("")
+    access = tmp_path / "alertmanager.yml"
+    access.write_text("authorization: {credentials: first}\n")
+    with receiving() as receiver:
+        flags = (f"--alertmanager.url={receiver.url}", "--alertmanager.job=docker", "--alertmanager.instance=h1")
+        paced = (*flags, f"--alertmanager.config.file={access}", "--scan.diagnose-interval=1s")
+        with start(tmp_path, *paced) as daemon:
+            wait_until(lambda: "Bearer first" in receiver.authorizations, f"a push; log:\n{daemon.log}")
+            access.write_text("authorization: {credentials: second}\n")
+            reload(daemon)
+            wait_until(lambda: receiver.authorizations[-1] == "Bearer second", "a push with the new token")
+            access.write_text("authorisation: {credentials: third}\n")
+            daemon.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: "unknown key authorisation" in daemon.log, "the refusal")
+            gauge, pushes = daemon.sample("bcon_config_last_reload_successful"), len(receiver.authorizations)
+            wait_until(lambda: len(receiver.authorizations) > pushes + 1, "another push")
+            log = daemon.log
+
+    assert (receiver.authorizations[-1], gauge) == ("Bearer second", 0)
+    assert not any(secret in log for secret in ("first", "second", "third"))
 
 
 def test_another_loopback_address_answers_to_its_own_name(tmp_path: Path) -> None:

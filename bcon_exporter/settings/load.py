@@ -85,7 +85,11 @@ def _one_line(error: ValidationError, origins: Mapping[str, str]) -> SettingsErr
 
 def _check_paths(settings: Settings, origins: Mapping[str, str]) -> None:
     """Refuse at start what would fail at every scan."""
-    files = {"compose.env-file": settings.compose.env_file, "web.config.file": settings.web.config.file}
+    files = {
+        "compose.env-file": settings.compose.env_file,
+        "web.config.file": settings.web.config.file,
+        "alertmanager.config.file": settings.alertmanager.config.file,
+    }
     for dotted, path in files.items():
         if path is not None and not path.is_file():
             msg = f"{origins.get(dotted, dotted)}: there is no file {path}"

@@ -190,10 +190,19 @@ class MetricsSettings(Section):
     container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
 
 
+class AlertmanagerConfigSettings(Section):
+    """How an Alertmanager is asked."""
+
+    file: FilePath | None = Field(
+        None, description="User or token, and TLS, towards the Alertmanagers, in the form of Prometheus' http_config"
+    )
+
+
 class AlertmanagerSettings(Section):
     """Alerts pushed to Alertmanager, for hosts without Prometheus."""
 
     url: WebUrls = Field((), description="Alertmanagers to push alerts to; each gets all of them")
+    config: AlertmanagerConfigSettings = AlertmanagerConfigSettings()
     job: Text | None = Field(None, min_length=1, description="Label job of pushed alerts; needed with a url")
     instance: Text | None = Field(None, min_length=1, description="Label instance of pushed alerts; needed with a url")
     labels: AlertLabels = Field((), description="More labels for every pushed alert: team=shop,env=live")

@@ -182,6 +182,8 @@ def test_a_hung_engine_is_told_as_such_and_a_resumed_one_is_ready(engine: TestEn
         (("--scan.diagnose-interval=soon",), "scan.diagnose-interval"),
         (("--config.file=/nonexistent/bcon.yaml",), "/nonexistent/bcon.yaml"),
         (("--web.config.file=/nonexistent/web.yaml",), "/nonexistent/web.yaml"),
+        (("--alertmanager.config.file=/nonexistent/am.yaml",), "/nonexistent/am.yaml"),
+        (("--alertmanager.config.file=/etc/passwd",), "/etc/passwd: "),
         (("--docker.host=ftp://host",), "ftp://host"),
         (("--web.listen-address=127.0.0.1:99999",), "web.listen-address"),
     ],

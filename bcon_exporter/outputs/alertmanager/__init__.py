@@ -1,7 +1,8 @@
 """The face of Alertmanager: judges the same table as the Prometheus rules after each scan, and pushes what fires."""
 
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
+from bcon_exporter.outputs.alertmanager.http_config import HttpAccess, load_http_access
 from bcon_exporter.outputs.alertmanager.payload import Identity
 from bcon_exporter.outputs.alertmanager.watch import AlertWatch, Pace
 
-__all__ = ["AlertWatch", "Alertmanager", "Identity", "Pace"]
+__all__ = ["AlertWatch", "Alertmanager", "HttpAccess", "Identity", "Pace", "load_http_access"]

@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.alertmanager.http_config import HttpAccess
 from bcon_exporter.outputs.alertmanager.payload import Payload
 
 BATCH_SIZE = 64
@@ -54,12 +56,14 @@ class Alertmanager:
     Args:
         url: Its base address; what it serves lies under `/api/v2`.
         timeout_seconds: Longest time that one request may take in all.
+        access: Returns what requests carry by the configuration in force.
     """
 
-    def __init__(self, url: str, timeout_seconds: float = 10.0) -> None:
+    def __init__(self, url: str, timeout_seconds: float = 10.0, access: Callable[[], HttpAccess] = HttpAccess) -> None:
         self.url = url
         self._parts = urlsplit(url)
         self._timeout_seconds = timeout_seconds
+        self._access = access
 
     def post(self, alerts: Sequence[Payload]) -> None:
         """Send some alerts.
@@ -68,12 +72,15 @@ class Alertmanager:
             RefusedError: It says that something is wrong with them.
             UnreachableError: Anything else but success.
         """
-        connection = self._connection()
+        access = self._access()
+        connection = self._connection(access)
         guard = threading.Timer(self._timeout_seconds, _cut, (connection,))
         guard.daemon = True
         guard.start()
         try:
-            status, text = self._ask(connection, json.dumps(alerts).encode())
+            status, text = self._ask(connection, access, json.dumps(alerts).encode())
+        except SettingsError as error:
+            raise UnreachableError(error.message) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnreachableError(_describe(error)) from None
         finally:
@@ -84,20 +91,36 @@ class Alertmanager:
         msg = f"HTTP status {status}{text}"
         raise RefusedError(msg) if status in _AT_FAULT else UnreachableError(msg)
 
-    def _connection(self) -> http.client.HTTPConnection:
+    def _connection(self, access: HttpAccess) -> http.client.HTTPConnection:
         host, port = self._parts.hostname or "", self._parts.port
         if self._parts.scheme == "https":
-            return http.client.HTTPSConnection(
-                host, port, timeout=self._timeout_seconds, context=ssl.create_default_context()
-            )
+            context = access.tls or ssl.create_default_context()
+            return _TlsConnection(host, port, self._timeout_seconds, context, access.server_name or host)
         return http.client.HTTPConnection(host, port, timeout=self._timeout_seconds)
 
-    def _ask(self, connection: http.client.HTTPConnection, body: bytes) -> tuple[int, str]:
+    def _ask(self, connection: http.client.HTTPConnection, access: HttpAccess, body: bytes) -> tuple[int, str]:
         headers = {"Content-Type": "application/json", "User-Agent": "bcon-exporter", "Connection": "close"}
+        authorization = access.read_authorization()
+        if authorization is not None:
+            headers["Authorization"] = authorization
         connection.request("POST", self._parts.path.rstrip("/") + _PATH, body, headers)
         answer = connection.getresponse()
         said = " ".join(answer.read(_ANSWER_BYTES).decode(errors="replace").split())[:300]
         return answer.status, f": {said}" if said else ""
+
+
+class _TlsConnection(http.client.HTTPConnection):
+    """A connection to a server whose certificate may have another name than its address."""
+
+    def __init__(self, host: str, port: int | None, seconds: float, context: ssl.SSLContext, server_name: str) -> None:
+        super().__init__(host, port or http.client.HTTPS_PORT, timeout=seconds)
+        self._context = context
+        self._server_name = server_name
+
+    def connect(self) -> None:
+        """Connect and shake hands."""
+        super().connect()
+        self.sock = self._context.wrap_socket(self.sock, server_hostname=self._server_name)
 
 
 def _cut(connection: http.client.HTTPConnection) -> None:

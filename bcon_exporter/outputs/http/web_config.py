@@ -3,15 +3,14 @@
 import re
 import ssl
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.config_file import Problem, Strict, describe_problem, load_config
 from bcon_exporter.outputs.http.users import Users
 
-_MAX_FILE_BYTES = 1024 * 1024
 _BCRYPT_PATTERN = r"^\$2[aby]?\$[0-9]{2}\$[./A-Za-z0-9]{53}$"
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH = {
@@ -21,11 +20,7 @@ _CLIENT_AUTH = {
 }
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class TlsServerConfig(_Strict):
+class TlsServerConfig(Strict):
     """How the server shows itself, and what it asks of clients.
 
     Client certificates that are asked for without being verified prove nothing, so those two modes of the toolkit
@@ -50,13 +45,13 @@ class TlsServerConfig(_Strict):
         return self
 
 
-class HttpServerConfig(_Strict):
+class HttpServerConfig(Strict):
     """Accepted so that a shared file works; HTTP/1.1 is what is served."""
 
     http2: bool = False
 
 
-class WebConfig(_Strict):
+class WebConfig(Strict):
     """The whole file."""
 
     tls_server_config: TlsServerConfig | None = None
@@ -64,7 +59,7 @@ class WebConfig(_Strict):
     basic_auth_users: dict[
         Annotated[str, StringConstraints(min_length=1, pattern=r"^[^:\x00-\x1f]+$")],
         Annotated[str, StringConstraints(pattern=_BCRYPT_PATTERN)],
-    ] = {}
+    ] = Field(default_factory=dict)
 
     @property
     def users(self) -> Users | None:
@@ -78,13 +73,7 @@ def load_web_config(path: Path) -> WebConfig:
     Raises:
         SettingsError: It cannot be read, or a key is unknown or wrong; never quotes a value.
     """
-    raw = _read_yaml(path)
-    try:
-        config = WebConfig.model_validate(raw if raw is not None else {})
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-        msg = f"{path}: {_describe(first)}"
-        raise SettingsError(msg, {"file": str(path)}) from None
+    config = load_config(path, WebConfig, _describe)
     tls = config.tls_server_config
     if tls is None:
         return config
@@ -94,32 +83,11 @@ def load_web_config(path: Path) -> WebConfig:
     return config.model_copy(update={"tls_server_config": tls.model_copy(update=files)})
 
 
-def _describe(problem: Any) -> str:
-    """Name the key and what is wrong. User names are no secrets, but nobody needs them in a log either."""
-    where = [str(part) for part in problem["loc"] if part != "[key]"]
-    if where[:1] == ["basic_auth_users"] and len(where) > 1:
+def _describe(problem: Problem) -> str:
+    """User names are no secrets, but nobody needs them in a log either."""
+    if problem["loc"][:1] == ("basic_auth_users",) and len(problem["loc"]) > 1:
         return "basic_auth_users: each user needs a bcrypt hash ($2b$…), as `htpasswd -nBC 10 USER` prints it"
-    if problem["type"] == "extra_forbidden":
-        return f"unknown key {'.'.join(where)}"
-    return f"{'.'.join(where) or 'the file'}: {str(problem['msg']).removeprefix('Value error, ')}"
-
-
-def _read_yaml(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_FILE_BYTES + 1)
-        if len(text) > _MAX_FILE_BYTES:
-            msg = f"{path}: is larger than 1 MiB; this is no web configuration"
-            raise SettingsError(msg, {"file": str(path)})
-        return yaml.safe_load(text)
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
-        raise SettingsError(msg, {"file": str(path)}) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        msg = f"{path}{line}: is not valid YAML"  # the parser's own words quote the file
-        raise SettingsError(msg, {"file": str(path)}) from None
+    return describe_problem(problem)
 
 
 def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:

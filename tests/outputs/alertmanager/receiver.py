@@ -18,7 +18,7 @@ class Receiver:
     """What came, request by request.
 
     Attributes:
-        paths, batches: Of every request.
+        paths, batches, authorizations: Of every request.
         accepted: Names of the alerts in requests that were answered with 200.
     """
 
@@ -26,6 +26,7 @@ class Receiver:
         self.url = f"http://127.0.0.1:{port}"
         self.paths: list[str] = []
         self.batches: list[list[Payload]] = []
+        self.authorizations: list[str | None] = []
         self.accepted: list[str] = []
 
 
@@ -42,6 +43,7 @@ def receiving(
             status = status_of(batch)
             receiver.paths.append(self.path)
             receiver.batches.append(batch)
+            receiver.authorizations.append(self.headers["authorization"])
             if status == 200:
                 receiver.accepted += [alert["labels"]["alertname"] for alert in batch]
             (answer or plain_answer)(self, status)

@@ -34,6 +34,11 @@ class RunningAlertmanager:
         self.port = port
         self.url = f"http://127.0.0.1:{port}"
 
+    def listens(self) -> bool:
+        """Whether it takes connections, whatever it asks of who connects."""
+        with socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
     def get(self, path: str) -> Any:
         """One answer as JSON; None while nobody answers."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
@@ -56,18 +61,18 @@ class RunningAlertmanager:
 
 
 @contextmanager
-def running_alertmanager(folder: Path, port: int) -> Iterator[RunningAlertmanager]:
-    """Start it and stop it."""
+def running_alertmanager(folder: Path, port: int, *more: str) -> Iterator[RunningAlertmanager]:
+    """Start it, with more flags, and stop it."""
     program = need("prometheus-alertmanager")
     folder.mkdir(exist_ok=True)
     flags = (f"--config.file={CONFIG}", f"--storage.path={folder}/data", "--cluster.listen-address=")
     with (folder / "alertmanager.log").open("wb") as log:
         process = subprocess.Popen(
-            [program, *flags, f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log, cwd=folder
+            [program, *flags, f"--web.listen-address=127.0.0.1:{port}", *more], stdout=log, stderr=log, cwd=folder
         )
     try:
         running = RunningAlertmanager(port)
-        wait_until(lambda: running.get("status"), "Alertmanager to answer", timeout_seconds=60)
+        wait_until(running.listens, "Alertmanager to listen", timeout_seconds=60)
         yield running
     finally:
         process.terminate()

@@ -1,0 +1,69 @@
+"""Configuration files in Prometheus' own formats: read strictly; what is wrong is one line that quotes no value."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bcon_exporter.errors import SettingsError
+
+_MAX_FILE_BYTES = 1024 * 1024
+Problem = dict[str, Any]
+"""One problem as pydantic describes it, without what was written."""
+
+
+class Strict(BaseModel):
+    """A part of such a file; refuses keys that it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+Config = TypeVar("Config", bound=Strict)
+
+
+def describe_problem(problem: Problem) -> str:
+    """Return a sentence that names the key and what is wrong with it."""
+    where = [str(part) for part in problem["loc"] if part != "[key]"]
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {'.'.join(where)}"
+    return f"{'.'.join(where) or 'the file'}: {str(problem['msg']).removeprefix('Value error, ')}"
+
+
+def load_config(path: Path, model: type[Config], describe: Callable[[Problem], str] = describe_problem) -> Config:
+    """Return the content of a file.
+
+    Args:
+        path: A YAML file.
+        model: What it holds.
+        describe: Says what is wrong with a key.
+
+    Raises:
+        SettingsError: It cannot be read, or a key is unknown or wrong.
+    """
+    raw = _read_yaml(path)
+    try:
+        return model.model_validate(raw if raw is not None else {})
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+        msg = f"{path}: {describe(dict(first))}"
+        raise SettingsError(msg, {"file": str(path)}) from None
+
+
+def _read_yaml(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            text = file.read(_MAX_FILE_BYTES + 1)
+        if len(text) > _MAX_FILE_BYTES:
+            msg = f"{path}: is larger than 1 MiB; this is no configuration"
+            raise SettingsError(msg, {"file": str(path)})
+        return yaml.safe_load(text)
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}"
+        raise SettingsError(msg, {"file": str(path)}) from None
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        msg = f"{path}{line}: is not valid YAML"  # the parser's own words quote the file
+        raise SettingsError(msg, {"file": str(path)}) from None
