@@ -142,13 +142,21 @@ def update_listed(facts: ContainerFacts, listed: Any) -> ContainerFacts:
 
 
 def has_changed(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Return whether two list entries of one container differ in more than the passing of time."""
+    """Return whether two list entries of one container differ in more than the passing of time.
+
+    The engine keeps mounts and ports in Go maps and lists them in another order every few times (20.10).
+    """
     if before == after:
         return False
     old, new = before.get("Status"), after.get("Status")
     if old != new and (type(old) is not str or type(new) is not str or _timeless(old) != _timeless(new)):
         return True
-    return any(before.get(key) != after.get(key) for key in before.keys() | after.keys() if key != "Status")
+    keys = before.keys() | after.keys()
+    return any(_unordered(before.get(key)) != _unordered(after.get(key)) for key in keys if key != "Status")
+
+
+def _unordered(value: Any) -> Any:
+    return sorted(map(repr, value)) if type(value) is list else value
 
 
 def _timeless(status: str) -> str:

@@ -288,6 +288,9 @@ def test_time_passing_is_no_change_of_a_list_entry() -> None:
     assert not has_changed(
         make_listed(Status="Exited (1) 59 seconds ago"), make_listed(Status="Exited (1) 2 minutes ago")
     )
+    mounts, ports = [{"Name": "a"}, {"Name": "b"}], [{"PrivatePort": 80}, {"PrivatePort": 81}]
+    assert not has_changed(make_listed(Mounts=mounts, Ports=ports), make_listed(Mounts=mounts[::-1], Ports=ports[::-1]))
+    assert has_changed(make_listed(Mounts=mounts), make_listed(Mounts=mounts[:1]))
     assert has_changed(before, make_listed(Status="Up 3 hours (healthy)"))
     assert has_changed(before, make_listed(Status="Exited (0) 1 second ago"))
     assert has_changed(make_listed(Status="Exited (1) 1 day ago"), make_listed(Status="Exited (2) 1 day ago"))
@@ -376,7 +379,8 @@ def test_any_field_of_any_type_gives_facts_or_none_and_never_raises(changes: lis
                 target = target[key]
             except (KeyError, IndexError, TypeError):
                 break
-        if isinstance(target, dict) or (isinstance(target, list) and path[-1] in range(len(target))):
+        fits = isinstance(path[-1], str) if isinstance(target, dict) else isinstance(target, list)
+        if fits and (isinstance(target, dict) or path[-1] in range(len(target))):
             target[path[-1]] = value
     facts = parse_container(raws[0], raws[1])
     parse_placement(raws[1])
