@@ -139,15 +139,25 @@ def find_engine_choices(service: DesiredService) -> list[str]:
     return sorted({root for path in service.fields if (root := _root(path)) in _ENGINE_FILLS})
 
 
-def is_usual(difference: FieldDifference, pairing: ProjectPairing) -> bool:
+def is_usual(difference: FieldDifference, service: DesiredService, pairing: ProjectPairing) -> bool:
     """Return whether a value that nothing asks for is what this engine gives every container."""
     path, value = difference.path, difference.actual
-    if difference.expected is not None or value is None or _root(path) not in _ENGINE_DEFAULTS:
+    if difference.expected is not None or value is None:
+        return False
+    if path in ("hostname", "domainname"):
+        return _shares_hostname(service)
+    if _root(path) not in _ENGINE_DEFAULTS:
         return False
     if value.shown in _ENGINE_DEFAULTS[_root(path)]:
         return True
     others = [one.config.fields.get(path) for one in pairing.host.snapshot.containers if one.config is not None]
     return len(others) >= _ENOUGH_TO_TELL and 2 * sum(one == value for one in others) > len(others)
+
+
+def _shares_hostname(service: DesiredService) -> bool:
+    """Return whether the container has the host name of another container or of the host, with its network."""
+    modes = [_shown(service.fields.get(path)) for path in ("network_mode", "uts")]
+    return "host" in modes or modes[0].startswith(("service:", "container:"))
 
 
 def _is_excused(

@@ -233,6 +233,15 @@ def test_an_unequal_hash_is_not_explained_by_what_every_engine_sets() -> None:
     assert only(drift(project(service()), more)).field == "init"
 
 
+@pytest.mark.parametrize("shared", [{"network_mode": "service:db"}, {"network_mode": "host"}, {"uts": "host"}])
+def test_an_unequal_hash_is_not_explained_by_a_shared_host_name(shared: dict[str, str]) -> None:
+    changed = {"fields": {**shared, "hostname": "other"}, "claim": {"config_hash": "h2"}}
+    report = drift(project(service(fields=shared)), replica(**changed))
+    assert [one.field for one in report.differences] == [None]
+    own = drift(project(service()), replica(fields={"hostname": "other"}, claim={"config_hash": "h2"}))
+    assert [one.field for one in own.differences] == ["hostname"]
+
+
 def test_an_unequal_hash_is_not_explained_by_what_most_containers_of_this_host_have() -> None:
     journal = {"logging.driver": "journald"}
     odd = replica(fields=journal, claim={"config_hash": "h0"})

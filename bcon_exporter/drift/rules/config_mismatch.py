@@ -44,7 +44,11 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         dropped = [one for one in found if one.dropped and same_hash is True]
         strong = [one for one in found if not one.weak and one not in dropped]
         explained = strong or _has_other_image(pair, container)
-        shown = strong if explained or same_hash is not False else [one for one in found if not is_usual(one, pairing)]
+        shown = (
+            strong
+            if explained or same_hash is not False
+            else [one for one in found if not is_usual(one, pair.service, pairing)]
+        )
         action = find_action(pair.service, container, shown, pairing)
         shown = shown or dropped
         for difference in shown:
