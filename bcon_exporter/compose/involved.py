@@ -13,20 +13,19 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from bcon_exporter import clock
 from bcon_exporter.compose.signatures import ABSENT, Signature, is_settled, list_names, read_file, sign, sign_directory
+from bcon_exporter.compose.variable_names import expand, find_names, read_values
 
 _MAX_FILES = 200
 _MAX_WORDS = 20_000
 _MAX_REMEMBERED = 1024
 _WORD = re.compile(r"[^\s\"'\[\]{},:=#&*!|>]+")
-_FILE_KEYS = r"(?:include|extends|env_file|label_file|file|path|project_directory)"
-_FILE_KEY = re.compile(rf"(?:-\s*)?[\"']?{_FILE_KEYS}[\"']?\s*:")
-_INLINE_FILE = re.compile(rf"\b{_FILE_KEYS}[\"']?\s*:[^,}}]*\$")
+_PROJECT_DIRECTORY = re.compile(r"\bproject_directory[\"']?\s*:\s*[\"']?([^\s\"',}]+)")
 _COMPOSE_SUFFIXES = (".yaml", ".yml")
 
 
@@ -56,9 +55,17 @@ class Involved:
 
 
 class FileMemory:
-    """Knows the content of the files of projects by their signatures; safe to use from several threads."""
+    """Knows the content of the files of projects by their signatures; safe to use from several threads.
 
-    def __init__(self, now: Callable[[], float] = lambda: clock.utc_now().timestamp()) -> None:
+    Args:
+        environ: Variables that a file name may hang on, beside those of the env files.
+        now: The time, in seconds since the epoch.
+    """
+
+    def __init__(
+        self, environ: Mapping[str, str] | None = None, now: Callable[[], float] = lambda: clock.utc_now().timestamp()
+    ) -> None:
+        self._environ = environ or {}
         self._now = now
         self._lock = threading.Lock()
         self._projects: OrderedDict[tuple[object, ...], Involved] = OrderedDict()
@@ -100,35 +107,79 @@ class FileMemory:
         return all(is_settled(one, now) for one in (*known.files.values(), *known.directories.values()))
 
     def _find(self, files: tuple[Path, ...], directories: tuple[Path, ...]) -> Involved:
-        digest, found = hashlib.sha256(), Involved()
+        search = _Search(directories, self._environ)
         waiting = [*files, *(base / ".env" for base in directories)]
-        seen: set[Path] = set()
         while waiting:
-            file = waiting.pop()
-            if file in seen:
-                continue
-            seen.add(file)
-            if len(seen) > _MAX_FILES:
+            if not search.read(waiting):
                 return Involved()
-            found.files[str(file)] = sign(str(file))
-            content = read_file(file)
-            digest.update(f"{file}\0{content is not None}\0".encode("utf-8", "surrogateescape"))
-            digest.update(hashlib.sha256(content or b"").digest())
-            if content is not None and file.suffix in _COMPOSE_SUFFIXES:
-                words = _words(content)
-                if words is None:
-                    return Involved()
-                waiting += [*_named_files(words, [file.parent, *directories], found), file.parent / ".env"]
-        found.fingerprint, found.settled = digest.hexdigest(), self._is_settled(found)
+            named = search.expand()
+            if named is None:
+                return Involved()
+            waiting = named
+        found = search.found
+        found.fingerprint, found.settled = search.digest.hexdigest(), self._is_settled(found)
         return found
 
 
-def _words(content: bytes) -> tuple[str, ...] | None:
-    """Return the words that could name a file; None when the name of one may hang on a variable."""
-    text = content.decode("utf-8", "replace")
-    if _hangs_on_variable(text):
-        return None
-    return tuple(dict.fromkeys(_WORD.findall(text)[:_MAX_WORDS]))
+class _Search:
+    """Reads the files of one project and finds those that they name.
+
+    Attributes:
+        found: Everything that was looked at.
+        digest: Over the content of all files, in the order in which they were read.
+    """
+
+    def __init__(self, directories: tuple[Path, ...], environ: Mapping[str, str]) -> None:
+        self.found = Involved()
+        self.digest = hashlib.sha256()
+        self._directories = directories
+        self._seen: set[Path] = set()
+        self._values = {name: {value} for name, value in environ.items()}
+        self._open: list[tuple[Path, str]] = []
+
+    def read(self, waiting: list[Path]) -> bool:
+        """Read files and all that they name; False when there are too many or a name cannot be told."""
+        while waiting:
+            file = waiting.pop()
+            if file in self._seen:
+                continue
+            self._seen.add(file)
+            if len(self._seen) > _MAX_FILES:
+                return False
+            self.found.files[str(file)] = sign(str(file))
+            content = read_file(file)
+            self.digest.update(f"{file}\0{content is not None}\0".encode("utf-8", "surrogateescape"))
+            self.digest.update(hashlib.sha256(content or b"").digest())
+            text = (content or b"").decode("utf-8-sig", "replace")
+            if file.suffix not in _COMPOSE_SUFFIXES:
+                self._note_values(text)
+            elif content is not None:
+                names = find_names(text)
+                if names is None:
+                    return False
+                self._open += [(file.parent, name) for name in names]
+                # what an included file names lies there
+                self._directories += tuple(file.parent / other for other in _PROJECT_DIRECTORY.findall(text))
+                words = dict.fromkeys(_WORD.findall(text)[:_MAX_WORDS])
+                waiting += [*_named_files(words, self._bases(file.parent), self.found), file.parent / ".env"]
+        return True
+
+    def expand(self) -> list[Path] | None:
+        """Return the unread files that names with variables may stand for; None when that cannot be told."""
+        named: list[Path] = []
+        for directory, name in self._open:
+            words = expand(name, self._values)
+            if words is None:
+                return None
+            named += _named_files(words, self._bases(directory), self.found)
+        return [file for file in named if file not in self._seen]
+
+    def _note_values(self, text: str) -> None:
+        for name, value in read_values(text):
+            self._values.setdefault(name, set()).add(value)
+
+    def _bases(self, directory: Path) -> list[Path]:
+        return [directory, *self._directories]
 
 
 def _named_files(words: Iterable[str], bases: list[Path], found: Involved) -> list[Path]:
@@ -154,20 +205,3 @@ def _candidates(directory: str, word: str) -> tuple[str, str]:
 def _is_file(path: str, found: Involved) -> bool:
     signature = found.files[path] = found.files[path] if path in found.files else sign(path)
     return signature is not ABSENT and len(signature) > 1
-
-
-def _hangs_on_variable(text: str) -> bool:
-    """Return whether the name of a file may hang on a variable: then we do not know which file it is."""
-    block: int | None = None
-    for line in text.splitlines():
-        stripped = line.strip()
-        if "$" in line and _INLINE_FILE.search(line):
-            return True
-        indent = len(line) - len(line.lstrip())
-        if _FILE_KEY.match(stripped):
-            block = indent
-        elif block is not None and stripped and (indent < block or (indent == block and stripped[0] != "-")):
-            block = None
-        if block is not None and "$" in line:
-            return True
-    return False

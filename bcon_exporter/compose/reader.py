@@ -73,7 +73,7 @@ class ComposeReader:
         self._sealer = sealer
         self._answers: Recent[_Answer | BconError] = Recent(_CACHED_PROJECTS)
         self._hashed: Recent[DesiredProject] = Recent(_CACHED_PROJECTS)
-        self._files = FileMemory()
+        self._files = FileMemory(options.environ)
         self._version: str | None = None
         self.runs = 0
 

@@ -36,20 +36,66 @@ def test_a_change_of_a_named_file_changes_the_fingerprint(tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize(
-    ("text", "known"),
+    ("text", "values", "file"),
     [
-        ("include:\n  - ${DIR}/inc.yaml\n", False),
-        ("include: ['$DIR/inc.yaml']\n", False),
-        ("services:\n  web:\n    env_file:\n    - $NAME\n", False),
-        ("services:\n  web:\n    env_file: ./${NAME}\n", False),
-        ("services: {web: {env_file: $NAME}}\n", False),
-        ("services:\n  web:\n    extends:\n      file: $NAME\n", False),
-        ("services:\n  web:\n    env_file: app.env\n    environment:\n      - A=${B}\n", True),
-        ("services:\n  web:\n    image: app:${TAG}\n    volumes:\n      - ${DATA}/x:/y\n", True),
+        ("include:\n  - ${DIR}/inc.yaml\n", "DIR=parts\n", "parts/inc.yaml"),
+        ("include: ['$DIR/inc.yaml']\n", "export DIR = 'parts'  # where\n", "parts/inc.yaml"),
+        ("services:\n  web:\n    env_file:\n    - $NAME\n", 'NAME="a b.env" \n', "a b.env"),
+        ("services:\n  web:\n    env_file: ./${NAME:-app.env}\n", "", "app.env"),
+        ("services:\n  web:\n    env_file: ./${NAME:-app.env}\n", "NAME=other.env\n", "other.env"),
+        ("services: {web: {env_file: [{path: $SHELL_NAME, required: false}]}}\n", "", "of-the-shell"),
+        ("services:\n  web:\n    extends:\n      file: ${A}-${B:?no}.yaml\n", "A=x\nB=y\n", "x-y.yaml"),
     ],
 )
-def test_a_file_name_that_hangs_on_a_variable_forbids_keeping(tmp_path: Path, text: str, *, known: bool) -> None:
+def test_a_file_whose_name_hangs_on_a_variable_is_known_by_every_value_it_may_have(
+    tmp_path: Path, text: str, values: str, file: str
+) -> None:
+    (tmp_path / ".env").write_text(values)
+    environ = {"SHELL_NAME": "of-the-shell"}
+    absent = fingerprint(tmp_path, text, FileMemory(environ))
+    (tmp_path / file).parent.mkdir(exist_ok=True)
+    (tmp_path / file).write_text("a: 1\n")
+    first = fingerprint(tmp_path, text, FileMemory(environ))
+    (tmp_path / file).write_text("a: 2\n")
+    assert len({absent, first, fingerprint(tmp_path, text, FileMemory(environ)), None}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("include:\n  - ${DIR:-${OTHER}}/inc.yaml\n", False),
+        ("include: ['${DIR:+x}/inc.yaml']\n", False),
+        ("services:\n  web:\n    env_file: $$NAME\n", False),
+        ("services:\n  web:\n    env_file: 'my ${NAME}.env'\n", False),
+        ("services: {web: {env_file: $NESTED}}\n", False),
+        ("services:\n  web:\n    env_file: " + "$A$B$C$D$E$F$G\n", False),
+        ("services:\n  web:\n    env_file: app.env\n    environment:\n      - A=${B:+c}\n", True),
+        ("services:\n  web:\n    image: app:${TAG}\n    volumes:\n      - ${DATA:+y}/x:/y\n", True),
+    ],
+)
+def test_a_file_name_that_cannot_be_told_forbids_keeping(tmp_path: Path, text: str, *, known: bool) -> None:
+    many = "".join(f"{name}=x\n" for name in "ABCDEFG")
+    (tmp_path / ".env").write_text(f"NESTED=${{OTHER}}/a.env\n{many}")
     assert (fingerprint(tmp_path, text) is not None) is known
+
+
+def test_what_an_included_file_names_lies_in_the_directory_given_with_it(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "parts" / "inc.yaml").write_text("services: {web: {env_file: app.env}}\n")
+    text = "include:\n  - path: parts/inc.yaml\n    project_directory: other\n"
+    absent = fingerprint(tmp_path, text)
+    (tmp_path / "other" / "app.env").write_text("A=1\n")
+    assert fingerprint(tmp_path, text) not in (absent, None)
+
+
+def test_a_byte_order_mark_hides_no_variable(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_bytes(b"\xef\xbb\xbfDIR=parts\r\n")
+    text = "include: ['$DIR/inc.yaml']\n"
+    absent = fingerprint(tmp_path, text)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "inc.yaml").write_text("services: {}\n")
+    assert fingerprint(tmp_path, text) not in (absent, None)
 
 
 def test_files_that_name_each_other_end(tmp_path: Path) -> None:
@@ -68,7 +114,7 @@ def test_a_change_is_seen_by_a_memory_that_has_settled(tmp_path: Path, name: str
     home = tmp_path / "home"
     (home / "conf").mkdir(parents=True)
     text = "services: {web: {env_file: [app.env, ./conf/late.env, ../up.env]}}\n"
-    memory = FileMemory(lambda: LATER)
+    memory = FileMemory(now=lambda: LATER)
     first = fingerprint(home, text, memory)
     assert not memory.has_changed()
     with (home / name).open("a") as file:
@@ -89,7 +135,7 @@ def test_a_file_written_twice_in_one_tick_of_the_clock_is_read_again(tmp_path: P
 
 def test_a_directory_whose_files_change_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    memory = FileMemory(lambda: LATER)
+    memory = FileMemory(now=lambda: LATER)
     first = fingerprint(tmp_path, "services: {a: {volumes: [./data:/data]}}\n", memory)
     (tmp_path / "data" / "row").write_text("1")
     assert not memory.has_changed()
