@@ -17,9 +17,9 @@ REMEMBERED = 4_096
 """Lines are asked for their level again and again: as an event's first, as the neighbour of the next."""
 
 _WORDS = {
-    Level.DEBUG: "trace trce debug dbug debu debg dbg fine finer finest verbose vrb silly spam t d",
-    Level.INFO: "info information informational inf notice note log system config hint detail statement context query "
-    "success ok n i",
+    Level.DEBUG: "trace trce debug dbug debu debg dbg trc fine finer finest verbose vrb silly spam t d",
+    Level.INFO: "info information informational inf notice ntc note log system config hint detail statement context "
+    "query success ok n i",
     Level.WARNING: "warn warning wrn w",
     Level.ERROR: "error err eror erro fail severe failure e",
     Level.CRITICAL: "fatal fata pani critical crit crt ftl panic alert emerg emergency dpanic f c",
@@ -45,6 +45,24 @@ _SYSLOG_LEVELS = (
 )
 _UNITS = (Level.DEBUG, Level.INFO, Level.WARNING, Level.ERROR, Level.CRITICAL, Level.INFO, Level.INFO, Level.DEBUG)
 """PHP applications' own numbers in JSON: 0 debug to 4 fatal; what lies above is syslog's."""
+_NO_BRACKETS = frozenset(
+    {
+        "config",
+        "log",
+        "query",
+        "statement",
+        "context",
+        "detail",
+        "hint",
+        "success",
+        "fine",
+        "finer",
+        "finest",
+        "silly",
+        "spam",
+    }
+)
+"""In brackets these name a part of the program."""
 _REDIS = {".": Level.DEBUG, "-": Level.INFO, "*": Level.INFO, "#": Level.WARNING}
 
 _PREFIX = re2.compile(r"^([\w.-]+) +\| ")
@@ -66,7 +84,7 @@ _ACCESS = re2.compile(
 _LETTER = re2.compile(
     r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-|(?:^| )([DIWE])! |\[([DIWEF])\] "
     r"|\]\[([DIWE])\]\[|^\d[\d:.,TZ/ -]{8,30} ([DINWEC]) \| |^\[[^\]]{8,30}\] [0-9a-f]{8} \S+ +([FEWID])  "
-    r"|^\((EE|WW|II)\) "
+    r"|^\((EE|WW|II)\) |^([IWEF]) [\w./-]+\.(?:cc|cpp|c|go|rs):\d+\]"
 )
 _REPORT = re2.compile(r"^=(CRASH|ERROR|SUPERVISOR|WARNING|INFO|PROGRESS) REPORT====")
 _REPORTS = {"CRASH": Level.ERROR, "SUPERVISOR": Level.ERROR, "PROGRESS": Level.INFO}
@@ -88,7 +106,7 @@ _TAGGED = re2.compile(
     r"|\b(?:kern|user|daemon|auth|authpriv|local\d|mail|cron|syslog|ftp)"
     r"\.(debug|info|notice|warn|warning|err|crit|alert|emerg) "
     rf"|^\[?\d[\d:.,TZ/+ -]{{7,32}}\]?:? (?:\d+: )?"
-    rf"(?i:({_ANY}|critical|information)(?: ?: |/)|(trace|debug|info|notice) +\S)"
+    rf"(?i:({_ANY}|critical|information)(?: ?: |/)|(trace|debug|info|notice|trc|dbg|inf|ntc|wrn|warn|warning) +\S)"
 )
 """The level behind the program's name, its number or the facility; a word alone only where it says that all is well."""
 _WORD = re2.compile(r"^(trace|debug|dbug|info|notice|warn|warning|fail|crit|fatal|critical):? ")
@@ -276,7 +294,7 @@ def _token(head: str) -> Level | None:
 def _tokens(head: str) -> Iterator[Any]:
     if "[" in head or "<" in head:
         for match in _IN_BRACKETS.finditer(head):
-            if match.group(1).lower() in _NAMES:
+            if match.group(1).lower() in _NAMES and match.group(1).lower() not in _NO_BRACKETS:
                 yield match
                 break
     upper = _UPPER.search(head)

@@ -1,0 +1,82 @@
+"""Promise: a failure is named by what its sentence means, in whatever words a program says it."""
+
+import pytest
+
+from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.diagnosis.analysis import analyze
+from bcon_exporter.diagnosis.log_text import lines_of
+from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.signatures import Category
+
+CATALOGUE = load_catalogue()
+CONFIG, MISSING, PERMISSION = Category.CONFIG_ERROR, Category.MISSING_DEPENDENCY, Category.PERMISSION
+PORT, DISK, OOM, NETWORK = Category.PORT_IN_USE, Category.DISK, Category.OOM, Category.NETWORK
+
+FAILURES = [
+    (CONFIG, "shop: required key missing: PORT"),
+    (CONFIG, "RuntimeError: Please set the SHOP_API_KEY environment variable"),
+    (CONFIG, "Error: SHOP_USER, SHOP_GROUP or SHOP_ANY needs to be specified"),
+    (CONFIG, "ValidationError: WORKERS is required in env PRODUCTION"),
+    (CONFIG, "[CHECK] - [queue][depth] must not be blank."),
+    (CONFIG, "Error: sessionSecret must have a value"),
+    (CONFIG, "ERROR Invalid value 'abc' for 'queue.depth': expected integer"),
+    (CONFIG, 'shop: invalid duration "10"'),
+    (CONFIG, "listen tcp: address 99999: invalid port"),
+    (CONFIG, "error: the argument '--depth <N>' requires a value but none was supplied"),
+    (CONFIG, "error: the following required arguments were not provided: <CONFIG>"),
+    (CONFIG, "/etc/shop/zones.db:5: unknown record 'AA'"),
+    (CONFIG, "FATAL: 'index' section not found in '/etc/shop/shop.conf'"),
+    (CONFIG, "unable to configure the daemon with file /etc/shop.json: json: cannot unmarshal array"),
+    (MISSING, "Can't locate configuration file /etc/shop/own.conf. Ending!"),
+    (MISSING, "/run.sh: exec: line 12: shop: not found"),
+    (MISSING, 'error Couldn\'t find a package.json file in "/srv"'),
+    (PERMISSION, "failed to lock the folder; maybe it is not writable"),
+    (PERMISSION, "can't run as root without the -u switch"),
+    (PORT, "AddrInUse: address 0.0.0.0:9090 is in use"),
+    (PORT, "Cannot start HTTP server: port 8081 in use by another process"),
+    (DISK, "E JOURNAL [init] Insufficient free space for journal files"),
+    (DISK, "Disk usage is not within its limits and write operations are prohibited"),
+    (DISK, "Error writing to disk: disk full"),
+    (OOM, "task: non-zero exit (137): container was OOM killed"),
+    (OOM, "[9143134.8]  [<ffffffff810db186>] ? oom_kill_process+0x286/0x3e0"),
+    (NETWORK, "Error: Can't reach database server at `db`:`5432`"),
+    (NETWORK, "OperationalError: timeout expired"),
+    (NETWORK, "bridge:error 2026-01-01 12:00:00: Not connected to MQTT server!"),
+]
+HARMLESS = [
+    "progress: 2.0 s, 502.0 tps, 0 failed",
+    "number of failed orders: 0 (0.000%)",
+    "Config OK: 0 invalid entries",
+    "Log level: ERROR",
+    "LOGLEVEL=error",
+    "loglevel set to FATAL",
+    "panic mode disabled",
+    "Generating a 2,048 bit key and a self-signed certificate",
+    "timeout=30s connect_timeout=10",
+    "TLS is not configured, serving plain HTTP",
+    "Config file not found, creating a new one",
+    "Ignoring unknown configuration key: x",
+    "optional dependency 'pictures' is not installed, thumbnails disabled",
+    "module x not loaded (disabled in config)",
+    'WARN The "DEPTH" variable is not set. Defaulting to a blank string.',
+    "  ✓ throws an error when the token is invalid (3 ms)",
+    "tests/test_shop.py::test_connection_refused PASSED [ 50%]",
+    'access("/etc/ld.so.preload", R_OK) = -1 ENOENT (No such file or directory)',
+    "[0.1s][info][class,load] java.lang.OutOfMemoryError source: shared objects file",
+    "[01/01/26 12:00:00] ERROR    Worker (pid:10) was sent SIGINT!",
+    "port 8080 in use by this service",
+    "Anonymous access is denied by default",
+]
+
+
+@pytest.mark.parametrize(("category", "text"), FAILURES)
+def test_a_failure_is_named(category: Category, text: str) -> None:
+    report = analyze(lines_of([text]), CATALOGUE)
+
+    assert report.categories[:1] == (category,)
+    assert SymptomType.LOG_ERROR in {symptom.type for symptom in report.symptoms}
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_a_harmless_line_shows_nothing(text: str) -> None:
+    assert analyze(lines_of([text]), CATALOGUE).symptoms == ()
