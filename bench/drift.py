@@ -1,6 +1,8 @@
 """What it costs to compare 50 Compose projects again when nothing, and when one file, has changed.
 
-Run `python -m bench.drift [PROJECTS]`; it starts a private engine, six containers a project, and prints a line of JSON.
+    python -m bench.drift [PROJECTS]     # on a private engine; writes its table into docs/performance.md
+
+The same in two steps, of which the second is short: `grow FOLDER [PROJECTS]`, `measure FOLDER`.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from bcon_exporter.docker_host import DockerHost
 from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.settings import Settings
-from tests.docker.engine import PrivateEngine, sweep_leftovers
+from bench.document import write_section
+from tests.docker.engine import PrivateEngine
 from tests.docker.image import IMAGE, build_image
 
 if TYPE_CHECKING:
@@ -70,8 +73,11 @@ class DriftMeasurement:
     unchanged_cpu_seconds: float
     unchanged_runs_of_compose: int
     one_file_seconds: float
+    one_file_cpu_seconds: float
     one_file_runs_of_compose: int
     first_seconds: float
+    first_cpu_seconds: float
+    first_runs_of_compose: int
 
 
 def compose_file(number: int) -> str:
@@ -102,7 +108,8 @@ def measure(context: Context, homes: list[Path]) -> DriftMeasurement:
     """Scan once, then again and again, then with one changed file."""
     job, compose = DriftJob(), context.compose
     assert isinstance(compose, ComposeReader)
-    first = _timed(context, job)[0]
+    first = _timed(context, job)
+    first_runs = compose.runs
     scan = context.store.drift
     assert scan is not None
     wrong = [report.summary for report in scan.reports if report.status is not DriftStatus.SYNCED]
@@ -114,16 +121,19 @@ def measure(context: Context, homes: list[Path]) -> DriftMeasurement:
     idle_runs = compose.runs - before
     (homes[0] / "app.env").write_text("A=1\nB=3\nPASSWORD=x\n")
     before = compose.runs
-    changed = _timed(context, job)[0]
+    changed = _timed(context, job)
     return DriftMeasurement(
         projects=len(homes),
         containers=len(homes) * len(SERVICES),
         unchanged_seconds=round(statistics.median(wall for wall, _ in rounds), 4),
         unchanged_cpu_seconds=round(statistics.median(cpu for _, cpu in rounds), 4),
         unchanged_runs_of_compose=idle_runs,
-        one_file_seconds=round(changed, 4),
+        one_file_seconds=round(changed[0], 4),
+        one_file_cpu_seconds=round(changed[1], 4),
         one_file_runs_of_compose=compose.runs - before,
-        first_seconds=round(first, 2),
+        first_seconds=round(first[0], 2),
+        first_cpu_seconds=round(first[1], 2),
+        first_runs_of_compose=first_runs,
     )
 
 
@@ -138,25 +148,64 @@ def _cpu_seconds() -> float:
     return clock.process_cpu_seconds() + children.ru_utime + children.ru_stime
 
 
-def main(projects: int) -> None:
-    """Measure on an engine of our own."""
-    sweep_leftovers()
-    engine = PrivateEngine()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            engine.start("--default-address-pool", "base=10.210.0.0/16,size=24")
-            build_image(engine.host)
-            with ThreadPoolExecutor(STARTERS) as starters:
-                homes = list(starters.map(lambda one: bring_up(Path(folder), one, engine.host), range(projects)))
-            settings = Settings.model_validate({"docker": {"host": engine.host}})
-            context = build_context(settings)
-            with closing(context.history), closing(context.host) as host:
-                assert isinstance(host, DockerHost)
-                host.start()
-                print(json.dumps(asdict(measure(context, homes))))
-        finally:
-            engine.destroy()
+def render(found: DriftMeasurement) -> str:
+    """Return the table for the document."""
+    lines = [
+        f"`python -m bench.drift {found.projects}` on {os.cpu_count()} cores: {found.projects} projects of "
+        f"{len(SERVICES)} containers each; medians of {ROUNDS} rounds.",
+        "",
+        "| compared again | wall s | CPU s, ours | runs of Compose |",
+        "|---|--:|--:|--:|",
+        f"| nothing changed | {found.unchanged_seconds:.3f} | {found.unchanged_cpu_seconds:.3f} | "
+        f"{found.unchanged_runs_of_compose} |",
+        f"| an env file of one project changed | {found.one_file_seconds:.3f} | {found.one_file_cpu_seconds:.3f} | "
+        f"{found.one_file_runs_of_compose} |",
+        f"| never compared before | {found.first_seconds:.1f} | {found.first_cpu_seconds:.1f} | "
+        f"{found.first_runs_of_compose} |",
+    ]
+    return "\n".join(lines)
+
+
+def grow(folder: Path, projects: int, *, detached: bool) -> PrivateEngine:
+    """Start an engine and the projects in a folder; detached, they outlive this process."""
+    engine = PrivateEngine(folder / "engine")
+    engine.start("--default-address-pool", "base=10.210.0.0/16,size=24", detached=detached)
+    build_image(engine.host)
+    with ThreadPoolExecutor(STARTERS) as starters:
+        list(starters.map(lambda number: bring_up(folder / "projects", number, engine.host), range(projects)))
+    return engine
+
+
+def measure_grown(folder: Path) -> None:
+    """Measure what `grow` left, write it down, and end all of it."""
+    engine = PrivateEngine(folder / "engine")
+    try:
+        context = build_context(Settings.model_validate({"docker": {"host": engine.host}}))
+        with closing(context.history), closing(context.host) as host:
+            assert isinstance(host, DockerHost)
+            host.start()
+            found = measure(context, sorted((folder / "projects").iterdir()))
+        print(json.dumps(asdict(found)), flush=True)
+        write_section("drift", render(found))
+    finally:
+        engine.destroy()
+
+
+def main(arguments: list[str]) -> None:
+    """Do one step, or all of them in a folder of their own."""
+    match arguments:
+        case ["grow", folder, *rest]:
+            grow(Path(folder), int(rest[0]) if rest else PROJECTS, detached=True)
+        case ["measure", folder]:
+            measure_grown(Path(folder))
+        case _:
+            with tempfile.TemporaryDirectory() as folder:
+                engine = grow(Path(folder), int(arguments[0]) if arguments else PROJECTS, detached=False)
+                try:
+                    measure_grown(Path(folder))
+                finally:
+                    engine.destroy()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else PROJECTS)
+    main(sys.argv[1:])

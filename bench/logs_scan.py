@@ -11,7 +11,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter import clock
@@ -21,6 +20,7 @@ from bcon_exporter.docker_host import DockerHost, Wants, raise_open_files_limit
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools import observe
+from bench.document import write_section
 from bench.fleet import Fleet
 from tests.waiting import wait_until
 
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 LINES = 200
 BAD_LINES = 2
 PERIOD_SECONDS = 20
-DOCUMENT = Path(__file__).parents[1] / "docs" / "performance.md"
-BEGIN, END = "<!-- logs:begin -->", "<!-- logs:end -->"
 WAYS = {
     "without": "without the logs: neither read nor analysed",
     "read": "logs read, not analysed",
@@ -128,12 +126,6 @@ def render(size: int, costs: dict[str, list[Cost]]) -> str:
     return "\n".join(lines)
 
 
-def write(text: str) -> None:
-    """Put the table between the markers of the document."""
-    before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}")
-
-
 def main(size: int = 500, rounds: int = 5) -> None:
     """Measure on a fleet of its own."""
     fleet = Fleet(talker=TALKER).start()
@@ -146,7 +138,7 @@ def main(size: int = 500, rounds: int = 5) -> None:
     text = render(size, costs)
     print(text, flush=True)
     print({name: [(c.wall_seconds, c.cpu_seconds, c.lines) for c in found] for name, found in costs.items()})
-    write(text)
+    write_section("logs", text)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,11 @@ import sys
 from pathlib import Path
 
 from bench.daemon import DaemonMeasurement, measure_daemon
+from bench.document import write_section
 from bench.fleet import Fleet
 from bench.ways import Measurement
 
 ROOT = Path(__file__).parents[1]
-DOCUMENT = ROOT / "docs" / "performance.md"
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 NAMES = {
     "naive": "docker-py loop, 32 threads",
     "raw": "the same requests as below, raw sockets",
@@ -105,13 +104,6 @@ def _machine() -> str:
     return f"Made by `{command}` on {os.cpu_count()} cores of {model}, Python {platform.python_version()}, one run."
 
 
-def write(text: str) -> None:
-    """Put the tables between the markers of the document."""
-    before, _, rest = DOCUMENT.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{text}\n{END}{after}")
-
-
 def main(sizes: list[int]) -> None:
     """Measure every way at every size in one run on one engine."""
     results: dict[int, dict[str, Measurement]] = {}
@@ -128,7 +120,7 @@ def main(sizes: list[int]) -> None:
             print(size, daemons[size], flush=True)
     finally:
         fleet.stop()
-    write(render(results, daemons))
+    write_section("bench", render(results, daemons))
 
 
 if __name__ == "__main__":
