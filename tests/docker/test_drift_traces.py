@@ -55,9 +55,13 @@ def test_a_drift_run_connects_to_the_engine_alone_and_writes_no_file(engine: Tes
     (home / "key").write_text("k\n")
     (home / "compose.yaml").write_text(
         f"services:\n  web:\n    image: {engine.image}\n    env_file: app.env\n    environment: {{A: '${{A:-1}}'}}\n"
-        "    secrets: [key]\n    volumes: ['./data:/data', 'kept:/kept']\n"
+        "    secrets: [key]\n    volumes: ['./data:/data', 'kept:/kept']\n    command: sleep 1000\n"
+        f"  side:\n    image: {engine.image}\n    command: sleep 1000\n    network_mode: service:web\n"
+        "    volumes_from: [web]\n"
         "secrets: {key: {file: ./key}}\nvolumes: {kept: {}}\n"
     )
+    engine.compose("up", "-d", cwd=home)
+    (home / "app.env").write_text("B=3\n")
     before = sorted(path.name for path in home.rglob("*"))
     trace = tmp_path / "trace"
     command = [strace, "-f", "--seccomp-bpf", "-qq", "-s", "512", "-e", f"trace={','.join(CALLS)}", "-o", str(trace)]
@@ -65,13 +69,14 @@ def test_a_drift_run_connects_to_the_engine_alone_and_writes_no_file(engine: Tes
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run([*command, *drift], cwd=home, env=environ, capture_output=True, timeout=120, check=False)
-    assert b"web" in done.stdout, done.stderr.decode()
+    assert b"environment.B" in done.stdout, done.stderr.decode()
 
     calls = trace.read_text(errors="replace")
     connected = {target for target in CONNECTS.findall(calls) if "sa_family=AF_UNIX" not in target}
     sockets = set(re.findall(r'sun_path="([^"]+)"', calls))
     opened = {path for path, flags in OPENS.findall(calls) if any(flag in flags for flag in WRITING)}
     assert re.search(r'execve\("\S*/docker-compose"', calls), "the binary has run under the trace too"
+    assert calls.count('"config"') >= 3, "also asked with the ids of living containers"
     assert connected == set()
     assert str(engine.socket) in sockets
     assert sockets <= {str(engine.socket), "/var/run/nscd/socket"}
