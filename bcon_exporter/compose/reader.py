@@ -193,7 +193,7 @@ class ComposeReader:
         """Return the project with the hashes that hang on living containers."""
         if not answer.shared or running is None or self._options.path_map:
             return answer.project
-        living = find_living(answer.shared, running.first_containers)
+        living = find_living(answer.shared, running.only_containers)
         services = answer.project.services or ()
         text = render_living(living, frozenset(one.name for one in services))
         if not living or len(text) > _PIPE_CHARACTERS:

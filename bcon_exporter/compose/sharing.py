@@ -2,7 +2,8 @@
 
 Compose puts the ids of living containers into such a service before it hashes it, so `config --hash` alone prints
 another hash. It prints the same when one more file says `container:ID` where the files say `service:NAME`
-(docker/compose v5.6, measured).
+(docker/compose v5.6, measured). Of several replicas it takes any one when it makes the service, and the first one when
+it compares: such a hash tells nothing.
 """
 
 import json
@@ -39,7 +40,7 @@ def find_living(shared: Mapping[str, Shared], containers: Mapping[str, str]) -> 
 
     Args:
         shared: As `find_shared` returns it.
-        containers: Service → the id of its first container.
+        containers: Service → the id of its only container.
     """
     return {
         name: Shared(

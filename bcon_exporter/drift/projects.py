@@ -53,14 +53,16 @@ def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
         working_dir=claim.working_dir if claim else None,
         environment_files=claim.environment_files if claim else (),
         newest_created_at=max(one.created_at for one in containers),
-        first_containers=_first_containers(containers),
+        only_containers=_only_containers(containers),
     )
 
 
-def _first_containers(containers: list[ContainerFacts]) -> dict[str, str]:
-    """Return service → the id of its container with the first name, as Compose chooses whose namespaces are shared."""
-    by_name = sorted(containers, key=lambda one: one.name, reverse=True)
-    return {one.compose.service: one.id for one in by_name if one.compose and not one.compose.oneoff}
+def _only_containers(containers: list[ContainerFacts]) -> dict[str, str]:
+    ids: dict[str, list[str]] = {}
+    for one in containers:
+        if one.compose and not one.compose.oneoff:
+            ids.setdefault(one.compose.service, []).append(one.id)
+    return {service: found[0] for service, found in ids.items() if len(found) == 1}
 
 
 def _names_files(container: ContainerFacts) -> bool:

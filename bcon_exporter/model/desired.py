@@ -31,7 +31,7 @@ class RunningProject(Frozen):
         config_files, working_dir, environment_files: As the labels of the newest container that names files say.
         newest_created_at: When its newest container was made.
         is_stack: A Swarm stack, of which no label names a file.
-        first_containers: Service → the id of the container that others share when they name the service.
+        only_containers: Service → the id of its container, where it has just one.
     """
 
     name: str
@@ -40,7 +40,7 @@ class RunningProject(Frozen):
     environment_files: tuple[str, ...] = ()
     newest_created_at: UtcDatetime | None = None
     is_stack: bool = False
-    first_containers: dict[str, str] = {}
+    only_containers: dict[str, str] = {}
 
 
 class ProjectProblem(StrEnum):

@@ -36,7 +36,7 @@ def resolve(reader: ComposeReader, project: Path, text: str = ASKED, **living: s
     (project / "compose.yaml").write_text(text)
     files = (str(project / "compose.yaml"),)
     running = RunningProject(
-        name="shop", config_files=files, working_dir=str(project), first_containers=living or {"vpn": ID}
+        name="shop", config_files=files, working_dir=str(project), only_containers=living or {"vpn": ID}
     )
     return reader.resolve_running(running, NOW)
 

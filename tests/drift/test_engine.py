@@ -67,6 +67,13 @@ def test_untracked_are_those_of_no_project_and_of_services_the_file_does_not_kno
     assert len(find_untracked(None, found)) == 5
 
 
+def test_the_container_of_a_service_is_known_where_it_is_the_only_one() -> None:
+    two = [replica("many", number, id=f"many-{number}") for number in (1, 2)]
+    runs = [replica(id="web-id"), replica("web", 9, claim={"oneoff": True}), *two]
+    (found,) = find_projects(host(*runs))
+    assert found.only_containers == {"web": "web-id"}
+
+
 def test_projects_are_found_by_label_and_the_newest_container_names_the_files() -> None:
     old = replica(claim={"config_files": ("/old.yaml",)}, created_at=ago(days=2))
     new = replica("db", claim={"config_files": ("/a.yaml", "/b.yaml")}, created_at=ago(days=1))
