@@ -142,13 +142,9 @@ class Exposition:
         own = self._own.samples(generation.statuses, generation.series_dropped)
         end = EOF if fmt == "openmetrics" else b""
         if names:
-            stored = tuple(
-                each for name in fresh if name in generation.parts for each in generation.parts[name].samples
-            )
-            chosen = tuple(
-                each for each in (*stored, *own) if not {each.family.name, each.family.base_name}.isdisjoint(names)
-            )
-            body = render(chosen, fmt) + self._client.text(fmt, names) + end
+            stored = b"".join(block.choose(names) for block in generation.blocks(fmt, fresh))
+            live = render(tuple(each for each in own if each.family.is_among(names)), fmt)
+            body = stored + live + self._client.text(fmt, names) + end
             body = gzip.compress(body, compresslevel=1) if compress else body
         else:
             tail = render(own, fmt) + end

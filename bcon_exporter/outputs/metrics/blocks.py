@@ -2,8 +2,11 @@
 
 import struct
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
+from bcon_exporter.outputs.metrics.families import Family
 from bcon_exporter.outputs.metrics.writing import Format, Samples, same_in_both
 
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -13,16 +16,33 @@ _LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some text, plain and as a piece of a deflate stream that ends on a full flush."""
+    """Some text, plain and as a piece of a deflate stream that ends on a full flush.
+
+    Attributes:
+        places: Where each family stands in the plain text, for answers with chosen families.
+    """
 
     plain: bytes
     deflated: bytes
+    places: tuple[tuple[Family, slice], ...] = ()
 
     @classmethod
-    def of(cls, plain: bytes) -> "Block":
+    def of(cls, plain: bytes, places: tuple[tuple[Family, slice], ...] = ()) -> "Block":
         """Compress once."""
         compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
-        return cls(plain, compressor.compress(plain) + compressor.flush(zlib.Z_FULL_FLUSH))
+        return cls(plain, compressor.compress(plain) + compressor.flush(zlib.Z_FULL_FLUSH), places)
+
+    @classmethod
+    def of_samples(cls, samples: tuple[Samples, ...], fmt: Format) -> "Block":
+        """Render and compress some families."""
+        texts = [each.text(fmt).encode() for each in samples]
+        bounds = pairwise(accumulate(map(len, texts), initial=0))
+        places = tuple((each.family, slice(*bound)) for each, bound in zip(samples, bounds, strict=True))
+        return cls.of(b"".join(texts), places)
+
+    def choose(self, names: Collection[str]) -> bytes:
+        """Return the text of the families with these names."""
+        return b"".join(self.plain[place] for family, place in self.places if family.is_among(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +52,12 @@ class Part:
     Attributes:
         common: Families that both formats write alike, most of the text.
         special: The others, in each format.
-        samples: What they were made of, for answers with chosen families.
+        series: Number of samples.
     """
 
     common: Block
     special: dict[Format, Block]
-    samples: tuple[Samples, ...]
+    series: int
 
     @classmethod
     def of(cls, samples: tuple[Samples, ...]) -> "Part":
@@ -46,19 +66,14 @@ class Part:
         others = tuple(each for each in samples if not same_in_both(each.family))
         formats: tuple[Format, ...] = ("text", "openmetrics")
         return cls(
-            Block.of(render(alike, "text")),
-            {fmt: Block.of(render(others, fmt)) for fmt in formats},
-            samples,
+            Block.of_samples(alike, "text"),
+            {fmt: Block.of_samples(others, fmt) for fmt in formats},
+            sum(each.series for each in samples),
         )
 
     def blocks(self, fmt: Format) -> tuple[Block, Block]:
         """Return the text in one format."""
         return self.common, self.special[fmt]
-
-    @property
-    def series(self) -> int:
-        """Number of samples."""
-        return sum(each.series for each in self.samples)
 
 
 def render(samples: tuple[Samples, ...], fmt: Format) -> bytes:

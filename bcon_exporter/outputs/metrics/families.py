@@ -1,5 +1,6 @@
 """Every metric family, declared once: the writer, the docs and their tests read this table."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,6 +32,10 @@ class Family:
         """The family's name in OpenMetrics: without _total and _info."""
         suffix = {"counter": "_total", "info": "_info"}.get(self.kind, "")
         return self.name.removesuffix(suffix)
+
+    def is_among(self, names: Collection[str]) -> bool:
+        """Tell whether one of these names means it."""
+        return self.name in names or self.base_name in names
 
     @property
     def help_text(self) -> str:
