@@ -9,7 +9,6 @@ from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
 from bcon_exporter.model.alerts import AlertsReport
-from bcon_exporter.outputs.text import render_markdown
 from bcon_exporter.settings import Settings
 
 _OK = 200
@@ -25,10 +24,7 @@ def show_alerts(call: Invocation) -> int:
         screen.write(json.dumps({"result": result}, ensure_ascii=False) + "\n")
         return Exit.FINE
     report = AlertsReport.model_validate({key: value for key, value in result.items() if key != "age_seconds"})
-    if call.arguments.format == "markdown":
-        screen.write(render_markdown(report))
-    else:
-        screen.show_value(report)
+    screen.show_value(report)
     return Exit.FINE
 
 

@@ -5,11 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.cleaning import clean_text
-from bcon_exporter.outputs.text import render_markdown, render_text
 from bcon_exporter.tools import Envelope
 
 _PIPE_WIDTH = 160
@@ -22,6 +19,8 @@ class Screen:
     """
 
     def __init__(self, form: str) -> None:
+        from rich.console import Console  # the daemon shows no tables, so it does without their weight
+
         self.form = form
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -36,16 +35,16 @@ class Screen:
             self.write(envelope.body.decode() + "\n")
         if envelope.error is not None:
             self.complain(envelope.error)
-        elif self.form == "markdown":
-            self.write(render_markdown(envelope.value))
-        elif self.form == "table":
-            self._render(envelope.value, healthy_too=healthy_too)
+        elif self.form != "json":
+            self.show_value(envelope.value, healthy_too=healthy_too)
 
-    def show_value(self, value: Any) -> None:
-        """Write a report that came without an envelope as text."""
-        self._render(value, healthy_too=False)
+    def show_value(self, value: Any, *, healthy_too: bool = False) -> None:
+        """Write a report as text: a table or Markdown."""
+        from bcon_exporter.outputs.text import render_markdown, render_text  # as above
 
-    def _render(self, value: Any, *, healthy_too: bool) -> None:
+        if self.form == "markdown":
+            self.write(render_markdown(value))
+            return
         rendered = render_text(value, healthy_too=healthy_too)
         if self._out.is_terminal:
             self._out.print(rendered)

@@ -5,9 +5,17 @@ from collections.abc import Iterable
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.findings import ComposeAction
 
 ABSENT = "absent"
 _FINGERPRINT_DIGITS = 8
+WOULD: dict[ComposeAction, str] = {
+    "recreate": "docker compose up would recreate it",
+    "start": "docker compose up would start it",
+    "create": "docker compose up would create it",
+    "remove_orphan": "docker compose up --remove-orphans would remove it",
+    "nothing": "docker compose up would leave it as it is",
+}
 
 
 def say_value(path: str, value: FieldValue | None, other: FieldValue | None) -> str:

@@ -8,6 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.outputs.text_style import DIM, SEVERITY_STYLES, join, name_text, plain, show_time, stack
@@ -19,13 +20,6 @@ _STATUS_STYLES = {
     DriftStatus.UNKNOWN: "bold magenta",
 }
 _ORDER = {DriftStatus.DRIFTED: 0, DriftStatus.UNKNOWN: 1, DriftStatus.SYNCED: 2}
-WOULD = {
-    "recreate": "docker compose up would recreate it",
-    "start": "docker compose up would start it",
-    "create": "docker compose up would create it",
-    "remove_orphan": "docker compose up --remove-orphans would remove it",
-    "nothing": "docker compose up would leave it as it is",
-}
 
 
 def show_findings(findings: DriftFindings) -> RenderableType:

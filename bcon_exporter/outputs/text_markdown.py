@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import Any
 
+from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
@@ -21,7 +22,7 @@ from bcon_exporter.model.reports import (
     HealthCheck,
 )
 from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_roots, tell_unjudged, worst_first
-from bcon_exporter.outputs.text_drift import WOULD, tell_doubts, tell_notes
+from bcon_exporter.outputs.text_drift import tell_doubts, tell_notes
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from bcon_exporter.alerting import ALERTS, AlertRule, Labels, Scope, Tracked
+from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift
 from bcon_exporter.model.masking import safe_text
 from bcon_exporter.outputs.alertmanager.samples import container_of
 from bcon_exporter.outputs.metrics.subjects import Subject
 from bcon_exporter.outputs.metrics.writing import plain_label
-from bcon_exporter.outputs.text_drift import WOULD
 from bcon_exporter.store import DriftScan, Store
 
 LOG_LINES = 3

@@ -5,13 +5,15 @@ import hashlib
 from collections.abc import Callable
 from functools import cached_property
 from importlib.resources import files
-from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.model.reports import Status
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, send_reply
+from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.tools import Context
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 _HTML = b"text/html; charset=utf-8"
 _TEXT = b"text/plain; charset=utf-8"
@@ -35,16 +37,20 @@ class Pages:
 
     Args:
         is_alive: Tells whether the scheduler still runs.
+        threads: Render the landing page, so that no scrape waits for it.
     """
 
-    def __init__(self, context: Callable[[], Context], is_alive: Callable[[], bool]) -> None:
+    def __init__(self, context: Callable[[], Context], is_alive: Callable[[], bool], threads: RequestThreads) -> None:
         self._context = context
+        self._threads = threads
         self._is_alive = is_alive
         digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
         self._policy = f"default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'none'; base-uri 'none'"
 
     @cached_property
-    def _template(self) -> Template:
+    def _template(self) -> "Template":
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # a daemon that is only scraped shows no page
+
         environment = Environment(
             loader=PackageLoader("bcon_exporter.outputs.http", "."), autoescape=True, undefined=StrictUndefined
         )
@@ -65,8 +71,8 @@ class Pages:
 
     async def landing(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the links, and with the counts unless everybody may look."""
-        body = self._render(bare=scope["bcon.bare"]).encode()
-        await send_reply(send, 200, body, _HTML, [(b"content-security-policy", self._policy.encode())])
+        page = await self._threads.run(lambda: self._render(bare=scope["bcon.bare"]))
+        await send_reply(send, 200, page.encode(), _HTML, [(b"content-security-policy", self._policy.encode())])
 
     def _render(self, *, bare: bool) -> str:
         context = self._context()

@@ -1,9 +1,9 @@
 """Everything that is served, path by path, behind its gate."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bcon_exporter.outputs.http.api import create_api
 from bcon_exporter.outputs.http.gate import App, Door, Gate
 from bcon_exporter.outputs.http.pages import Pages
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
@@ -36,13 +36,39 @@ class Site:
         return Gate(self, door, users)
 
 
+class ApiOnDemand:
+    """The JSON API, made for the first request to it: a daemon that is only scraped does without its framework's 9 MB.
+
+    It is made in a thread, since no scrape may wait the half second that this takes.
+    """
+
+    def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
+        self._context = context
+        self._threads = threads
+        self._making = asyncio.Lock()
+        self._api: App | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        async with self._making:
+            if self._api is None:
+                self._api = await self._threads.run(self._make)
+        await self._api(scope, receive, send)
+
+    def _make(self) -> App:
+        from bcon_exporter.outputs.http.api import create_api
+
+        return create_api(self._context, self._threads)
+
+
 def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: Callable[[], bool]) -> Site:
     """Return the site; `is_alive` tells whether the scheduler still runs."""
-    pages = Pages(context, is_alive)
+    threads = RequestThreads()
+    pages = Pages(context, is_alive, threads)
     plain: dict[str, App] = {
         "/": pages.landing,
         "/metrics": ScrapeApp(exposition),
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    return Site(plain, create_api(context, RequestThreads()))
+    return Site(plain, ApiOnDemand(context, threads))

@@ -7,8 +7,6 @@ import secrets
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import bcrypt
-
 _FAKE_TAIL = b"." * 53
 """Salt and hash of nothing known: with the users' own cost before it, an unknown name takes as long as a known one."""
 _BCRYPT_MAX_BYTES = 72
@@ -68,6 +66,8 @@ class Users:
         return True
 
     def _matches(self, password: bytes, hashed: bytes) -> bool:
+        import bcrypt  # most daemons have no users
+
         try:
             return bcrypt.checkpw(password, hashed)
         except ValueError:  # a hash that bcrypt cannot read; refused at load, save for the fake one
