@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
+
+from bcon_exporter.docker_host.raw import get_text
 
 _DECODER = json.JSONDecoder()
 _BLANKS = " \t\r\n"
@@ -40,35 +43,55 @@ def decode_object(body: bytes) -> dict[str, Any]:
     return content
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Element:
+    """One object of an array as text: of hundreds of containers the values would weigh seven times as much.
+
+    Attributes:
+        id: What stands under "Id"; None when that is no text.
+    """
+
+    text: str
+    id: str | None
+
+    def read(self) -> dict[str, Any]:
+        """Return its value, decoded anew; nothing of one that is nested too deep to be decoded from here."""
+        try:
+            value: dict[str, Any] = _DECODER.decode(self.text)
+        except RecursionError:
+            return {}
+        return value
+
+
 class ElementMemory:
     """Elements of the last array, by their own text: of hundreds of containers few change from one list to the next."""
 
     def __init__(self) -> None:
-        self._before: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._now: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._before: dict[str, Element] = {}
+        self._now: dict[str, Element] = {}
 
-    def find(self, text: str, position: int) -> tuple[dict[str, Any], int] | None:
-        """Return the element that begins at a position, and where it ends, when its text is the same as before.
+    def find(self, text: str, position: int) -> Element | None:
+        """Return the element that begins at a position when its text is the same as before.
 
         An object's text ends at the brace that closes it, so the same characters are the same object.
         """
         key = text[position : position + _KEY_CHARS]
         known = self._before.get(key)
-        if known is None or not text.startswith(known[0], position):
+        if known is None or not text.startswith(known.text, position):
             return None
         self._now[key] = known
-        return known[1], position + len(known[0])
+        return known
 
-    def keep(self, text: str, position: int, end: int, element: dict[str, Any]) -> None:
-        """Remember an element and its text for the next array."""
-        self._now[text[position : position + _KEY_CHARS]] = (text[position:end], element)
+    def keep(self, text: str, position: int, element: Element) -> None:
+        """Remember an element, and where it begins, for the next array."""
+        self._now[text[position : position + _KEY_CHARS]] = element
 
     def turn(self) -> None:
         """End an array: what it had is known to the next one, everything before is forgotten."""
         self._before, self._now = self._now, {}
 
 
-def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[dict[str, Any]]:
+def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[Element]:
     """Yield the objects of a JSON array one by one.
 
     One `json.loads` of 1,000 containers holds the interpreter for tens of milliseconds, and a scrape waits that long;
@@ -76,7 +99,7 @@ def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[d
 
     Args:
         body: The answer's body.
-        memory: Gives the same value again for an element that has not changed; nobody may change it.
+        memory: Gives the same element again when its text has not changed.
 
     Raises:
         NotJsonError: It is no array, or ends early; what came before has been yielded.
@@ -88,7 +111,7 @@ def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[d
         memory.turn()
 
 
-def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[dict[str, Any]]:
+def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[Element]:
     text = body.decode(errors="replace")
     position = _skip(text, 0)
     if not text.startswith("[", position):
@@ -98,15 +121,16 @@ def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[dict[str, A
     if text.startswith("]", position):
         return
     while True:
-        known = memory.find(text, position)
-        if known is None:
+        element = memory.find(text, position)
+        if element is None:
             start = position
-            element, position = _decode_element(text, start)
-            if isinstance(element, dict):
-                memory.keep(text, start, position, element)
+            value, position = _decode_value(text, start)
+            if isinstance(value, dict):
+                element = Element(text[start:position], get_text(value, "Id"))
+                memory.keep(text, start, element)
         else:
-            element, position = known
-        if isinstance(element, dict):
+            position += len(element.text)
+        if element is not None:
             yield element
         position = _skip(text, position)
         if text.startswith("]", position):
@@ -117,7 +141,7 @@ def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[dict[str, A
         position = _skip(text, position + 1)
 
 
-def _decode_element(text: str, position: int) -> tuple[Any, int]:
+def _decode_value(text: str, position: int) -> tuple[Any, int]:
     try:
         return _DECODER.raw_decode(text, position)
     except (ValueError, RecursionError):

@@ -90,7 +90,8 @@ class DockerHost:
             BconError: The list of containers could not be read.
         """
         check_reference(container)
-        return find_container(container, list_containers(self._session, self._deadline(), None))
+        listed = list_containers(self._session, self._deadline(), None)
+        return find_container(container, (entry.read() for entry in listed))
 
     def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
         """Return a container's newest `tail` lines at or after `since` and before `until`, oldest first, masked.

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from bcon_exporter.docker_host.decode import Element
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.parse import (
     Placement,
@@ -32,7 +33,7 @@ class Known:
         logs_refused: Why its log cannot be read at all (log driver none).
     """
 
-    listed: dict[str, Any]
+    listed: Element
     facts: ContainerFacts
     placement: Placement | None = None
     inspected_at: float | None = None
@@ -51,7 +52,7 @@ class Inventory:
         self._options = options
         self.known: dict[str, Known] = {}
 
-    def update(self, entries: Iterable[dict[str, Any]], unread_reason: str) -> list[str]:
+    def update(self, entries: Iterable[Element], unread_reason: str) -> list[str]:
         """Take a list answer; return the ids in its order.
 
         Args:
@@ -59,21 +60,21 @@ class Inventory:
             unread_reason: Stands in `unread` of what inspect would tell, until it has.
         """
         ids = []
-        for listed in entries:
-            container_id = get_text(listed, "Id") or ""
-            before = self.known.get(container_id)
-            if before is not None and before.listed is listed:
-                ids.append(container_id)
+        for entry in entries:
+            before = self.known.get(entry.id or "")
+            if before is not None and before.listed is entry:
+                ids.append(before.facts.id)
                 continue
-            if before is not None and not has_changed(before.listed, listed):
+            listed = entry.read()
+            if before is not None and not has_changed(before.listed.read(), listed):
                 before.facts = update_listed(before.facts, listed)
-                before.listed = listed
-                ids.append(container_id)
+                before.listed = entry
+                ids.append(before.facts.id)
                 continue
             facts = parse_container(listed, None, unread_reason=unread_reason)
             if facts is not None:
                 config = before.config if before else None
-                self.known[facts.id] = Known(listed, facts, config=config)
+                self.known[facts.id] = Known(entry, facts, config=config)
                 ids.append(facts.id)
         return ids
 
@@ -102,7 +103,7 @@ class Inventory:
     def take_inspected(self, container_id: str, inspected: dict[str, Any], now: float) -> None:
         """Take an inspect answer."""
         known = self.known[container_id]
-        facts = parse_container(known.listed, inspected)
+        facts = parse_container(known.listed.read(), inspected)
         if facts is None or facts.id != container_id:
             return
         before = known.facts
@@ -118,7 +119,7 @@ class Inventory:
     def take_uninspected(self, container_id: str, reason: str) -> None:
         """Note that inspect failed: what only it tells is unknown again, rather than old."""
         known = self.known[container_id]
-        facts = parse_container(known.listed, None, unread_reason=reason)
+        facts = parse_container(known.listed.read(), None, unread_reason=reason)
         if facts is not None:
             known.facts, known.inspected_at = facts, None
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host.decode import ElementMemory, NotJsonError, decode_array, decode_object
+from bcon_exporter.docker_host.decode import Element, ElementMemory, NotJsonError, decode_array, decode_object
 from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error
 from bcon_exporter.docker_host.inventory import Inventory, Known
 from bcon_exporter.docker_host.pipeline import Outcome
@@ -23,7 +23,7 @@ _FILTERED_AT_MOST = 20
 
 def list_containers(
     session: EngineSession, deadline: Deadline, only: tuple[str, ...] | None, memory: ElementMemory | None = None
-) -> list[dict[str, Any]]:
+) -> list[Element]:
     """Return the list entries of all containers, or of those wanted.
 
     Args:
@@ -46,7 +46,7 @@ def list_containers(
         entries = list(decode_array(answer.body, memory))
     except NotJsonError as error:
         raise garbage_error(session.endpoint, "listing containers", str(error)) from None
-    return entries if only is None else [entry for entry in entries if entry.get("Id") in only]
+    return entries if only is None else [entry for entry in entries if entry.id in only]
 
 
 def _get_list(session: EngineSession, query: str, deadline: Deadline) -> Answer:

@@ -1,6 +1,7 @@
 """Promise: an array is read element by element, and an element whose text has not changed is the same value again."""
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ def test_only_what_has_changed_is_another_value() -> None:
     memory = ElementMemory()
     first = list(decode_array(write(entry(A), entry(B)), memory))
     second = list(decode_array(write(entry(B), entry(A, Status="Up 3 hours")), memory))
-    assert second == [entry(B), entry(A, Status="Up 3 hours")]
+    assert [one.read() for one in second] == [entry(B), entry(A, Status="Up 3 hours")]
     assert second[0] is first[1]
     assert second[1] is not first[0]
 
@@ -39,7 +40,7 @@ def test_what_was_not_in_the_last_array_is_forgotten() -> None:
 @pytest.mark.parametrize("longer", ['{"Id":"x"}}', '{"Id":"x"}x', '{"Id":"x"} {"Id":"x"}'])
 def test_a_known_element_with_something_behind_it_is_no_array(longer: str) -> None:
     memory = ElementMemory()
-    assert list(decode_array(b'[{"Id":"x"}]', memory)) == [{"Id": "x"}]
+    assert [one.read() for one in decode_array(b'[{"Id":"x"}]', memory)] == [{"Id": "x"}]
     with pytest.raises(NotJsonError):
         list(decode_array(f"[{longer}]".encode(), memory))
 
@@ -57,4 +58,17 @@ def test_arrays_read_the_same_with_and_without_memory(arrays: list[list[object]]
     memory = ElementMemory()
     for array in arrays:
         body = json.dumps(array).encode()
-        assert list(decode_array(body, memory)) == list(decode_array(body)) == [x for x in array if isinstance(x, dict)]
+        known, new = ([one.read() for one in decode_array(body, kept)] for kept in (memory, None))
+        assert known == new == [each for each in array if isinstance(each, dict)]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the decoder's depth no longer counts the caller's")
+def test_what_can_be_decoded_only_from_less_deep_within_calls_reads_as_nothing() -> None:
+    deep = b'[{"Id":"x","x":' + b"[" * 600 + b"]" * 600 + b"}]"
+    element = next(decode_array(deep))
+
+    def read_below(calls: int) -> dict[str, Any]:
+        return read_below(calls - 1) if calls else element.read()
+
+    assert element.read()["Id"] == element.id == "x"
+    assert read_below(420) == {}

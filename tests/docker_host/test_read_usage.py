@@ -1,5 +1,6 @@
 """Usage that was not read is never taken for fresh, and a machine without threads costs no later scan."""
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from bcon_exporter.clock import utc_now
 from bcon_exporter.docker_host.breaker import EndpointName
+from bcon_exporter.docker_host.decode import decode_array
 from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions, Wants
@@ -33,7 +35,7 @@ def read(reader: UsageReader) -> Scan:
     """Read the usage of one running container."""
     inventory = Inventory(OPTIONS)
     scan = Scan(utc_now(), Deadline.after(3), Wants())
-    scan.ids = inventory.update([entry(GOOD)], "")
+    scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)]).encode()), "")
     reader.begin(inventory, scan)
     reader.end(scan)
     reader.facts(inventory, scan, None)
