@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.finding import Finding
-from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.numbers import in_seconds, name_images
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import LifecycleFacts
@@ -37,12 +37,12 @@ def find_image_change(container: ContainerFacts, symptoms: Sequence[Symptom], no
     first = _first_failure(past, changed)
     soon = first is not None and (first - changed).total_seconds() <= SOON_SECONDS
     young = first is None and since <= SOON_SECONDS
+    previous, own = name_images(container)
     cause = LikelyCause(
         id="image_changed",
-        description=f"It fails since its image changed from {past.previous_image} to {container.image}, "
-        f"{in_seconds(since)} ago.",
+        description=f"It fails since its image changed from {previous} to {own}, {in_seconds(since)} ago.",
         confidence=0.75 if soon else 0.6 if young else 0.45,
-        evidence=(f"with {past.previous_image} it did not fail in the time that is known",),
+        evidence=(f"with {previous} it did not fail in the time that is known",),
         related_symptoms=tuple(one.type for one in failing),
     )
     return [Finding(cause, (_COMPARE_IMAGES,))]

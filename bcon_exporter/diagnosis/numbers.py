@@ -28,6 +28,7 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
     limit = limit or (limits.memory_bytes if limits else None)
     restarts = recent_restarts(container, host.taken_at, thresholds)
     past, health = container.lifecycle, container.health
+    previous_image, image = name_images(container)
     ooms = past.oom_kills if past else ()
     return {
         "name": safe_name(container),
@@ -45,8 +46,8 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "oom_kills": str(len(ooms)),
         "oom_kills_hour": _counted(_recent(ooms, host), "OOM kill"),
         "restarts_hour": _counted(len(restarts), "restart"),
-        "image": container.image,
-        "previous_image": (past.previous_image if past else None) or "unknown",
+        "image": image,
+        "previous_image": previous_image or "unknown",
         "log_driver": container.log_driver or "unknown",
         "up": in_seconds((host.taken_at - container.started_at).total_seconds()) if container.started_at else "unknown",
         "health_timeout": f"{health.timeout_seconds:g} s" if health and health.timeout_seconds else "unknown",
@@ -55,6 +56,19 @@ def numbers_of(container: ContainerFacts, host: HostSnapshot, thresholds: Thresh
         "exit_code": "unknown" if container.exit_code is None else str(container.exit_code),
         "restart_policy": container.restart_policy or "no",
     }
+
+
+def name_images(container: ContainerFacts) -> tuple[str | None, str]:
+    """Return the names of its previous image and of its own; with short ids where only these tell the two apart."""
+    past = container.lifecycle
+    previous, own = past.previous_image if past else None, container.image
+    if past is None or previous != own or past.previous_image_id is None or container.image_id is None:
+        return previous, own
+    return f"{previous} ({_short(past.previous_image_id)})", f"{own} ({_short(container.image_id)})"
+
+
+def _short(image_id: str) -> str:
+    return image_id.removeprefix("sha256:")[:12]
 
 
 def _memory_facts(usage: UsageFacts | None, limit: int | None) -> str:

@@ -95,9 +95,12 @@ class KnownContainers:
             parse_signal(container.stop_signal),
         )
 
-    def prune(self, now: datetime) -> Statement:
-        """Return the statement that drops removed containers: facts look back a day, so two are enough."""
-        return "DELETE FROM containers WHERE seen_at < ?", [(to_micros(now - KEEP_REMOVED),)]
+    def prune(self, now: datetime) -> tuple[Statement, ...]:
+        """Return the statements that drop removed containers: facts look back a day, so two are enough."""
+        return (
+            ("DELETE FROM containers WHERE seen_at < ?", [(to_micros(now - KEEP_REMOVED),)]),
+            ("DELETE FROM images WHERE container_id NOT IN (SELECT container_id FROM containers)", [()]),
+        )
 
     def refresh(self, now: datetime) -> tuple[Statement, ...]:
         """Return the statements that mark what is there as seen now, so that it is not pruned."""

@@ -165,7 +165,7 @@ class History:
             row = [(to_micros(before),)]
             statements: list[Statement] = [
                 *self._containers.refresh(now),
-                self._containers.prune(now),
+                *self._containers.prune(now),
                 *prune_events(before),
                 *prune_costs(before),
             ]

@@ -62,6 +62,7 @@ class Lifecycles:
         self._pending_events: list[tuple[str, LifecycleEvent]] = []
         self._pending_counted: list[tuple[str, LifecycleEvent]] = []
         self._pending_lines: list[tuple[str, int, str]] = []
+        self._pending_images: list[tuple[str, str]] = []
         self._changed_totals: set[str] = set()
 
     def past_of(self, identity: str) -> Past:
@@ -82,12 +83,17 @@ class Lifecycles:
         totals = "SELECT restarts_total, oom_kills_total FROM identities WHERE identity = ?"
         for past.restarts_total, past.oom_kills_total in self._database.query(totals, (identity,)):
             pass
-        configured = "SELECT container_id, policy, stop_signal FROM containers WHERE identity = ?"
-        for container_id, policy, stop_signal in self._database.query(configured, (identity,)):
+        configured = (
+            "SELECT container_id, policy, stop_signal, image_id FROM containers LEFT JOIN images USING (container_id)"
+            " WHERE identity = ?"
+        )
+        for container_id, policy, stop_signal, image_id in self._database.query(configured, (identity,)):
             if policy is not None:
                 past.policies[container_id] = policy
             if stop_signal is not None:
                 past.stop_signals[container_id] = stop_signal
+            if image_id is not None:
+                past.images[container_id] = image_id
         self._load_lines(past)
         return past
 
@@ -142,6 +148,10 @@ class Lifecycles:
         if container.restart_policy is not None and past.policies.get(container.id) != container.restart_policy:
             past.policies[container.id] = container.restart_policy
             past.version += 1
+        if container.image_id is not None and past.images.get(container.id) != container.image_id:
+            past.images[container.id] = container.image_id
+            past.version += 1
+            self._pending_images.append((container.id, container.image_id))
         if container.stop_signal is None:
             return
         number = parse_signal(container.stop_signal)
@@ -186,7 +196,7 @@ class Lifecycles:
         if rivals:
             # Labels are claims: what another container that is there now has suffered is not this one's past.
             own = [event for event in past.events if event.container_id not in rivals]
-            telling = tell(own, circumstances)
+            telling = tell(own, circumstances, past.images)
         exits = make_exits(past, telling, container, circumstances, now)
         exits = self._add_lines(past, container, exits)
         return make_facts(past, telling, container, exits, now)
@@ -196,7 +206,7 @@ class Lifecycles:
         held = self._tellings.get(past.identity)
         if held is not None and held[0] == key:
             return held[1]
-        telling = tell(past.events, circumstances)
+        telling = tell(past.events, circumstances, past.images)
         self._tellings[past.identity] = (key, telling)
         self._count(past, telling)
         return telling
@@ -260,8 +270,9 @@ class Lifecycles:
             mark_counted(self._pending_counted),
             (_RAISE_TOTALS, totals),
             ("INSERT OR REPLACE INTO exit_lines VALUES (?, ?, ?)", self._pending_lines),
+            ("INSERT OR REPLACE INTO images VALUES (?, ?)", self._pending_images),
         ]
-        self._pending_events, self._pending_counted, self._pending_lines = [], [], []
+        self._pending_events, self._pending_counted, self._pending_lines, self._pending_images = [], [], [], []
         self._changed_totals = set()
         return statements
 
@@ -275,6 +286,7 @@ class Lifecycles:
             self._pending_counted.extend(
                 (identity, e) for e in marked if e.action in ("start", "oom", INFERRED_RESTART)
             )
+            self._pending_images.extend(past.images.items())
             self._pending_lines.extend((key[0], to_micros(key[1]), lines_to_text(v)) for key, v in past.lines.items())
 
     def identities(self) -> Iterable[str]:

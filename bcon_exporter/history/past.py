@@ -1,7 +1,7 @@
 """The past of one identity: its events and counters in memory, and the facts made of them (pure but for loading)."""
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ from bcon_exporter.model.lifecycle_rules import (
     INFERRED_RESTART,
     SHUTDOWN_EXIT_CODE,
     Circumstances,
+    ImageChange,
     classify_exits,
     fell_with_shutdown,
     find_health_changes,
@@ -41,7 +42,7 @@ class Past:
     Attributes:
         version: Grows with every change; facts made of an older one are stale.
         counted_restarts: Container id and time of those that the total holds; of OOM kills likewise.
-        stop_signals, policies: Of its containers, also of removed ones, by id.
+        stop_signals, policies, images: Of its containers, also of removed ones, by id; images by their own id.
         lines: Last log lines by container id and time of the end.
     """
 
@@ -54,6 +55,7 @@ class Past:
     counted_oom_kills: set[tuple[str, datetime]] = field(default_factory=set)
     stop_signals: dict[str, int] = field(default_factory=dict)
     policies: dict[str, str] = field(default_factory=dict)
+    images: dict[str, str] = field(default_factory=dict)
     lines: dict[tuple[str, datetime], tuple[str, ...]] = field(default_factory=dict)
     version: int = 0
     overflowed: bool = False
@@ -86,11 +88,11 @@ class Telling:
     restarts: tuple[tuple[str, datetime], ...]
     oom_kills: tuple[tuple[str, datetime], ...]
     health_changes: tuple[datetime, ...]
-    image_change: tuple[str, datetime] | None
+    image_change: ImageChange | None
 
 
-def tell(events: Iterable[LifecycleEvent], circumstances: Circumstances) -> Telling:
-    """Judge sorted events of one identity."""
+def tell(events: Iterable[LifecycleEvent], circumstances: Circumstances, images: Mapping[str, str]) -> Telling:
+    """Judge sorted events of one identity; `images` are the ids of the images of its containers, by container."""
     ordered = list(events)
     runs = find_runs(ordered)
     exits = classify_exits(runs, circumstances)
@@ -99,7 +101,7 @@ def tell(events: Iterable[LifecycleEvent], circumstances: Circumstances) -> Tell
         restarts=find_restarts(exits, runs, ordered, circumstances),
         oom_kills=find_oom_kills(ordered),
         health_changes=find_health_changes(ordered),
-        image_change=find_image_change(ordered),
+        image_change=find_image_change(ordered, images),
     )
 
 
@@ -197,8 +199,9 @@ def make_facts(
         stop_requested=was_stop_requested(telling, container, exits),
         paused_at=find_pause(past.events, container.id) if container.state is ContainerState.PAUSED else None,
         health_changes=tuple(at for at in telling.health_changes if is_recent(at, now, HOUR)),
-        previous_image=change[0] if change else None,
-        image_changed_at=change[1] if change else None,
+        previous_image=change.previous if change else None,
+        previous_image_id=change.previous_id if change else None,
+        image_changed_at=change.at if change else None,
     )
 
 

@@ -24,6 +24,7 @@ TABLES: dict[str, str] = {
         "(container_id TEXT PRIMARY KEY, identity TEXT NOT NULL, restart_count INTEGER, started_at INTEGER,"
         " policy TEXT, stop_signal INTEGER, seen_at INTEGER NOT NULL) WITHOUT ROWID"
     ),
+    "images": "(container_id TEXT PRIMARY KEY, image_id TEXT NOT NULL) WITHOUT ROWID",
     "exit_lines": (
         "(container_id TEXT NOT NULL, at INTEGER NOT NULL, lines TEXT NOT NULL,"
         " PRIMARY KEY (container_id, at)) WITHOUT ROWID"

@@ -89,7 +89,9 @@ class LifecycleFacts(Frozen):
         stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.
         health_changes: Times at which health flipped between healthy and unhealthy, the last hour.
         paused_at: Of a paused container: since when; None when unknown.
-        previous_image: The image before the last change of it, with its time in `image_changed_at`.
+        previous_image: The image before the last change of it, with its time in `image_changed_at`. Where only the id
+            changed (another image under the same tag), it is the image's own name.
+        previous_image_id: Id of that image; None when it was never read.
     """
 
     observed_since: UtcDatetime
@@ -103,4 +105,5 @@ class LifecycleFacts(Frozen):
     health_changes: tuple[UtcDatetime, ...] = ()
     paused_at: UtcDatetime | None = None
     previous_image: str | None = None
+    previous_image_id: str | None = None
     image_changed_at: UtcDatetime | None = None

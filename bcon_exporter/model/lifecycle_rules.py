@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
 from bcon_exporter.model.lifecycle_runs import Run, is_near
@@ -265,17 +266,32 @@ def find_pause(events: Iterable[LifecycleEvent], container_id: str) -> datetime 
     return since
 
 
-def find_image_change(events: Iterable[LifecycleEvent]) -> tuple[str, datetime] | None:
-    """Return the image before the newest change of it, and when the container with the new one was made."""
-    image, change = "", None
+class ImageChange(NamedTuple):
+    """The image before a change of it, its id where known, and when the container with the new one was made."""
+
+    previous: str
+    previous_id: str | None
+    at: datetime
+
+
+def find_image_change(events: Iterable[LifecycleEvent], images: Mapping[str, str]) -> ImageChange | None:
+    """Return the newest change of image: of its name, or of its id under the same name (a tag that was moved).
+
+    Args:
+        events: Of one identity, oldest first.
+        images: Ids of images by container, as far as they were read.
+    """
+    image, image_id, change = "", None, None
     seen: set[str] = set()
     for event in events:
         if event.container_id in seen or not event.image:
             continue
         seen.add(event.container_id)
-        if image and event.image != image:
-            change = (image, event.at)
-        image = event.image
+        own_id = images.get(event.container_id)
+        moved = None not in (image_id, own_id) and image_id != own_id
+        if image and (event.image != image or moved):
+            change = ImageChange(image, image_id, event.at)
+        image, image_id = event.image, own_id or (image_id if event.image == image else None)
     return change
 
 

@@ -33,6 +33,21 @@ def test_names_both_images_and_when() -> None:
     assert any("from app:1 to app:2" in one.rationale for one in report.suggestions)
 
 
+def test_names_short_ids_where_only_these_differ() -> None:
+    past = lifecycle(
+        exits=(ended(1, at=ago(100)),), previous_image="app:1", previous_image_id="sha256:0f343b0931126a20f133",
+        image_changed_at=ago(180),
+    )  # fmt: skip
+    facts = exited(1, image="app:1", image_id="sha256:3f786850e387550fdab8", exit_facts=past.exits[0], lifecycle=past)
+
+    report = diagnose(facts)
+
+    told = "from app:1 (0f343b093112) to app:1 (3f786850e387)"
+    assert report.likely_causes[0].description == f"It fails since its image changed {told}, 3 min ago."
+    assert report.likely_causes[0].evidence[0].startswith("with app:1 (0f343b093112) it did not fail")
+    assert any(told in one.rationale for one in report.suggestions)
+
+
 def test_one_that_failed_before_is_not_the_images_fault() -> None:
     assert confidence(diagnose(changed(180, ended(1, at=ago(1000)), ended(1, at=ago(100))))) is None
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
-from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests.factories import NOON, ago, compose, full_id, logs, usage
 from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
 from tests.model.recorded import SCENARIOS, recorded
@@ -187,6 +187,49 @@ def test_an_image_change_is_told(history: History) -> None:
     history.record_events(batch(*both), NOON)
     past = past_of(history, container(name="two", compose=compose("web")))
     assert (past.previous_image, past.image_changed_at) == ("app:1", ago(100))
+
+
+def made_anew(history: History, *ids: str | None, name: str = "app:1") -> LifecycleFacts:
+    """The past of a service whose container was made so many times of one tag, scanned each time."""
+    past = LifecycleFacts(observed_since=NOON)
+    for number, image_id in enumerate(ids):
+        at = ago(500 - 100 * number)
+        made = event(at, "create", f"c{number}", image=name, project="shop", service="web", number=1)
+        history.record_events(batch(made), at)
+        past = past_of(
+            history, container(name=f"c{number}", compose=compose("web"), image=name, image_id=image_id), now=at
+        )
+    return past
+
+
+@pytest.mark.parametrize(
+    ("ids", "previous", "changed"),
+    [
+        (("sha256:aa", "sha256:bb"), "sha256:aa", 400),
+        (("sha256:aa", "sha256:aa"), None, None),
+        (("sha256:aa", None, "sha256:bb"), "sha256:aa", 300),
+        (("sha256:aa", None), None, None),
+        ((None, "sha256:bb"), None, None),
+    ],
+)
+def test_another_image_under_the_same_tag_is_told(
+    history: History, ids: tuple[str | None, ...], previous: str | None, changed: float | None
+) -> None:
+    past = made_anew(history, *ids)
+    assert past.previous_image == (None if changed is None else "app:1")
+    assert past.previous_image_id == previous
+    assert past.image_changed_at == (None if changed is None else ago(changed))
+
+
+def test_the_ids_of_images_outlast_the_exporter(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    made_anew(history, "sha256:aa")
+    history.close()
+    again = open_history(tmp_path / "state.db")
+    made = event(ago(50), "create", "c9", image="app:1", project="shop", service="web", number=1)
+    again.record_events(batch(made), NOON)
+    seen = container(name="c9", compose=compose("web"), image="app:1", image_id="sha256:bb")
+    assert past_of(again, seen).previous_image_id == "sha256:aa"
 
 
 def test_the_last_lines_before_an_end_are_kept(tmp_path: Path) -> None:

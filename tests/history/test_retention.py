@@ -60,6 +60,17 @@ def test_what_is_still_there_is_not_pruned(state: Path) -> None:
     assert past_of(open_history(state), container(), end).restarts_total == 2
 
 
+def test_the_ids_of_images_go_with_their_containers(state: Path) -> None:
+    history = open_history(state)
+    scan(history, container(name="gone", image_id="sha256:aa"))
+    scan(history, container(image_id="sha256:bb"))
+    history.close()
+    watch(state, NOON, NOON + timedelta(days=1))
+    assert (count(state, "containers"), count(state, "images")) == (2, 2)
+    watch(state, NOON, NOON + timedelta(days=3))
+    assert (count(state, "containers"), count(state, "images")) == (1, 1)
+
+
 def test_a_far_leap_of_the_clock_deletes_nothing(state: Path) -> None:
     watch(state, ago(hours=3), NOON)
     history = open_history(state)
