@@ -1,6 +1,7 @@
 """Pure diagnosis: facts in, symptoms, causes and suggestions out."""
 
 from bcon_exporter.diagnosis.analysis import analyze
+from bcon_exporter.diagnosis.endings import is_well
 from bcon_exporter.diagnosis.engine import diagnose_host, diagnose_one, status_of, summary_of
 from bcon_exporter.diagnosis.explain import explain
 from bcon_exporter.diagnosis.log_text import lines_of
@@ -17,6 +18,7 @@ __all__ = [
     "diagnose_host",
     "diagnose_one",
     "explain",
+    "is_well",
     "lines_of",
     "status_of",
     "summary_of",

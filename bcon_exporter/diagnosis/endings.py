@@ -164,6 +164,11 @@ def is_looping(container: ContainerFacts, now: datetime, thresholds: Thresholds)
     return now - restarts[-1] <= timedelta(seconds=thresholds.restart_quiet_seconds)
 
 
+def is_well(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> bool:
+    """Whether it runs, and has done so without a crash for long enough to say so."""
+    return not is_looping(container, now, thresholds) and runs_well(container, now)
+
+
 def runs_well(container: ContainerFacts, now: datetime) -> bool:
     """Whether it runs, is not unhealthy, and has been up for more than a moment."""
     if container.state is not ContainerState.RUNNING or container.started_at is None:

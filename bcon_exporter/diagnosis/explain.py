@@ -1,17 +1,19 @@
 """Explains what a pattern found in a container's log: how often, since when, and what it means."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import re2
 
-from bcon_exporter.diagnosis.causes import causes_of_hits, rank, suggestions_of
-from bcon_exporter.diagnosis.logs import Hit, find_events, template_of
-from bcon_exporter.diagnosis.multiline import event_bounds
+from bcon_exporter.diagnosis.causes import MAX_CAUSES, causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.logs import Hit, read_events, template_of
 from bcon_exporter.diagnosis.numbers import safe_name
+from bcon_exporter.diagnosis.windows import is_before_start
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.facts import ContainerFacts, LogLine
-from bcon_exporter.model.reports import ErrorExplanation, SampleLog
+from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.signatures import Catalogue, compile_pattern
 
 PREFIX = "re:"
@@ -22,35 +24,48 @@ _LENGTH = f"it must have 1 to {MAX_PATTERN_CHARS} characters"
 _TOO_LARGE = "it is too large; avoid counted repeats"
 
 
-def explain(container: ContainerFacts, pattern: str, context_lines: int, catalogue: Catalogue) -> ErrorExplanation:
-    """Explain the lines that `pattern` finds.
+class _Found(NamedTuple):
+    """A line that the pattern finds, with the signatures of the event that it belongs to."""
+
+    line: int
+    hits: tuple[Hit, ...]
+    history: bool
+
+
+def explain(
+    container: ContainerFacts, pattern: str, context_lines: int, catalogue: Catalogue, *, well: bool = False
+) -> ErrorExplanation:
+    """Explain the lines that `pattern` finds, those that are over apart from those of now.
 
     Args:
         container: With its logs; None of them means that nothing was searched.
         pattern: Literal text, found in any case; or an RE2 expression after `re:`.
         context_lines: Lines to show before and after each sample.
         catalogue: Signatures to recognise.
+        well: It runs well since its last start: what it said before is history.
 
     Raises:
         InvalidInputError: The pattern is empty, too long, or not RE2.
     """
     finds = _finder(pattern)
     lines = container.logs.lines if container.logs is not None else ()
-    found = [index for index, line in enumerate(lines) if finds(line.text)]
-    hits = _hits(lines, found, catalogue)
+    indexes = [index for index, line in enumerate(lines) if finds(line.text)]
+    found = _place(lines, indexes, container if well else None, catalogue)
+    current, over = _hits_of(found, history=False), _hits_of(found, history=True)
     return ErrorExplanation(
         container_id=container.short_id,
         container_name=container.name,
         pattern=pattern,
         occurrences=len(found),
-        first_seen=_time(lines, found, newest=False),
-        last_seen=_time(lines, found, newest=True),
-        explanation=_explanation(container, lines, found, hits),
-        likely_causes=rank(causes_of_hits(hits)),
+        history_occurrences=sum(one.history for one in found),
+        first_seen=_time(lines, indexes, newest=False),
+        last_seen=_time(lines, indexes, newest=True),
+        explanation=_explanation(container, lines, found),
+        likely_causes=_causes(current, over),
         suggestions=suggestions_of(
-            (text for hit in hits for text in hit.signature.suggestions), {"name": safe_name(container)}
+            (text for hit in current or over for text in hit.signature.suggestions), {"name": safe_name(container)}
         ),
-        sample_logs=tuple(_sample(lines, index, context_lines) for index in found[-MAX_SAMPLES:]),
+        sample_logs=tuple(_sample(lines, one, context_lines) for one in found[-MAX_SAMPLES:]),
         lines_searched=len(lines),
     )
 
@@ -80,17 +95,40 @@ def _bad(reason: str) -> InvalidInputError:
     return InvalidInputError(msg, {"errors": [{"field": "error_pattern", "message": reason}]})
 
 
-def _hits(lines: Sequence[LogLine], found: Sequence[int], catalogue: Catalogue) -> list[Hit]:
-    """Signatures in the events that the found lines belong to; the traces around them included."""
-    hits: list[Hit] = []
-    done = -1
-    for index in found[-200:]:
-        if index <= done:
-            continue
-        start, end = event_bounds(lines, index)
-        done = end - 1
-        hits += [hit for event in find_events(lines[start:end], catalogue) for hit in event.hits]
-    return hits
+def _place(
+    lines: Sequence[LogLine], indexes: Sequence[int], runs_well: ContainerFacts | None, catalogue: Catalogue
+) -> list[_Found]:
+    """Say of each found line to which event it belongs, traces around it included, and whether that is over.
+
+    Args:
+        lines: All that were read: what follows tells what recovered.
+        indexes: Of the found lines.
+        runs_well: The container, where what it said before its last start is history.
+        catalogue: Signatures to recognise.
+    """
+    events = read_events(lines, catalogue, len(lines)) if indexes else ()
+    starts = [event.index for event in events]
+    found = []
+    for index in indexes:
+        place = bisect_right(starts, index) - 1
+        event = events[place] if place >= 0 and index < starts[place] + events[place].line_count else None
+        over = runs_well is not None and is_before_start(lines[index].at, runs_well)
+        hits, recovered = (event.hits, event.recovered) if event is not None else ((), False)
+        found.append(_Found(index, hits, over or recovered))
+    return found
+
+
+def _hits_of(found: Sequence[_Found], *, history: bool) -> list[Hit]:
+    return [hit for one in found if one.history is history for hit in one.hits]
+
+
+def _causes(current: Sequence[Hit], over: Sequence[Hit]) -> tuple[ExplainedCause, ...]:
+    """Those of now first; a cause that both show is one of now."""
+    now = rank(causes_of_hits(current))
+    known = {cause.id for cause in now}
+    then = [cause for cause in rank(causes_of_hits(over)) if cause.id not in known]
+    marked = [(cause, False) for cause in now] + [(cause, True) for cause in then]
+    return tuple(ExplainedCause(**dict(cause), history=history) for cause, history in marked[:MAX_CAUSES])
 
 
 def _time(lines: Sequence[LogLine], found: Sequence[int], *, newest: bool) -> datetime | None:
@@ -100,20 +138,32 @@ def _time(lines: Sequence[LogLine], found: Sequence[int], *, newest: bool) -> da
     return max(times) if newest else min(times)
 
 
-def _explanation(container: ContainerFacts, lines: Sequence[LogLine], found: Sequence[int], hits: Sequence[Hit]) -> str:
+def _explanation(container: ContainerFacts, lines: Sequence[LogLine], found: Sequence[_Found]) -> str:
     if container.logs is None:
         return f"The log could not be read: {container.unread.get('logs', 'not read')}."
     if not found:
         return f"The pattern does not occur in the {len(lines)} lines that were searched."
-    kinds = len({template_of(lines[index].text) for index in found})
+    kinds = len({template_of(lines[one.line].text) for one in found})
     counted = f"It occurs in {len(found)} of {len(lines)} lines, in {kinds} form{'' if kinds == 1 else 's'}."
-    meanings = dict.fromkeys(hit.signature.explanation for hit in hits)
-    if not meanings:
-        return f"{counted} No known failure is recognised in these lines."
-    return " ".join((counted, *meanings))
+    told = [counted, *_history(found)]
+    meanings = dict.fromkeys(hit.signature.explanation for one in found for hit in one.hits)
+    return " ".join((*told, *(meanings or ("No known failure is recognised in these lines.",))))
 
 
-def _sample(lines: Sequence[LogLine], index: int, context_lines: int) -> SampleLog:
-    start = max(0, index - context_lines)
-    shown = lines[start : index + context_lines + 1]
-    return SampleLog(timestamp=lines[index].at, lines=tuple(line.text for line in shown), match_index=index - start)
+def _history(found: Sequence[_Found]) -> tuple[str, ...]:
+    over = sum(one.history for one in found)
+    if not over:
+        return ()
+    who = "All of it is" if over == len(found) else f"{over} of these {'is' if over == 1 else 'are'}"
+    return (f"{who} history: retried with success, or said before the last start, since which it runs well.",)
+
+
+def _sample(lines: Sequence[LogLine], found: _Found, context_lines: int) -> SampleLog:
+    start = max(0, found.line - context_lines)
+    shown = lines[start : found.line + context_lines + 1]
+    return SampleLog(
+        timestamp=lines[found.line].at,
+        lines=tuple(line.text for line in shown),
+        match_index=found.line - start,
+        history=found.history,
+    )

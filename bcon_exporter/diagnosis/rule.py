@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, runs_well
+from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, is_well
 from bcon_exporter.diagnosis.logs import LogEvent, find_events
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
@@ -55,7 +55,7 @@ class Case:
     @cached_property
     def well(self) -> bool:
         """True when it runs, and has done so without a crash for long enough to say so."""
-        return not self.looping and runs_well(self.container, self.now)
+        return is_well(self.container, self.now, self.thresholds)
 
     @cached_property
     def events(self) -> tuple[LogEvent, ...]:

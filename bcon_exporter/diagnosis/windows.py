@@ -57,14 +57,14 @@ def _earlier_end(container: ContainerFacts) -> datetime | None:
     return max((at for at in ends if at is not None and at < started), default=None)
 
 
-def is_before_start(event: LogEvent, container: ContainerFacts) -> bool:
-    """Whether the event belongs to the run before the present one."""
+def is_before_start(at: datetime | None, container: ContainerFacts) -> bool:
+    """Whether what was said at a time belongs to the run before the present one."""
     earlier_end = _earlier_end(container)
-    return earlier_end is not None and event.at is not None and event.at <= earlier_end
+    return earlier_end is not None and at is not None and at <= earlier_end
 
 
 def softened(severity: Severity, events: Sequence[LogEvent], container: ContainerFacts, *, well: bool) -> Severity:
     """A warning at most when all of it stands before a restart since which the container runs well."""
-    if well and severity.rank > Severity.WARNING.rank and all(is_before_start(event, container) for event in events):
+    if well and severity.rank > Severity.WARNING.rank and all(is_before_start(event.at, container) for event in events):
         return Severity.WARNING
     return severity

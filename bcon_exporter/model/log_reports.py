@@ -1,4 +1,4 @@
-"""What a log alone says, without a container around it."""
+"""What a log says: alone, without a container around it, and what a pattern found in a container's."""
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType
@@ -70,3 +70,47 @@ class LogAnalysis(Frozen):
     suggestions: tuple[Suggestion, ...] = ()
     events: tuple[LogEventGroup, ...] = ()
     events_left_out: int = 0
+
+
+class SampleLog(Frozen):
+    """One occurrence with its context; untrusted text.
+
+    Attributes:
+        match_index: Points into `lines`.
+        history: It is over: retried with success, or said before the last start, since which the container runs well.
+    """
+
+    timestamp: UtcDatetime | None
+    lines: tuple[str, ...]
+    match_index: int
+    history: bool = False
+
+
+class ExplainedCause(LikelyCause):
+    """A cause of what a pattern found. `history`: only occurrences that are over show it."""
+
+    history: bool = False
+
+
+class ErrorExplanation(Frozen):
+    """What a pattern found in a container's log, and what it means.
+
+    Attributes:
+        occurrences: All of them.
+        history_occurrences: Those of them that are over (see `SampleLog.history`).
+        likely_causes: Those of now first; then those of history.
+        suggestions: For what is current; for history where nothing is.
+    """
+
+    container_id: str
+    container_name: str
+    pattern: str
+    occurrences: int
+    history_occurrences: int = 0
+    first_seen: UtcDatetime | None
+    last_seen: UtcDatetime | None
+    explanation: str
+    likely_causes: tuple[ExplainedCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    sample_logs: tuple[SampleLog, ...] = ()
+    lines_searched: int = 0

@@ -179,30 +179,6 @@ class DiagnoseAllReport(Frozen):
     reports: tuple[DiagnosisReport, ...] = ()
 
 
-class SampleLog(Frozen):
-    """One occurrence with its context; untrusted text. `match_index` points into `lines`."""
-
-    timestamp: UtcDatetime | None
-    lines: tuple[str, ...]
-    match_index: int
-
-
-class ErrorExplanation(Frozen):
-    """What a pattern found in a container's log, and what it means."""
-
-    container_id: str
-    container_name: str
-    pattern: str
-    occurrences: int
-    first_seen: UtcDatetime | None
-    last_seen: UtcDatetime | None
-    explanation: str
-    likely_causes: tuple[LikelyCause, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
-    sample_logs: tuple[SampleLog, ...] = ()
-    lines_searched: int = 0
-
-
 class DriftStatus(StrEnum):
     """Whether a project runs as its files say."""
 

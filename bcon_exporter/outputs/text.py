@@ -6,7 +6,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from bcon_exporter.model.alerts import AlertsReport
-from bcon_exporter.model.log_reports import LogAnalysis
+from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
 from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
@@ -15,7 +15,6 @@ from bcon_exporter.model.reports import (
     DiagnoseAllReport,
     DiagnosisReport,
     DriftReport,
-    ErrorExplanation,
     HealthCheck,
 )
 from bcon_exporter.outputs import text_alerts, text_diagnosis, text_drift, text_log, text_markdown, text_tables

@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, Urgency
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, ErrorExplanation, SampleLog, Status
+from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, Status
 from bcon_exporter.outputs.text_style import (
     DIM,
     SEVERITY_STYLES,
@@ -189,7 +190,8 @@ def _some(names: Sequence[str]) -> str:
 
 def show_explanation(report: ErrorExplanation) -> RenderableType:
     """Return what a pattern found, with the newest occurrence in its context."""
-    found = f"{report.occurrences} times " if report.occurrences else "not found: "
+    over = f" ({report.history_occurrences} of them history)" if report.history_occurrences else ""
+    found = f"{report.occurrences} times{over} " if report.occurrences else "not found: "
     parts = [plain(found + repr(report.pattern), "bold"), Text("in"), name_text(report.container_name, "bold")]
     head = join(parts, " ")
     rows: list[tuple[str, RenderableType]] = []
@@ -197,15 +199,20 @@ def show_explanation(report: ErrorExplanation) -> RenderableType:
         rows.append(("first", Text(show_time(report.first_seen))))
         rows.append(("last", Text(show_time(report.last_seen))))
     rows.append(("means", plain(report.explanation)))
-    rows += [("why" if index == 0 else "", show_cause(cause)) for index, cause in enumerate(report.likely_causes)]
+    rows += [("why" if index == 0 else "", _explained(cause)) for index, cause in enumerate(report.likely_causes)]
     rows += suggestions_rows(report.suggestions, brief=False)
     samples = [_sample(sample) for sample in report.sample_logs[-_SHOWN_SAMPLES:]]
     searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
     return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, Text(), searched])
 
 
+def _explained(cause: ExplainedCause) -> Text:
+    text = show_cause(cause)
+    return text.append("  history", style=DIM) if cause.history else text
+
+
 def _sample(sample: SampleLog) -> RenderableType:
-    text = Text()
+    text = Text("history\n" if sample.history else "", style=DIM)
     for index, line in enumerate(sample.lines):
         hit = index == sample.match_index
         text.append("> " if hit else "│ ", style="bold red" if hit else DIM)

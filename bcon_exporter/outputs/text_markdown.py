@@ -9,7 +9,7 @@ from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
-from bcon_exporter.model.log_reports import LogAnalysis
+from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
 from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
@@ -18,7 +18,6 @@ from bcon_exporter.model.reports import (
     DiagnoseAllReport,
     DiagnosisReport,
     DriftReport,
-    ErrorExplanation,
     HealthCheck,
 )
 from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_roots, tell_unjudged, worst_first
@@ -152,11 +151,14 @@ def _explanation(report: ErrorExplanation) -> list[str]:
     lines = [f"# {report.occurrences} occurrences in {escape(report.container_name)}", "", escape(report.explanation)]
     if report.likely_causes:
         lines += ["", "Why:", ""]
-        lines += [f"- {escape(cause.description)} ({cause.confidence:.0%})" for cause in report.likely_causes]
+        lines += [
+            f"- {escape(cause.description)} ({cause.confidence:.0%}{', history' if cause.history else ''})"
+            for cause in report.likely_causes
+        ]
     if report.suggestions:
         lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
     for sample in report.sample_logs:
-        lines += ["", *fence(sample.lines)]
+        lines += ["", *(["History:", ""] if sample.history else []), *fence(sample.lines)]
     return lines
 
 

@@ -2,16 +2,11 @@
 
 from dataclasses import replace
 
-from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain, summary_of
+from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain, is_well, summary_of
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
-from bcon_exporter.model.reports import (
-    ContainerHealthSummary,
-    DiagnoseAllReport,
-    DiagnosisReport,
-    ErrorExplanation,
-    Status,
-)
+from bcon_exporter.model.log_reports import ErrorExplanation
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
 from bcon_exporter.tools.containers import read_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.observe import observe
@@ -45,10 +40,11 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
 
 def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
     """Return what a pattern found in the newest 5,000 lines of a container's log, and what it means."""
-    facts, _ = read_container(context, request.container_id, Wants(logs=False, usage=False))
+    facts, snapshot = read_container(context, request.container_id, Wants(logs=False, usage=False))
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})
-    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue)
+    well = is_well(facts, snapshot.taken_at, context.thresholds)
+    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well)
 
 
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:

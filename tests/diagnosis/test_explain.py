@@ -1,5 +1,7 @@
 """explain counts, dates, shows and interprets what a pattern finds, and refuses what is no pattern."""
 
+from datetime import timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from bcon_exporter.errors import InvalidInputError
 from tests.diagnosis.judging import shipped
 from tests.factories import ago, container, line, logs
 
+SECOND = timedelta(seconds=1)
 LINES = logs(
     line("starting", at=ago(50)),
     line("ERROR dial tcp 172.18.0.3:5432: connect: connection refused", at=ago(40)),
@@ -86,3 +89,61 @@ def test_never_raises_on_literal_text(pattern: str, texts: list[str]) -> None:
     found = explain(container(logs=logs(*texts)), pattern, 2, shipped())
 
     assert found.occurrences <= len(texts)
+
+
+REFUSED = "ERROR dial tcp db:5432: connect: connection refused"
+UNKNOWN_NAME = "ERROR lookup cache: no such host"
+
+
+def history_of(*said: str, well: bool = True) -> list[bool]:
+    """Whether each refused connection is history: what the first run said, `|` for its end, then the present one."""
+    lines = [line(text, at=ago(seconds=100 - 10 * place)) for place, text in enumerate(said) if text != "|"]
+    end = ago(seconds=100 - 10 * said.index("|")) if "|" in said else None
+    facts = container(logs=logs(*lines), started_at=ago(seconds=95) if end is None else end + SECOND, finished_at=end)
+    found = explain(facts, "refused", 0, shipped(), well=well)
+    assert found.history_occurrences == sum(sample.history for sample in found.sample_logs)
+    return [sample.history for sample in found.sample_logs]
+
+
+def test_what_stands_before_the_last_start_is_history() -> None:
+    assert history_of(REFUSED, "|", "ready", REFUSED) == [True, False]
+    assert history_of(REFUSED, "|", "ready") == [True]
+
+
+def test_before_a_start_that_goes_no_better_it_is_current() -> None:
+    assert history_of(REFUSED, "|", "ready", well=False) == [False]
+
+
+def test_what_was_retried_with_success_is_history() -> None:
+    assert history_of(f"{REFUSED}, retrying", f"{REFUSED}, retrying", "connected to db:5432") == [True, True]
+    assert history_of(f"{REFUSED}, retrying", "connected to db:5432", REFUSED) == [True, False]
+
+
+def test_causes_of_now_stand_first_and_those_that_are_over_are_marked() -> None:
+    facts = container(
+        logs=logs(line(UNKNOWN_NAME, at=ago(90)), line(REFUSED, at=ago(40))), started_at=ago(59), finished_at=ago(60)
+    )
+    found = explain(facts, "ERROR", 0, shipped(), well=True)
+    marks = [cause.history for cause in found.likely_causes]
+    assert marks == sorted(marks)
+    history = {cause.id: cause.history for cause in found.likely_causes}
+    assert history["name_unknown"]
+    assert not history["peer_not_listening"]
+    assert "1 of these is history" in found.explanation
+
+
+def test_a_cause_of_both_is_one_of_now() -> None:
+    facts = container(
+        logs=logs(line(REFUSED, at=ago(90)), line(REFUSED, at=ago(40))), started_at=ago(59), finished_at=ago(60)
+    )
+    found = explain(facts, "refused", 0, shipped(), well=True)
+    assert not any(cause.history for cause in found.likely_causes)
+    assert (found.occurrences, found.history_occurrences) == (2, 1)
+
+
+def test_where_all_is_history_the_advice_is_still_given() -> None:
+    facts = container(logs=logs(line(REFUSED, at=ago(90))), started_at=ago(59), finished_at=ago(60))
+    found = explain(facts, "refused", 0, shipped(), well=True)
+    assert all(cause.history for cause in found.likely_causes)
+    assert found.suggestions
+    assert "All of it is history" in found.explanation

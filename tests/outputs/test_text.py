@@ -21,6 +21,7 @@ from bcon_exporter.model.findings import (
     SymptomType,
     Urgency,
 )
+from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.reports import (
     ContainerLogs,
     ContainerStats,
@@ -28,10 +29,8 @@ from bcon_exporter.model.reports import (
     DiagnosisReport,
     DriftReport,
     DriftStatus,
-    ErrorExplanation,
     LogEntry,
     RootCause,
-    SampleLog,
 )
 from bcon_exporter.outputs.text import render_markdown, render_text
 from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size
@@ -316,6 +315,32 @@ HOSTILE_VALUES = [
         sample_logs=(SampleLog(timestamp=NOON, lines=(HOSTILE, "b"), match_index=0),),
     ),
 ]
+
+
+def test_an_explanation_marks_what_is_history() -> None:
+    cause = ExplainedCause(id="peer_down", description="The peer is down.", confidence=0.5, history=True)
+    found = ErrorExplanation(
+        container_id="a",
+        container_name="api",
+        pattern="refused",
+        occurrences=3,
+        history_occurrences=2,
+        first_seen=NOON,
+        last_seen=NOON,
+        explanation="It occurs.",
+        likely_causes=(cause,),
+        sample_logs=(
+            SampleLog(timestamp=NOON, lines=("refused at first",), match_index=0, history=True),
+            SampleLog(timestamp=NOON, lines=("refused now",), match_index=0),
+        ),
+    )
+    shown, markdown = text_of(found), render_markdown(found)
+    assert "3 times (2 of them history) 'refused' in api" in shown
+    assert "The peer is down.  50%  history" in shown
+    assert re.search(r"history *\n +> refused at first", shown)
+    assert shown.count("history") == 3
+    assert "(50%, history)" in markdown
+    assert markdown.count("History:") == 1
 
 
 @pytest.mark.parametrize("value", HOSTILE_VALUES, ids=lambda value: type(value).__name__)
