@@ -3,8 +3,9 @@
 from bcon_exporter.model.signatures import CauseText
 
 _SIGNALS = {
-    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",
-    11: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ",
+    1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE",
+    9: "SIGKILL", 10: "SIGUSR1", 11: "SIGSEGV", 12: "SIGUSR2", 13: "SIGPIPE", 14: "SIGALRM", 15: "SIGTERM",
+    24: "SIGXCPU", 25: "SIGXFSZ", 31: "SIGSYS",
 }  # fmt: skip
 _CAUSES = {
     1: ("program_error", "The program met an error and ended by itself; its log says which.", 0.5),
@@ -20,8 +21,14 @@ _CAUSES = {
     139: ("segmentation_fault", "The program touched memory that is not its own.", 0.8),
     141: ("broken_pipe", "The reader of the program's output went away.", 0.6),
     143: ("terminated_from_outside", "Something other than the engine sent SIGTERM.", 0.6),
+    152: ("cpu_time_exhausted", "The program has used up the CPU time that its ulimit grants.", 0.7),
+    153: ("file_size_exceeded", "The program wrote a file larger than its ulimit allows.", 0.7),
+    159: ("system_call_refused", "The program made a system call that its seccomp profile forbids.", 0.7),
     255: ("host_or_engine_stopped", "The engine or the host went down, or the program ended with -1.", 0.5),
 }
+_BY_SIGNAL = ("ended_by_signal", "A signal that the program does not handle ended it.", 0.5)
+_BY_ITSELF = ("program_error", _CAUSES[1][1], 0.4)
+_SOME_SIGNAL = 128 + 10
 
 
 def explain_exit(code: int) -> str:
@@ -32,10 +39,10 @@ def explain_exit(code: int) -> str:
 
 def cause_of_exit(code: int) -> CauseText:
     """The most general cause that a code alone tells."""
-    name, text, confidence = _CAUSES.get(code, ("program_error", _CAUSES[1][1], 0.4))
+    name, text, confidence = _CAUSES.get(code) or (_BY_SIGNAL if code - 128 in _SIGNALS else _BY_ITSELF)
     return CauseText(id=name, text=text, confidence=confidence)
 
 
 def exit_causes() -> tuple[CauseText, ...]:
     """Every cause that an exit code can give, for the docs."""
-    return tuple(cause_of_exit(code) for code in _CAUSES)
+    return tuple(cause_of_exit(code) for code in (*_CAUSES, _SOME_SIGNAL))

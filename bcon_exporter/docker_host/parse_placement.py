@@ -67,7 +67,13 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
     for name, settings in sorted(raw.items())[:MAX_ITEMS]:
         attached = settings if type(settings) is dict else {}
         aliases = [safe_text(clean_name(alias)) for alias in get_list(attached, "Aliases") if type(alias) is str]
-        address = get_text(attached, "IPAddress") or get_text(attached, "GlobalIPv6Address")
+        fixed = get_object(attached, "IPAMConfig")  # all that a stopped container still says
+        address = (
+            get_text(attached, "IPAddress")
+            or get_text(attached, "GlobalIPv6Address")
+            or get_text(fixed, "IPv4Address")
+            or get_text(fixed, "IPv6Address")
+        )
         found.append(
             NetworkAttachment(
                 name=clean_name(name), aliases=tuple(aliases), ip_address=clean_name(address) if address else None

@@ -23,6 +23,8 @@ _RAISE_TOTALS = (
     " oom_kills_total = max(oom_kills_total, excluded.oom_kills_total), seen_at = excluded.seen_at"
 )
 """Where the totals could not be read, ours began at nothing."""
+_TAKEN_AWAY = "taken away"
+"""In place of "no" where the engine has counted restarts since the last start by hand (`docker update`)."""
 
 
 @dataclass(slots=True)
@@ -145,8 +147,11 @@ class Lifecycles:
         return tuple(filled)
 
     def _note_configuration(self, past: Past, container: ContainerFacts) -> None:
-        if container.restart_policy is not None and past.policies.get(container.id) != container.restart_policy:
-            past.policies[container.id] = container.restart_policy
+        policy = container.restart_policy
+        if policy == "no" and container.restart_count:
+            policy = _TAKEN_AWAY
+        if policy is not None and past.policies.get(container.id) != policy:
+            past.policies[container.id] = policy
             past.version += 1
         if container.image_id is not None and past.images.get(container.id) != container.image_id:
             past.images[container.id] = container.image_id

@@ -60,7 +60,8 @@ class ExitFacts(Frozen):
         requested: Somebody asked for it: stop, restart, recreation, removal ("Requested" in docs/symptoms.md).
         shutdown: It fell together with the engine's or host's shutdown.
         forced: A requested stop that needed SIGKILL.
-        killed: A `kill` event with SIGKILL stood just before it without a stop (`docker kill`): not the kernel.
+        killed: A `kill` event with SIGKILL, or with the signal that ended it, stood just before it without a stop
+            (`docker kill`): not the kernel.
         last_lines: The last log lines before it, masked; empty when unread.
     """
 

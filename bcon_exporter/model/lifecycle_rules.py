@@ -104,7 +104,7 @@ def _judge_end(run: Run, end: LifecycleEvent, next_start: datetime | None, circu
         requested=requested,
         shutdown=shutdown,
         forced=forced,
-        killed=not requested and any(k.signal == SIGKILL and _led_to(k, end) for k in run.kills),
+        killed=not requested and any(_ended_it(kill, end) for kill in run.kills),
         image=end.image,
     )
 
@@ -122,8 +122,10 @@ def _find_stop_kill(run: Run, end: LifecycleEvent, stop_signals: frozenset[int])
     return None
 
 
-def _led_to(kill: LifecycleEvent, end: LifecycleEvent) -> bool:
-    return -JITTER_SECONDS <= (end.at - kill.at).total_seconds() <= KILL_SECONDS
+def _ended_it(kill: LifecycleEvent, end: LifecycleEvent) -> bool:
+    """Whether a signal sent through the engine is what the program died of; one that it handles (a reload) is not."""
+    deadly = kill.signal == SIGKILL or kill.signal == signal_of_exit(end.exit_code)
+    return deadly and -JITTER_SECONDS <= (end.at - kill.at).total_seconds() <= KILL_SECONDS
 
 
 def _was_removed(run: Run, end: LifecycleEvent) -> bool:

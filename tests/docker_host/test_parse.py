@@ -124,6 +124,20 @@ def with_host_config(**changes: Any) -> ContainerFacts:
     return parse(make_listed(), make_inspected(HostConfig=make_inspected()["HostConfig"] | changes))
 
 
+@pytest.mark.parametrize(
+    ("endpoint", "address"),
+    [
+        ({"IPAddress": "172.18.0.2", "IPAMConfig": {"IPv4Address": "172.18.0.9"}}, "172.18.0.2"),
+        ({"IPAddress": "", "IPAMConfig": {"IPv4Address": "172.18.0.9"}}, "172.18.0.9"),
+        ({"IPAddress": "", "IPAMConfig": {"IPv6Address": "fd00::9"}}, "fd00::9"),
+        ({"IPAddress": "", "IPAMConfig": None}, None),
+    ],
+)
+def test_a_stopped_container_keeps_the_address_that_is_fixed(endpoint: dict[str, Any], address: str | None) -> None:
+    facts = parse(make_listed(), make_inspected(NetworkSettings={"Networks": {"shop_default": endpoint}}))
+    assert [network.ip_address for network in facts.networks] == [address]
+
+
 def test_a_running_container_has_all_its_facts() -> None:
     facts = parse(make_listed(), make_inspected())
     assert facts.unread == {}

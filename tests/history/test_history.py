@@ -232,6 +232,20 @@ def test_the_ids_of_images_outlast_the_exporter(tmp_path: Path) -> None:
     assert past_of(again, seen).previous_image_id == "sha256:aa"
 
 
+def test_a_policy_that_is_taken_away_leaves_the_restarts_that_it_made(history: History) -> None:
+    history.record_events(batch(*crash_loop(4)), NOON)
+    assert len(past_of(history, container()).restarts) == 4
+    taken_away = container(restart_policy="no", restart_count=4)
+    assert len(past_of(history, taken_away, NOON + SECOND).restarts) == 4
+    assert past_of(history, container(restart_policy="no", restart_count=0), NOON + 2 * SECOND).restarts == ()
+
+
+def test_without_a_policy_from_the_beginning_starts_are_somebodys(history: History) -> None:
+    history.record_events(batch(*crash_loop(4)), NOON)
+    assert past_of(history, container(restart_policy=None)).restarts != ()
+    assert past_of(history, container(restart_policy="no"), NOON + SECOND).restarts == ()
+
+
 def test_the_last_lines_before_an_end_are_kept(tmp_path: Path) -> None:
     history = open_history(tmp_path / "state.db")
     history.record_events(batch(event(ago(100), "start"), event(ago(60), "die", exit_code=1)), NOON)

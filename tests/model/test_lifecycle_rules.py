@@ -170,6 +170,21 @@ def test_a_reload_before_a_later_crash_is_no_request() -> None:
     assert verdicts([*events, event(5, "die", exit_code=139)]) == ["crash 139"]
 
 
+@pytest.mark.parametrize(
+    ("signal", "exit_code", "killed"),
+    [(HUP, 129, True), (10, 138, True), (KILL, 137, True), (HUP, 139, False), (HUP, 1, False), (TERM, 143, False)],
+)
+def test_a_signal_through_the_engine_that_ended_it_killed_it(signal: int, exit_code: int, *, killed: bool) -> None:
+    events = [event(0, "start"), event(5, "kill", signal=signal), event(5.1, "die", exit_code=exit_code)]
+    assert [end.killed for end in ends_of(events)] == [killed]
+
+
+@pytest.mark.parametrize(("waited", "killed"), [(10.0, True), (10.1, False)])
+def test_a_signal_of_long_before_did_not_end_it(waited: float, *, killed: bool) -> None:
+    events = [event(0, "start"), event(5, "kill", signal=HUP), event(5 + waited, "die", exit_code=129)]
+    assert [end.killed for end in ends_of(events)] == [killed]
+
+
 def test_a_request_does_not_reach_into_the_next_run() -> None:
     events = [event(0, "start"), event(5, "kill", signal=TERM), event(6, "die", exit_code=0), event(6.1, "stop")]
     events += [event(7, "start"), event(8, "die", exit_code=1)]

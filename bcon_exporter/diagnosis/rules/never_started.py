@@ -1,16 +1,17 @@
 """never_started: the container was created and nobody started it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.endings import is_wanted
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
-from bcon_exporter.model.facts import ContainerState, HealthStatus
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 ORCHESTRATED_SECONDS = 120
+_COMPLETED = "service_completed_successfully"
 _SWARM = "com.docker.swarm.service.name"
 
 
@@ -37,22 +38,32 @@ def _allowed_seconds(case: Case) -> float:
     compose = case.container.compose
     if compose is None and _SWARM not in case.container.labels:
         return own
-    if compose is not None and any(_may_still_come(case, name, what) for name, what in dependencies_of(case.container)):
+    needed = [
+        (condition, other)
+        for name, condition in dependencies_of(case.container)
+        for other in case.host.containers
+        if compose is not None
+        and other.compose is not None
+        and (other.compose.project, other.compose.service) == (compose.project, name)
+    ]
+    if any(_may_still_come(condition, other) for condition, other in needed):
         return float("inf")
+    if any(_has_failed(condition, other, case.container.created_at) for condition, other in needed):
+        return own
     return max(own, ORCHESTRATED_SECONDS)
 
 
-def _may_still_come(case: Case, service: str, condition: str) -> bool:
+def _may_still_come(condition: str, other: ContainerFacts) -> bool:
     """Whether a dependency is under way to what Compose waits for: then it is not this container's turn yet."""
-    project = case.container.compose.project if case.container.compose is not None else None
-    for other in case.host.containers:
-        if other.compose is None or (other.compose.project, other.compose.service) != (project, service):
-            continue
-        if condition == "service_completed_successfully" and other.is_running:
-            return True
-        if other.is_running and other.health is not None and other.health.status is HealthStatus.STARTING:
-            return True
-    return False
+    if condition == _COMPLETED and other.is_running:
+        return True
+    return other.is_running and other.health is not None and other.health.status is HealthStatus.STARTING
+
+
+def _has_failed(condition: str, other: ContainerFacts, since: datetime) -> bool:
+    """Whether a dependency has failed for good since: Compose gives up at once."""
+    ended = other.state is ContainerState.EXITED and other.finished_at is not None and other.finished_at >= since
+    return ended and not is_wanted(other) and (condition != _COMPLETED or bool(other.exit_code))
 
 
 def _advise(_case: Case) -> Advice:
@@ -80,6 +91,6 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="State created for longer than thresholds.created_seconds, without an error; Compose and Swarm have "
-    "two minutes, and longer while a dependency that they wait for is under way.",
+    "two minutes, longer while a dependency that they wait for is under way, and no time once it has failed for good.",
     source="docs/symptoms.md#never_started",
 )

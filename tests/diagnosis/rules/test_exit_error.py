@@ -30,6 +30,17 @@ def test_other_ends_are_none(facts: ContainerFacts) -> None:
     assert severity(RULE, facts) is None
 
 
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        (1, "program_error"), (77, "program_error"), (129, "ended_by_signal"), (138, "ended_by_signal"),
+        (152, "cpu_time_exhausted"), (159, "system_call_refused"), (189, "program_error"), (200, "program_error"),
+    ],
+)  # fmt: skip
+def test_a_code_above_128_is_a_signals(code: int, cause: str) -> None:
+    assert [one.id for one in diagnose(exited(code)).likely_causes] == [cause]
+
+
 def test_a_requested_stop_that_needed_force_is_history() -> None:
     facts = exited(137, exit_facts=ended(137, requested=True, forced=True))
 

@@ -64,6 +64,25 @@ class TestItsTurnMayStillCome:
         assert self.judged("service_completed_successfully", exited(1, name="db")) is Severity.WARNING
 
 
+@pytest.mark.parametrize(
+    ("condition", "dependency", "expected"),
+    [
+        ("service_completed_successfully", exited(1, name="db", seconds_ago=5), Severity.WARNING),
+        ("service_completed_successfully", exited(0, name="db", seconds_ago=5), None),
+        ("service_completed_successfully", exited(1, name="db", seconds_ago=60), None),
+        ("service_healthy", exited(0, name="db", seconds_ago=5), Severity.WARNING),
+        ("service_healthy", exited(1, name="db", seconds_ago=5, restart_policy="always"), None),
+        ("service_started", container(name="db"), None),
+    ],
+)
+def test_compose_gives_up_once_a_dependency_has_failed_for_good(
+    condition: str, dependency: ContainerFacts, expected: Severity | None
+) -> None:
+    waiting = created(created_at=ago(20), compose=compose("app", depends_on=f"db:{condition}:false"))
+    found = diagnose(waiting, dependency.model_copy(update={"compose": compose("db")})).symptoms
+    assert (found[0].severity if found else None) is expected
+
+
 def test_a_failed_start_is_another_symptom() -> None:
     assert severity(RULE, created(created_at=ago(hours=1), error="no such image")) is None
     assert severity(RULE, created(created_at=ago(hours=1), exit_code=127)) is None
