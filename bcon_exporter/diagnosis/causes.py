@@ -245,3 +245,10 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
 def _most_urgent_first(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
     order = list(Urgency)
     return tuple(sorted(suggestions, key=lambda suggestion: order.index(suggestion.urgency))[:MAX_SUGGESTIONS])
+
+
+CAUSES = {
+    "nothing_listens": "its health check finds nobody at its own address",
+    "program_reports_error": "log_error where nothing is recognised",
+}
+"""What this module names, and when: for the docs."""

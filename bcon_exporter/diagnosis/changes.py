@@ -64,3 +64,9 @@ _COMPARE_IMAGES = SuggestionText(
     rationale="The image changed from {previous_image} to {image}; the failures began after that.",
     check="docker inspect -f '{{.Config.Image}} {{.Image}} {{.Created}}' {name}",
 )
+
+
+CAUSES = {
+    "image_changed": "it fails since its image changed (its name, or what its tag points to), and did not before",
+}
+"""What this module names, and when: for the docs."""

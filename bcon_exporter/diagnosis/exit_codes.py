@@ -43,6 +43,7 @@ def cause_of_exit(code: int) -> CauseText:
     return CauseText(id=name, text=text, confidence=confidence)
 
 
-def exit_causes() -> tuple[CauseText, ...]:
-    """Every cause that an exit code can give, for the docs."""
-    return tuple(cause_of_exit(code) for code in (*_CAUSES, _SOME_SIGNAL))
+def exit_causes() -> tuple[tuple[str, CauseText], ...]:
+    """Every cause that an exit code can give, with its codes, for the docs."""
+    other = (("above 128", cause_of_exit(_SOME_SIGNAL)),)
+    return (*((str(code), cause_of_exit(code)) for code in _CAUSES), *other)

@@ -10,6 +10,8 @@ from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 
 EVIDENCE_LINES = 5
+LOG_AGES = "warning when all of it stands before a restart since which it runs well"
+"""What becomes of the severity of a symptom of the log, for the docs."""
 
 
 def log_counts(case: Case) -> bool:

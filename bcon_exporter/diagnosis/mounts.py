@@ -140,3 +140,9 @@ _CHANGE_OWNER = SuggestionText(
     rationale="The kernel compares numeric user ids; names inside the image mean nothing on the host.",
     check="docker inspect -f '{{.Config.User}} {{range .Mounts}}{{.Source}}:{{.Destination}} {{end}}' {name}",
 )
+
+
+CAUSES = {
+    "shared_volume_full": "a full volume that other containers write to as well",
+}
+"""What this module names, and when: for the docs."""

@@ -129,3 +129,13 @@ def in_seconds(seconds: float) -> str:
     if total < 2 * _DAY:
         return f"{total // _HOUR} h {total % _HOUR // _MINUTE} min"
     return f"{total // _DAY} days"
+
+
+def lasted(shortest: float, longest: float | None = None) -> str:
+    """How long something took, in seconds: "less than a second", "4 s", "1 s to 2 min", "at most 4 s"."""
+    low, high = in_seconds(shortest), in_seconds(shortest if longest is None else longest)
+    if high == in_seconds(0):
+        return "less than a second"
+    if low == in_seconds(0):
+        return f"at most {high}"
+    return high if low == high else f"{low} to {high}"

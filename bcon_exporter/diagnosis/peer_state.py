@@ -224,3 +224,18 @@ def _when(at: datetime, span: Span, around: Around) -> str:
         if 0 <= lead <= BEFORE_SECONDS:
             return f"{in_seconds(lead)} before"
     return f"{in_seconds((around.now - at).total_seconds())} ago"
+
+
+CAUSES = {
+    "dependency_down": "the named peer, or a service it depends on, has crashed, was OOM-killed, could not be started "
+    "or never was",
+    "dependency_stopped": "it was stopped on request, or fell with the engine or host",
+    "dependency_restarting": "it keeps failing and restarting",
+    "dependency_restarted": "it was away when the connections failed, and runs again",
+    "dependency_starting": "it was started only after the first failure, or is not healthy yet",
+    "dependency_unhealthy": "the named peer is unhealthy",
+    "dependency_paused": "it is paused",
+    "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids",
+    "dependency_overloaded": "it uses all of its CPU",
+}
+"""What this module names, and when: for the docs."""

@@ -140,3 +140,11 @@ def _listener(name: str, text: str, confidence: float, line: str, peer: str | No
         check="docker inspect -f '{{.Path}} {{.Args}} {{.HostConfig.NetworkMode}}' {name}",
     )
     return Finding(cause, (suggestion,))
+
+
+CAUSES = {
+    "port_held_by_container": "the port is published by, or in a shared network listened on by, another container",
+    "port_held_by_host": "no container publishes the port that is taken",
+    "port_taken_inside": "another process of the same container listens on the port",
+}
+"""What this module names, and when: for the docs."""

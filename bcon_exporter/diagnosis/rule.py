@@ -118,7 +118,11 @@ class SymptomRule:
         needs: Facts without which `judge` is not called; the engine then says not evaluated.
         judge: Pure. Raises nothing on purpose; if it does, the report names the rule.
         description: The condition in one sentence, for the docs.
-        source: Where the condition comes from.
+        conditions: In few words when it is there, and how bad each is; names of thresholds stand for their numbers.
+        ages: How its severity softens with time; empty when it does not.
+        unknown_when: When it cannot be judged.
+        causes: Ids of the causes that `advise` may name, besides those of exit codes and refused starts.
+        source: Where the condition comes from; after a semicolon, why.
     """
 
     type: SymptomType
@@ -128,6 +132,10 @@ class SymptomRule:
     judge: Callable[[Case], Verdict]
     advise: Callable[[Case], Advice] = field(default=_no_advice)
     description: str
+    conditions: tuple[tuple[str, Severity], ...]
+    ages: str = ""
+    unknown_when: str
+    causes: tuple[str, ...] = ()
     source: str
 
 

@@ -155,3 +155,16 @@ _CONNECT_BOTH = SuggestionText(
     rationale="Docker resolves container names and aliases on user-defined networks only, each network for itself.",
     check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
 )
+
+
+CAUSES = {
+    "localhost_in_container": "it connects to localhost, which is itself",
+    "no_network": "it has network mode none and wants to connect",
+    "own_service_hangs": "a time-out or a reset on localhost",
+    "no_shared_network": "the named peer runs on other networks",
+    "default_bridge_without_dns": "both are on the default bridge network, where Docker resolves no names",
+    "alias_missing": "both share a network, on which the peer does not have this name",
+    "wrong_port": "the named peer runs, and its configuration names other ports",
+    "published_port_used_inside": "the port asked for is the one published on the host, not the one inside",
+}
+"""What this module names, and when: for the docs."""

@@ -1,46 +1,124 @@
-"""Writes what docs/symptoms.md and docs/signatures.md say from the rules and the catalogue: `make docs`.
+"""Writes docs/symptoms.md and docs/signatures.md from rules, thresholds and catalogue: `make docs`.
 
-Everything else in docs/symptoms.md (thresholds, severities, what each symptom needs) is written by hand and stays.
+What is no fact of theirs (how causes are found, how to write a signature) stands in symptoms.md.template.
 """
 
 from __future__ import annotations
 
+import string
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.diagnosis import causes, changes, mounts, peer_state, ports, ways
+from bcon_exporter.diagnosis.endings import WELL_SECONDS
+from bcon_exporter.diagnosis.exit_codes import exit_causes
+from bcon_exporter.diagnosis.holds import EVENT_LIKE, UNKNOWN_HOLD_SECONDS
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
+from bcon_exporter.diagnosis.start_errors import START_ERRORS
+from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.thresholds import Thresholds
 from tests.architecture.sources import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from bcon_exporter.diagnosis.rule import SymptomRule
     from bcon_exporter.model.signatures import Signature
 
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
-_TABLE = "| signature | category | symptom | level | causes |\n|---|---|---|---|---|\n"
+TEMPLATE = ROOT / "tests" / "architecture" / "symptoms.md.template"
+FINDERS = (causes, peer_state, ways, ports, mounts, changes)
+_UNITS = (
+    (86_400, "a day", "days"),
+    (3_600, "an hour", "hours"),
+    (60, "a minute", "minutes"),
+    (1, "a second", "seconds"),
+)
 
 
-def write_symptoms(text: str) -> str:
-    """Return docs/symptoms.md with the rules' own descriptions and the catalogue's table."""
+def write_symptoms() -> str:
+    """Return docs/symptoms.md."""
+    numbers = default_numbers()
+    return string.Template(TEMPLATE.read_text()).substitute(
+        at_a_glance="\n".join(_glance(numbers)),
+        symptoms="\n".join(line for rule in SYMPTOM_RULES for line in _symptom(rule, numbers)),
+        causes="\n".join(
+            ("| cause | from |", "|---|---|", *(f"| {one} | {of} |" for one, of in state_causes().items()))
+        ),
+        signatures="\n".join(_signatures()),
+        event_like=", ".join(one for one in SymptomType if one in EVENT_LIKE),
+        unknown_hold=in_words(UNKNOWN_HOLD_SECONDS),
+        well_seconds=WELL_SECONDS,
+        log_window=numbers["log_window_seconds"],
+        exit_age=numbers["exit_age_seconds"],
+        restart_quiet=numbers["restart_quiet_seconds"],
+        hold_scans=numbers["hold_scans"],
+        hold=numbers["hold_seconds"],
+    )
+
+
+def default_numbers() -> dict[str, str]:
+    """The thresholds' defaults as a reader expects them: 80 %, 10 minutes, 3."""
+    shown = {}
+    for name, field in Thresholds.model_fields.items():
+        value = field.default
+        shown[name] = f"{value:.0%}".replace("%", " %") if name.endswith("_ratio") else f"{value:g}"
+        if name.endswith("_seconds"):
+            shown[name] = in_words(value)
+    return shown
+
+
+def in_words(seconds: float) -> str:
+    """`600` as "10 minutes", `3600` as "an hour"."""
+    unit, one, many = next((each for each in _UNITS if seconds >= each[0] and seconds % each[0] == 0), _UNITS[-1])
+    return one if seconds == unit else f"{seconds / unit:g} {many}"
+
+
+def _glance(numbers: Mapping[str, str]) -> Iterator[str]:
+    yield from ("| condition | symptom | severity |", "|---|---|---|")
     for rule in SYMPTOM_RULES:
-        heading = f"### {rule.type.value}\n\n"
-        before, found, rest = text.partition(heading)
-        if not found:
-            msg = f"docs/symptoms.md has no section {rule.type.value}"
-            raise ValueError(msg)
-        text = before + heading + rule.description + "\n" + rest.partition("\n")[2]
-    before, found, _ = text.partition(_TABLE)
-    if not found:
-        msg = "docs/symptoms.md has no table of signatures"
-        raise ValueError(msg)
-    return before + _TABLE + "".join(f"{_row(one)}\n" for one in load_catalogue().signatures)
+        for condition, severity in rule.conditions:
+            yield f"| {condition.format(**numbers)} | `{rule.type}` | {severity} |"
+
+
+def _symptom(rule: SymptomRule, numbers: Mapping[str, str]) -> Iterator[str]:
+    yield from (f"### {rule.type}", "", rule.description, "")
+    told = [f"{severity}: {condition.format(**numbers)}" for condition, severity in rule.conditions]
+    severities = "; ".join(told) if len(told) > 1 else str(rule.conditions[0][1])
+    yield f"- Severity: {severities}{'; ' if rule.ages else ''}{rule.ages.format(**numbers)}."
+    yield f"- Not evaluated: {rule.unknown_when}."
+    _, _, why = rule.source.partition("; ")
+    if why:
+        yield f"- Why: {why}."
+    yield ""
+
+
+def state_causes() -> dict[str, str]:
+    """Every cause that comes from the state or the surroundings, and from what."""
+    found: dict[str, list[str]] = {}
+    for rule in SYMPTOM_RULES:
+        for cause in rule.causes:
+            found.setdefault(cause, []).append(rule.type)
+    for codes, exited in exit_causes():
+        found.setdefault(exited.id, []).append(f"exit code {codes}")
+    for finder in FINDERS:
+        for name, when in finder.CAUSES.items():
+            found.setdefault(name, []).append(when)
+    for kind in START_ERRORS:
+        found.setdefault(kind.cause.id, []).append(f"`State.Error`: {kind.summary.rstrip('.').lower()}")
+    return {name: ", ".join(dict.fromkeys(sources)) for name, sources in found.items()}
+
+
+def _signatures() -> Iterator[str]:
+    yield from ("| signature | category | symptom | level | causes |", "|---|---|---|---|---|")
+    yield from map(_row, load_catalogue().signatures)
 
 
 def _row(one: Signature) -> str:
     symptom = "none: benign" if one.benign else "none: a client's doing" if one.blame == "client" else one.symptom.value
-    causes = ", ".join(cause.id for cause in one.causes) or "none"
-    return f"| [{one.id}](signatures.md#{one.id}) | {one.category.value} | {symptom} | {one.level} | {causes} |"
+    named = ", ".join(cause.id for cause in one.causes) or "none"
+    return f"| [{one.id}](signatures.md#{one.id}) | {one.category.value} | {symptom} | {one.level} | {named} |"
 
 
 def write_signatures() -> str:
@@ -66,5 +144,5 @@ def _section(one: Signature) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    SYMPTOMS.write_text(write_symptoms(SYMPTOMS.read_text()))
+    SYMPTOMS.write_text(write_symptoms())
     SIGNATURES.write_text(write_signatures())

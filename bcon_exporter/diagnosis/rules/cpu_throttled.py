@@ -43,5 +43,8 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Throttled in more than thresholds.throttled_ratio of the CPU periods of the window.",
+    conditions=(("held back by its CPU quota in more than {throttled_ratio} of all periods", Severity.WARNING),),
+    unknown_when="with a quota and fewer than two samples",
+    causes=("cpu_limit_too_low",),
     source="docs/symptoms.md#cpu_throttled; CPU percent looks low while most periods are throttled",
 )

@@ -1,6 +1,6 @@
 """disk_pressure: the log reports a full, read-only or over-quota disk, or a file system it writes to is nearly full."""
 
-from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
 from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.facts import DiskFacts
@@ -70,5 +70,17 @@ RULE = SymptomRule(
     advise=_advise,
     description="A signature of category disk in a log event that counts, or a file system of its mounts fuller than "
     "thresholds.disk_ratio.",
+    conditions=(
+        (
+            "no space left, quota, read-only file system in the log, or a file system of its mounts above {disk_ratio}",
+            Severity.ERROR,
+        ),
+    ),
+    ages=LOG_AGES,
+    unknown_when="when the log could not be read and no file system is known to be full",
+    causes=(
+        "docker_root_full",
+        "volume_full",
+    ),
     source="docs/symptoms.md#disk_pressure",
 )

@@ -5,7 +5,7 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.numbers import in_seconds, lasted
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
@@ -103,9 +103,7 @@ def _was_killed(case: Case) -> bool:
 
 
 def _evidence(case: Case, end: ExitFacts | None) -> tuple[str, ...]:
-    lifetime = (
-        () if end is None or end.lifetime_seconds is None else (f"it had run {in_seconds(end.lifetime_seconds)}",)
-    )
+    lifetime = () if end is None or end.lifetime_seconds is None else (f"it had run {lasted(end.lifetime_seconds)}",)
     error = (f"the engine says: {case.container.error}",) if case.container.error else ()
     return (*lifetime, *error, *_last_lines(case, end))
 
@@ -221,5 +219,19 @@ RULE = SymptomRule(
     advise=_advise,
     description="The exit code is not 0 and nobody asked for the end: no stop, removal or recreation, no shutdown of "
     "engine or host. History after thresholds.exit_age_seconds where the restart policy is no.",
+    conditions=(
+        ("exit code other than 0 that nobody asked for", Severity.ERROR),
+        ("a removal that the engine could not finish (state dead)", Severity.WARNING),
+    ),
+    ages="warning once it was started again and runs; info for an old exit that nothing wants undone, and for a "
+    "requested stop that needed SIGKILL",
+    unknown_when="without an exit code; and for codes that a stop leaves behind too (130, 137, 143, 255) when history "
+    "does not know who ended it",
+    causes=(
+        "restarts_used_up",
+        "removal_failed",
+        "stop_signal_ignored",
+        "killed_from_outside",
+    ),
     source="docs/symptoms.md#exit_error; one-shots that ended with 0 are done (docker/compose)",
 )

@@ -48,5 +48,11 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="thresholds.flap_count changes between healthy and unhealthy or more within an hour.",
+    conditions=(("{flap_count} changes between healthy and unhealthy within an hour", Severity.WARNING),),
+    unknown_when="without history",
+    causes=(
+        "health_check_too_tight",
+        "service_overloaded",
+    ),
     source="docs/symptoms.md#health_flapping",
 )

@@ -41,5 +41,13 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Mean CPU use over the window is above thresholds.cpu_ratio of the CPUs that it may use.",
+    conditions=(
+        ("CPU above {cpu_ratio} of what the container may use, mean of {usage_window_seconds}", Severity.WARNING),
+    ),
+    unknown_when="with fewer than two samples, or when usage is stale",
+    causes=(
+        "cpu_busy",
+        "cpu_limit_too_low",
+    ),
     source="docs/symptoms.md#high_cpu",
 )

@@ -47,5 +47,12 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Mean working set is above thresholds.memory_ratio of the limit, or of the host's memory without one.",
+    conditions=(("memory above {memory_ratio} of its limit, or of the host's memory without one", Severity.WARNING),),
+    unknown_when="when memory could not be read, or is stale",
+    causes=(
+        "memory_near_limit",
+        "memory_by_design",
+        "memory_leak",
+    ),
     source="docs/symptoms.md#high_memory",
 )

@@ -1,6 +1,6 @@
 """log_error: the log holds lines of level error or worse, exceptions, tracebacks or panics."""
 
-from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
@@ -35,5 +35,8 @@ RULE = SymptomRule(
     advise=_advise,
     description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "
     "carry no level, within thresholds.log_window_seconds; a stack trace is one event.",
+    conditions=(("a line of level error or worse, an exception, a traceback, a panic in the log", Severity.ERROR),),
+    ages=LOG_AGES,
+    unknown_when="when the log could not be read",
     source="docs/symptoms.md#log_error",
 )

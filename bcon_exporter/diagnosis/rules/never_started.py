@@ -92,5 +92,14 @@ RULE = SymptomRule(
     advise=_advise,
     description="State created for longer than thresholds.created_seconds, without an error; Compose and Swarm have "
     "two minutes, longer while a dependency that they wait for is under way, and no time once it has failed for good.",
+    conditions=(
+        (
+            "created more than {created_seconds} ago (by Compose or Swarm: 2 minutes) and never started",
+            Severity.WARNING,
+        ),
+    ),
+    ages="info for an old one that nothing wants running",
+    unknown_when="when inspect failed",
+    causes=("not_started_yet",),
     source="docs/symptoms.md#never_started",
 )

@@ -225,5 +225,16 @@ RULE = SymptomRule(
     advise=_advise,
     description="The state flag, an oom event, an out-of-memory message in the log, or exit 137 with a memory limit "
     "and no kill request (then with a confidence below 1).",
+    conditions=(
+        ("the kernel's OOM kill ended it", Severity.CRITICAL),
+        ("the kernel killed a child of it, or a managed heap is full", Severity.ERROR),
+    ),
+    ages="warning, then info, once the container runs again",
+    unknown_when="for a stopped container without its state flag, for a running one without history",
+    causes=(
+        "memory_limit_too_low",
+        "memory_leak",
+        "host_memory_exhausted",
+    ),
     source="docs/symptoms.md#oom_killed; State.OOMKilled is set in some of identical kills only (engine 20.10)",
 )

@@ -41,5 +41,8 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="State paused for at least thresholds.paused_seconds.",
+    conditions=(("paused", Severity.WARNING),),
+    unknown_when="when `paused_seconds` is above 0 and the start of the pause is unknown",
+    causes=("paused_by_hand",),
     source="docs/symptoms.md#paused",
 )

@@ -53,5 +53,11 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="More processes than thresholds.pids_ratio of the pids limit, or a log event that says none may start.",
+    conditions=(("more processes than {pids_ratio} of its pids limit, or none may start", Severity.ERROR),),
+    unknown_when="with a limit and no number of processes",
+    causes=(
+        "pids_limit_reached",
+        "thread_leak",
+    ),
     source="docs/symptoms.md#pids_limit",
 )

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.numbers import in_seconds, lasted
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
@@ -19,7 +19,7 @@ STEADY_SECONDS = 90
 def _judge(case: Case) -> Verdict:
     restarts = recent_restarts(case.container, case.now, case.thresholds)
     if len(restarts) >= case.thresholds.restart_count:
-        if missing_facts(case.container, ("restart_policy",)):
+        if missing_facts(case.container, ("restart_policy",)) and case.container.state is not ContainerState.RESTARTING:
             # Starts by hand of a container without a policy look the same until the policy is known.
             return unknown(case, LOOP, ("restart_policy",))
         return _counted(case, len(restarts))
@@ -56,7 +56,7 @@ def _rhythm(case: Case) -> tuple[str, ...]:
     lifecycle = case.container.lifecycle
     ends = [end for end in (lifecycle.exits if lifecycle is not None else ()) if not (end.requested or end.shutdown)]
     lived = [end.lifetime_seconds for end in ends[-SHOWN:] if end.lifetime_seconds is not None]
-    told = [f"it lived {in_seconds(min(lived))} to {in_seconds(max(lived))} each time"] if lived else []
+    told = [f"it lived {lasted(min(lived), max(lived))} each time"] if lived else []
     starts = lifecycle.restarts if lifecycle is not None else ()
     waits = [(at - end.at).total_seconds() for at in starts[-1:] for end in ends if end.at <= at]
     if waits and not _has_given_up(case):
@@ -152,5 +152,19 @@ RULE = SymptomRule(
     advise=_advise,
     description="thresholds.restart_count restarts or more within thresholds.restart_window_seconds that nobody asked "
     "for; history once none happened for thresholds.restart_quiet_seconds.",
+    conditions=(
+        (
+            "{restart_count} restarts that nobody asked for within {restart_window_seconds}, with failing exits",
+            Severity.CRITICAL,
+        ),
+        ("the same with exits of 0", Severity.ERROR),
+    ),
+    ages="warning where only the engine's own count tells of it and it has run well for a while; info without a "
+    "restart for {restart_quiet_seconds}, or once somebody stopped it",
+    unknown_when="when history does not reach back over the window and the engine's own count proves nothing",
+    causes=(
+        "main_process_ends",
+        "crash_loop",
+    ),
     source="docs/symptoms.md#restart_loop; RestartCount begins anew with each manual start (engine 20.10)",
 )

@@ -67,5 +67,16 @@ RULE = SymptomRule(
     advise=_advise,
     description="Most of the newest health probes take longer than thresholds.slow_probe_ratio of their time-out, or a "
     "signature of category slow stands in a log event that counts.",
+    conditions=(
+        (
+            "health probes above {slow_probe_ratio} of their time-out, slow-query or slow-upstream messages",
+            Severity.WARNING,
+        ),
+    ),
+    unknown_when="when the log could not be read and the probes are quick",
+    causes=(
+        "slow_health_probe",
+        "too_little_cpu",
+    ),
     source="docs/symptoms.md#slow_response",
 )

@@ -45,5 +45,8 @@ RULE = SymptomRule(
     advise=_advise,
     description="State.Error is set, or exit 126-128 without a start, or the log says that the program cannot be "
     "executed.",
+    conditions=(("the engine could not start it", Severity.CRITICAL),),
+    ages="info for an old one that nothing wants running",
+    unknown_when="when inspect failed",
     source="docs/symptoms.md#start_failed; the reason of a refused start stands only in State.Error (engine 20.10)",
 )

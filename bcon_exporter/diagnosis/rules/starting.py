@@ -49,5 +49,11 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Health is starting for longer than thresholds.starting_seconds beyond the start period.",
+    conditions=(("still starting {starting_seconds} after its start period", Severity.WARNING),),
+    unknown_when="without a start time",
+    causes=(
+        "slow_start",
+        "waits_for_dependency",
+    ),
     source="docs/symptoms.md#starting",
 )

@@ -74,5 +74,13 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="It runs and its health check fails; a stopped container's health is frozen and means nothing.",
+    conditions=(("its health check fails", Severity.ERROR),),
+    unknown_when="when inspect failed",
+    causes=(
+        "health_answers_error",
+        "health_command_missing",
+        "health_check_timeout",
+        "health_check_fails",
+    ),
     source="docs/symptoms.md#unhealthy; a stopped container keeps its health, frozen (engine 20.10)",
 )

@@ -92,6 +92,13 @@ class TestWithoutHistory:
         assert severity(RULE, facts) is expected
 
 
+def test_one_that_the_engine_is_restarting_has_a_policy_although_it_was_not_read() -> None:
+    unread = {"restart_policy": "the engine did not answer in time"}
+    facts = container(state=ContainerState.RESTARTING, lifecycle=looping(), restart_policy=None, unread=unread)
+
+    assert severity(RULE, facts) is Severity.CRITICAL
+
+
 class TestRhythm:
     """The evidence says how the loop goes: how long it lives, how long the engine waits, whether it gave up."""
 
@@ -103,8 +110,22 @@ class TestRhythm:
 
         evidence = symptom(RULE, container(lifecycle=past)).evidence
 
-        assert "it lived 2 s to 2 s each time" in evidence
+        assert "it lived 2 s each time" in evidence
         assert any("waited 1.6 s before the last start" in line for line in evidence)
+
+    @pytest.mark.parametrize(
+        ("lived", "words"),
+        [
+            ((0.1, 0.2), "it lived less than a second each time"),
+            ((0.1, 3.2), "it lived at most 3 s each time"),
+            ((2.1, 3.2), "it lived 2 s to 3 s each time"),
+        ],
+    )
+    def test_lifetimes_in_words(self, lived: tuple[float, float], words: str) -> None:
+        ends = tuple(ended(1, at=ago(30 - 10 * n), lifetime_seconds=one) for n, one in enumerate((*lived, lived[0])))
+        past = lifecycle(restarts=(ago(29), ago(19), ago(9)), exits=ends)
+
+        assert words in symptom(RULE, container(lifecycle=past)).evidence
 
     def test_an_engine_that_gave_up_waits_no_more(self) -> None:
         facts = exited(3, restart_policy="on-failure:3", restart_count=3, lifecycle=looping(3))
