@@ -27,6 +27,17 @@ SURE = 0.6
 _WAITING = ((SymptomType.NEVER_STARTED, 0.05), (SymptomType.STARTING, 0.2), (SymptomType.UNHEALTHY, 0.3))
 """Symptoms that a dependency's trouble may explain although no connection is seen to fail, and how much less surely."""
 _PORT_TAKEN = ("port_taken",)
+_OF_THE_LOG = frozenset(
+    {
+        SymptomType.OOM_KILLED,
+        SymptomType.NETWORK_ERROR,
+        SymptomType.DISK_PRESSURE,
+        SymptomType.SLOW_RESPONSE,
+        SymptomType.LOG_ERROR,
+        SymptomType.PIDS_LIMIT,
+    }
+)
+"""Symptoms whose causes the log tells: while it cannot be read, nothing is known better than before."""
 
 
 class Conclusion(NamedTuple):
@@ -53,13 +64,24 @@ def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Ve
     explained = {kind for cause in conclusion.causes for kind in cause.related_symptoms}
     shown = {one.type for one in verdicts.symptoms}
     missing = shown if missing_facts(case.container, ("oom_killed",)) else shown & verdicts.held - explained
+    if missing_facts(case.container, ("logs",)):
+        missing |= shown & _OF_THE_LOG
     causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
     if not causes:
         return conclusion
     known = {suggestion.action for suggestion in told.suggestions}
     fresh = [suggestion for suggestion in conclusion.suggestions if suggestion.action not in known]
-    suggestions = _most_urgent_first([*told.suggestions, *fresh])
-    return conclusion._replace(causes=rank([*conclusion.causes, *causes]), suggestions=suggestions)
+    ranked = rank([*conclusion.causes, *causes])
+    still_first = bool(told.causes) and _who(ranked[0]) == _who(told.causes[0])
+    return Conclusion(
+        ranked,
+        _most_urgent_first([*told.suggestions, *fresh]),
+        told.points_to if still_first and conclusion.points_to is None else conclusion.points_to,
+    )
+
+
+def _who(cause: LikelyCause) -> tuple[str, str | None]:
+    return cause.id, cause.peer
 
 
 def never_silent(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> Conclusion:
@@ -130,11 +152,7 @@ def _points_to(ranked: Sequence[LikelyCause], findings: Sequence[Finding]) -> st
     if not ranked or ranked[0].confidence < SURE:
         return None
     return next(
-        (
-            finding.points_to
-            for finding in findings
-            if (finding.cause.id, finding.cause.peer) == (ranked[0].id, ranked[0].peer)
-        ),
+        (finding.points_to for finding in findings if _who(finding.cause) == _who(ranked[0])),
         None,
     )
 

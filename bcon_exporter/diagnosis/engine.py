@@ -64,8 +64,8 @@ def diagnose_host(
     holds = holds if holds is not None else HoldState()
     terms = _Terms(thresholds, catalogue, policy or Policy(), rules)
     judged, after = _judge_all(snapshot, terms, holds.holds)
-    reports, roots = _conclude_all(snapshot, terms, judged, holds.told)
-    told = {one: Told(reports[one].likely_causes, reports[one].suggestions) for one in after}
+    reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told)
+    told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
     report = _host_report(snapshot, list(reports.values()), roots)
     return report, HoldState(MappingProxyType(after), MappingProxyType(told))
 
@@ -88,7 +88,7 @@ def diagnose_one(
     # The others are judged too: they may be why this one is ill, or ill because of it.
     terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES)
     judged, _ = _judge_all(snapshot, terms, {}, always=container_id)
-    reports, _ = _conclude_all(snapshot, terms, judged, {})
+    reports, _, _ = _conclude_all(snapshot, terms, judged, {})
     return reports[container_id]
 
 
@@ -141,8 +141,8 @@ def _judge_all(
 
 def _conclude_all(
     snapshot: HostSnapshot, terms: _Terms, judged: Mapping[str, _Judged], told: Mapping[str, Told]
-) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...]]:
-    """Look for the causes of all symptoms, across containers; return the reports by id, and the roots.
+) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...], dict[str, str]]:
+    """Look for the causes of all symptoms, across containers; return the reports by id, the roots, who points to whom.
 
     `told` is what the last scan said about containers whose symptoms are held.
     """
@@ -155,8 +155,9 @@ def _conclude_all(
         case, verdicts = judged[one].case, judged[one].verdicts
         fresh = conclude(case, shown, terms.rules, neighbours, around)
         found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
-    roots = find_roots({one: said.points_to for one, said in found.items() if said.points_to is not None})
     names = {container.id: container.name for container in snapshot.containers}
+    points_to = {one: said.points_to for one, said in found.items() if said.points_to in names}
+    roots = find_roots(points_to)
     explained = explained_by(roots, names)
     reports = {
         container_id: _report(
@@ -171,7 +172,7 @@ def _conclude_all(
     issues = {
         root: top_issue(reports[root].symptoms, reports[root].likely_causes) for root in explained if root in reports
     }
-    return reports, root_causes(explained, reports, issues, names)
+    return reports, root_causes(explained, reports, issues, names), points_to
 
 
 def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomType] = frozenset()) -> Verdicts:

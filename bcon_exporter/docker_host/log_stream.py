@@ -5,10 +5,12 @@ Read on engine 20.10 (API 1.41), with `timestamps=1`:
   above 16 KiB comes as several frames; only the last ends in a line feed, and each has the stamp of the first.
   Where another stamp follows, the line had ended all the same: the driver `local` puts no line feed after a long line,
   and no driver puts one after the last words of a program that wrote none (each run of a crash loop, say).
-- With a terminal there are no frames: "STAMP text\r\n"; within a long line the stamp stands again at each 16 KiB.
+- With a terminal there are no frames: "STAMP text\r\n"; within a long line the stamp stands again at each 16 KiB. Last
+  words without a line feed run into the stamp of the next run's first line.
 - Invalid UTF-8 arrives as U+FFFD from json-file, and as it is from other drivers.
 """
 
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -37,6 +39,7 @@ _CHUNK_BYTES = 16 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST_STAMP = len("2026-01-01T00:00:00Z")
 _FIXED_STAMP = len("2026-01-01T00:00:00.000000000Z")
+_INNER_STAMP = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z ")
 _LONGEST_STAMP = len("2026-01-01T00:00:00.000000000+00:00")
 
 
@@ -215,10 +218,29 @@ def _split_terminal(raw: bytes) -> list[Entry]:
     while start < len(raw):
         end = raw.find(b"\n", start)
         stop = end if end >= 0 else len(raw)
+        for begin in _beginnings(raw, start, stop):
+            entries.append(_terminal_line(raw[start : min(begin, start + 64)], raw, start, begin))
+            start = begin
         entries.append(_terminal_line(raw[start : min(stop, start + 64)], raw, start, stop))
         entries[-1].complete = end >= 0
         start = stop + 1
     return entries
+
+
+def _beginnings(raw: bytes, start: int, stop: int) -> Iterator[int]:
+    """Yield where further entries begin within a line: at a later stamp of the engine's own form.
+
+    A stamp of the program's own is older than the engine's before it, or newer than that of the next line.
+    """
+    if _INNER_STAMP.search(raw, start + _FIXED_STAMP, stop) is None:
+        return
+    newest, _ = _split_stamp(raw[start : start + 64])
+    after, _ = _split_stamp(raw[stop + 1 : stop + 65])
+    for match in _INNER_STAMP.finditer(raw, start + _FIXED_STAMP, stop):
+        stamp = parse_stamp(match.group()[:-1])
+        if stamp is not None and newest is not None and newest < stamp and (after is None or stamp <= after):
+            newest = stamp
+            yield match.start()
 
 
 def _terminal_line(beginning: bytes, raw: bytes, start: int, stop: int) -> Entry:

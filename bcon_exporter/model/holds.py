@@ -29,10 +29,15 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was said about a container when its symptoms were last truly seen."""
+    """What was said about a container when its symptoms were last truly seen.
+
+    Attributes:
+        points_to: Full id of the container that the likeliest cause pointed to; None when it was none.
+    """
 
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    points_to: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

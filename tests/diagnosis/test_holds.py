@@ -3,10 +3,12 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
-from bcon_exporter.model.facts import ContainerFacts, HealthStatus
+from bcon_exporter.model.facts import ContainerFacts, DiskFacts, HealthStatus, Mount, NetworkAttachment
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, container, ended, exited, health, logs, probe, snapshot, usage
+
+LAN = NetworkAttachment(name="lan")
 
 
 class Host:
@@ -16,10 +18,17 @@ class Host:
         self.state = HoldState()
         self.at = NOON
 
-    def scan(self, facts: ContainerFacts | None, *, after: float = 30) -> tuple[str, ...]:
+    def scan(
+        self,
+        facts: ContainerFacts | None,
+        *,
+        after: float = 30,
+        beside: tuple[ContainerFacts, ...] = (),
+        disks: tuple[DiskFacts, ...] = (),
+    ) -> tuple[str, ...]:
         """The symptoms shown after the next scan."""
         self.at += timedelta(seconds=after)
-        host = snapshot(*([] if facts is None else [facts]), taken_at=self.at)
+        host = snapshot(*([] if facts is None else [facts]), *beside, taken_at=self.at, disks=disks)
         report, self.state = diagnose_host(host, Thresholds(), shipped(), self.state)
         self.report = report.reports[0] if report.reports else None
         return tuple(symptom.type.value for symptom in self.report.symptoms) if self.report else ()
@@ -163,3 +172,34 @@ def test_a_scan_without_inspect_says_no_less_than_the_one_before() -> None:
 
     assert host.report is not None
     assert host.report.likely_causes[0].id == "health_command_missing"
+
+
+def test_while_the_log_is_unread_causes_of_the_log_are_as_they_were_beside_those_of_the_state() -> None:
+    """A rule that names a cause of its own for a held symptom does not take the place of what the log told."""
+    host = Host()
+    disk = "ERROR write failed: /data/x: No space left on device"
+    mounts = (Mount(type="volume", source="shared", target="/data"),)
+    other = container(name="other", mounts=mounts)
+    full = (DiskFacts(path="/srv", used_ratio=0.99, total_bytes=2**30, containers=("api",)),)
+    host.scan(container(logs=logs(disk, at=NOON), mounts=mounts), beside=(other,), disks=full, after=10)
+    seen = host.report
+    unread = container(logs=None, unread={"logs": "the engine hung"}, mounts=mounts)
+    host.scan(unread, beside=(other,), disks=full, after=10)
+
+    assert seen is not None
+    assert host.report is not None
+    assert seen.likely_causes[0].id == "shared_volume_full"
+    assert [cause.id for cause in host.report.likely_causes] == [cause.id for cause in seen.likely_causes]
+
+
+def test_a_held_symptom_keeps_pointing_to_its_root() -> None:
+    host = Host()
+    db = exited(1, name="db", networks=(LAN,), seconds_ago=100)
+    refused = "ERROR dial tcp: lookup db: no such host"
+    host.scan(container(logs=logs(refused, at=NOON), networks=(LAN,)), beside=(db,), after=10)
+    assert host.report is not None
+    assert host.report.root == "db"
+    host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), beside=(db,), after=10)
+    assert host.report.root == "db"
+    host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), after=10)
+    assert host.report.root is None, "it was removed meanwhile"

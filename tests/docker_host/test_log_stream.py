@@ -38,6 +38,33 @@ def test_a_terminals_lines_are_all_stdout_without_carriage_return() -> None:
     assert [(line.stream, line.text) for line in lines] == [("stdout", "a"), ("stdout", "b")]
 
 
+def stamped(second: int, text: bytes) -> bytes:
+    return b"2026-11-21T22:42:%02d.481855266Z %b" % (second, text)
+
+
+def test_last_words_without_a_line_feed_are_a_line_of_their_own() -> None:
+    raw = stamped(10, b"FATAL no configuration") + stamped(12, b"starting\r\n") + stamped(13, b"FATAL again")
+    raw += stamped(15, b"FATAL once more")
+    lines = parse_log_stream(raw, tty=True)
+    assert [line.text for line in lines] == ["FATAL no configuration", "starting", "FATAL again", "FATAL once more"]
+    assert [line.at.second for line in lines if line.at] == [10, 12, 13, 15]
+    assert [entry.complete for entry in split_entries(raw, tty=True)] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"job began at 2026-11-21T22:42:09.481855266Z as planned",  # before the engine's own stamp
+        b"next run at 2026-11-22T22:42:10.481855266Z as planned",  # after the next line's
+        b"expires 2026-11-21T22:42:11Z soon",
+        b"at 2026-11-21T22:42:11.481855266Z",
+    ],
+)
+def test_a_stamp_of_the_programs_own_ends_no_line(text: bytes) -> None:
+    lines = parse_log_stream(stamped(10, text + b"\r\n") + stamped(12, b"done\r\n"), tty=True)
+    assert [line.text for line in lines] == [text.decode(), "done"]
+
+
 def test_without_knowing_about_a_terminal_the_bytes_tell() -> None:
     assert parse_log_stream(STAMP + b"a\r\n", tty=None)[0].text == "a"
     assert parse_log_stream(frame(STAMP + b"a\n"), tty=None)[0].text == "a"
