@@ -82,6 +82,8 @@ def _kind(container: ContainerFacts, code: int, known: ExitFacts | None) -> tupl
         return (EndKind.FAILED if code else EndKind.NONE), True
     if container.state is ContainerState.RESTARTING:
         return (EndKind.FAILED if code else EndKind.DONE), True
+    if known is not None and known.killed and container.state is ContainerState.DEAD:
+        return EndKind.REQUESTED, True  # `docker rm -f`, of which nothing but the kill was done
     if known is not None and (known.requested or known.shutdown):
         return (EndKind.REQUESTED if known.requested else EndKind.SHUTDOWN), True
     if code == 0:

@@ -14,7 +14,7 @@ from bcon_exporter.docker_host.parse import (
     update_listed,
 )
 from bcon_exporter.docker_host.raw import get_text
-from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, HealthStatus
+from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
 
 _JITTER_STEPS = 16
 
@@ -89,6 +89,10 @@ class Inventory:
     def _is_stale(self, known: Known, now: float, *, config: bool) -> bool:
         if known.inspected_at is None or (config and known.config is None):
             return True
+        if known.facts.state is ContainerState.REMOVING:
+            return (
+                True  # the list goes on to say so of one whose removal has failed: only inspect knows that it is dead
+            )
         health = known.facts.health
         if not known.facts.is_running or health is None or health.status is HealthStatus.NONE:
             limit = self._options.refresh_seconds

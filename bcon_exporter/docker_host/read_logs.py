@@ -28,8 +28,8 @@ def read_logs_of_all(
         kept = _settled(known, cursors)
         if kept is not None:
             found[container_id] = kept
-        elif known.logs_refused is not None:
-            scan.unread.setdefault(container_id, {})["logs"] = known.logs_refused
+        elif (reason := _refusal(known)) is not None:
+            scan.unread.setdefault(container_id, {})["logs"] = reason
         else:
             wanted.append(container_id)
 
@@ -56,6 +56,13 @@ def _settled(known: Known, cursors: LogCursors) -> LogFacts | None:
     if known.logs_done and not known.facts.is_running:
         return cursors.kept(known.facts.id, since=None, driver=driver)
     return None
+
+
+def _refusal(known: Known) -> str | None:
+    """Return why the engine is known to refuse a log; None where it may be asked for."""
+    if known.facts.state is ContainerState.DEAD:
+        return "the engine gives no log of a container that it could not remove"
+    return known.logs_refused
 
 
 def _widen(known: Known, cursors: LogCursors, scan: Scan) -> None:

@@ -108,6 +108,13 @@ def causes(facts: ContainerFacts) -> list[str]:
     return [cause.id for cause in diagnose(facts).likely_causes]
 
 
+def test_what_was_killed_to_be_removed_and_is_dead_was_asked_for() -> None:
+    facts = exited(137, state=ContainerState.DEAD, exit_facts=ended(137, killed=True))
+
+    assert severity(RULE, facts) is Severity.WARNING
+    assert [cause.id for cause in diagnose(facts).likely_causes] == ["removal_failed"]
+
+
 def test_a_dead_container_is_a_warning_whatever_its_code() -> None:
     facts = exited(0, state=ContainerState.DEAD)
 
