@@ -14,7 +14,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration accuracy bench soak drift-oracle docs screenshots rules dashboards lock clean venv packages
+.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak drift-oracle docs screenshots rules dashboards lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ integration: packages venv ## Run the tests against a private Docker Engine
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
 	$(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
 
+e2e: packages venv ## Run the deployment from end to end: image, stacks, Prometheus, Alertmanager, a receiver
+	TEST_ENGINE=required $(BIN)/pytest tests/docker/e2e $(PYTEST_ARGS)
+
 accuracy: packages venv ## Print how right the diagnosis is: the log corpus and the scenarios, beside a naive matcher
 	$(BIN)/python -m tests.corpus
 	$(BIN)/python -m tests.docker.scenarios
@@ -70,6 +73,9 @@ rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
 
 dashboards: venv ## Write grafana/*.json anew from the dashboards' code
 	$(BIN)/python -W ignore::DeprecationWarning -m grafana.dashboards
+
+wheels: venv ## Fill deploy/wheels, to build the image without a network
+	@.ci/setup.sh wheels deploy/wheels
 
 lock: ## Write the lock files anew from pyproject.toml, with the newest versions
 	.ci/lock.sh

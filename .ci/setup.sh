@@ -3,6 +3,7 @@
 #   setup.sh venv            the virtual environment .venv with the locked packages and bcon-exporter itself
 #   setup.sh packages NAME…  Debian or Ubuntu packages that give the programs NAME…, installed only where missing;
 #                            no service is started
+#   setup.sh wheels FOLDER   the locked wheels that the image is built of, for building it without a network
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -131,8 +132,16 @@ fill_venv() {
   printf '%s' "$wanted" >$stamp
 }
 
+fetch_wheels() {
+  local lock
+  for lock in deploy/requirements.lock deploy/requirements-build.lock; do
+    .venv/bin/python -m pip download -q --disable-pip-version-check --require-hashes --no-deps -r $lock -d "$1"
+  done
+}
+
 case ${1:-} in
   venv) make_venv; fill_venv ;;
   packages) shift; install_packages "$@" ;;
-  *) sed -n '2,6p' "$0"; exit 2 ;;
+  wheels) fetch_wheels "$2" ;;
+  *) sed -n '2,7p' "$0"; exit 2 ;;
 esac

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
-LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock")
+LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock", "deploy/requirements-build.lock")
 DECISION_LINES_AT_MOST = 40
 DECISIONS = [path for path in find_files(".md") if path.parent.name == "decisions" and path.name[0].isdigit()]
 
@@ -67,6 +67,7 @@ def test_every_declared_dependency_is_locked() -> None:
     declared = {
         LOCKS[0]: project["project"]["dependencies"],
         LOCKS[1]: [*project["project"]["dependencies"], *project["dependency-groups"]["dev"]],
+        LOCKS[2]: project["build-system"]["requires"],
     }
     for lock, requirements in declared.items():
         names = {re.split(r"[<>=!~\[; ]", each)[0].lower().replace("_", "-") for each in requirements}

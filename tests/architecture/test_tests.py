@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 TESTS = ROOT / "tests"
 MAY_SLEEP = ("tests/waiting.py", "tests/docker/engine_init.py")
-OTHER_FOLDERS = {"architecture", "corpus", "docker", "fixtures", "grafana", "security"}
+OTHER_FOLDERS = {"architecture", "corpus", "deploy", "docker", "fixtures", "grafana", "security"}
 WORDS_AT_LEAST = 3
 
 

@@ -1,0 +1,1 @@
+"""What is shipped to run bcon-exporter with."""

@@ -1,0 +1,1 @@
+"""The shipped deployment from end to end: image, Compose stacks, Prometheus, Alertmanager, a receiver."""
