@@ -31,7 +31,7 @@ _log = logging.getLogger(__name__)
 EXIT_WITHIN_SECONDS = 4.0
 _NEED_RESTART = (
     "docker", "web.listen_address", "web.config.file", "api", "state", "thresholds.usage_window_seconds",
-    "alertmanager",
+    "alerts", "alertmanager",
 )  # fmt: skip
 
 
@@ -77,6 +77,7 @@ class Daemon:
             lambda: Pace(self._interval_of("diagnose")),
             _identity(settings),
             _alertmanagers(settings, lambda: self._push_access),
+            settings.alerts.runbooks_url,
         )
         self._listeners = self._make_listeners()
 

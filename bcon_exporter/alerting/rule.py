@@ -7,6 +7,7 @@ from bcon_exporter.alerting.expressions import Expr, OnlyPrometheus
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 RUNBOOKS_URL = "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/runbooks/"
+"""Where the project's runbooks lie, with a slash at the end; the setting alerts.runbooks-url names another place."""
 
 
 class AlertSeverity(StrEnum):
@@ -48,10 +49,9 @@ class AlertRule:
     description: str
     opt_in: bool = False
 
-    @property
-    def runbook_url(self) -> str:
-        """Where people read what it means and what to do."""
-        return f"{RUNBOOKS_URL}{self.name}.md"
+    def runbook_url(self, runbooks_url: str = RUNBOOKS_URL) -> str:
+        """Return where people read what it means and what to do, below the place where the runbooks lie."""
+        return f"{runbooks_url}{self.name}.md"
 
     @property
     def only_prometheus(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.alerting.promql import render_promql
 from bcon_exporter.alerting.recordings import RECORDINGS
-from bcon_exporter.alerting.rule import AlertRule, Scope
+from bcon_exporter.alerting.rule import RUNBOOKS_URL, AlertRule, Scope
 from bcon_exporter.alerting.table import GROUPS
 
 _HEADER = """\
@@ -26,8 +26,8 @@ _CAUSE = (
 )
 
 
-def render_rule_file() -> str:
-    """Return the whole YAML file."""
+def render_rule_file(runbooks_url: str = RUNBOOKS_URL) -> str:
+    """Return the whole YAML file; `runbooks_url` is where the runbooks lie, with a slash at the end."""
     lines = [_HEADER.rstrip("\n")]
     for recording in RECORDINGS:
         lines += [f"  # {text}" for text in recording.why.split("\n")]
@@ -35,17 +35,17 @@ def render_rule_file() -> str:
     for group, rules in GROUPS.items():
         lines.append(f"  # --- {group} ---")
         for rule in rules:
-            lines += _opt_in(rule) if rule.opt_in else _alert(rule)
+            lines += _opt_in(rule, runbooks_url) if rule.opt_in else _alert(rule, runbooks_url)
     return "\n".join(lines) + "\n"
 
 
-def _opt_in(rule: AlertRule) -> Iterator[str]:
+def _opt_in(rule: AlertRule, runbooks_url: str) -> Iterator[str]:
     yield "  # Where every container is to come from a Compose file:"
-    for line in _alert(rule):
+    for line in _alert(rule, runbooks_url):
         yield f"  # {line[2:]}"
 
 
-def _alert(rule: AlertRule) -> Iterator[str]:
+def _alert(rule: AlertRule, runbooks_url: str) -> Iterator[str]:
     yield f"  - alert: {rule.name}"
     yield from _expression(render_promql(rule.expr))
     if rule.wait_seconds:
@@ -57,7 +57,7 @@ def _alert(rule: AlertRule) -> Iterator[str]:
     yield f"      summary: {_quoted(_template(rule.summary))}"
     more = f" {_CAUSE}" if rule.scope is Scope.CONTAINER else ""
     yield f"      description: {_quoted(_template(rule.description) + more)}"
-    yield f"      runbook_url: {rule.runbook_url}"
+    yield f"      runbook_url: {_plain(rule.runbook_url(runbooks_url))}"
 
 
 def _expression(promql: str) -> list[str]:
@@ -78,6 +78,11 @@ def _quoted(text: str) -> str:
     if '"' in text and "'" not in text:
         return f"'{text}'"
     return json.dumps(text, ensure_ascii=False)
+
+
+def _plain(url: str) -> str:
+    """Return an address as YAML, quoted where it would mean something else."""
+    return url if re.fullmatch(r"https?://[A-Za-z0-9./_~:-]+", url) else _quoted(url)
 
 
 def _duration(seconds: int) -> str:

@@ -1,8 +1,9 @@
-"""`bcon-exporter alerts`: asks the running daemon what fires."""
+"""`bcon-exporter alerts` asks the running daemon what fires; `bcon-exporter rules` prints the rules for Prometheus."""
 
 import http.client
 import json
 
+from bcon_exporter.alerting.rule_file import render_rule_file
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.own_commands import make_connection, read_tls
 from bcon_exporter.cli.parsing import Invocation
@@ -25,6 +26,12 @@ def show_alerts(call: Invocation) -> int:
         return Exit.FINE
     report = AlertsReport.model_validate({key: value for key, value in result.items() if key != "age_seconds"})
     screen.show_value(report)
+    return Exit.FINE
+
+
+def print_rules(call: Invocation) -> int:
+    """Print the alert rules of this version, with links to the runbooks where the settings say they lie."""
+    Screen("table").write(render_rule_file(call.settings.alerts.runbooks_url))
     return Exit.FINE
 
 

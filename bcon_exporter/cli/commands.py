@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from bcon_exporter import clock
-from bcon_exporter.cli.alerts_command import show_alerts
+from bcon_exporter.cli.alerts_command import print_rules, show_alerts
 from bcon_exporter.cli.exits import NEVER
 from bcon_exporter.cli.log_command import add_log_arguments, run_log_analysis
 from bcon_exporter.cli.own_commands import (
@@ -214,6 +214,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("untracked", COMPOSE, "List containers that no Compose file defines.", _untracked_arguments, _untracked),
     Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, serve, all_settings=True),
     Command("alerts", DAEMON, "Show which alerts fire, as the running daemon judges.", add_format, show_alerts),
+    Command("rules", DAEMON, "Print the alert rules for Prometheus.", no_arguments, print_rules),
     Command("check-config", DAEMON, "Check all settings; say OK or what is wrong.", add_format, check_config, True),  # noqa: FBT003
     Command(
         "healthcheck", DAEMON, "Ask the running daemon whether it is healthy (exit 0 or 1).", add_format, check_daemon

@@ -131,6 +131,15 @@ def base_urls(values: tuple[str, ...]) -> tuple[str, ...]:
     return bases
 
 
+def folder_url(value: str) -> str:
+    """Return a web address to which a name can be added, with a slash at the end.
+
+    Raises:
+        ValueError: It has a query.
+    """
+    return f"{base_urls((value,))[0]}/"
+
+
 def split_map(raw: object) -> object:
     """Return the pairs of "from=to,from=to" or of a YAML mapping."""
     if isinstance(raw, dict):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bcon_exporter.alerting import RUNBOOKS_URL
 from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.settings.fields import (
@@ -20,6 +21,7 @@ from bcon_exporter.settings.fields import (
     Text,
     WebUrl,
     WebUrls,
+    folder_url,
     memory_only,
     show_duration,
 )
@@ -190,6 +192,14 @@ class MetricsSettings(Section):
     container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
 
 
+class AlertsSettings(Section):
+    """What alerts say."""
+
+    runbooks_url: Annotated[WebUrl, AfterValidator(folder_url)] = Field(
+        RUNBOOKS_URL, description="Where the alerts' runbooks lie; their links are this and NAME.md"
+    )
+
+
 class AlertmanagerConfigSettings(Section):
     """How an Alertmanager is asked."""
 
@@ -241,6 +251,7 @@ class Settings(BaseSettings):
     drift: DriftSettings = DriftSettings()
     catalogue: CatalogueSettings = CatalogueSettings()
     metrics: MetricsSettings = MetricsSettings()
+    alerts: AlertsSettings = AlertsSettings()
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ from typing import Any
 import pytest
 import yaml
 
-from bcon_exporter.alerting import ALERTS
+from bcon_exporter.alerting import ALERTS, RUNBOOKS_URL
 from bcon_exporter.alerting.recordings import RECORDINGS
 from bcon_exporter.alerting.rule_file import render_rule_file
+from bcon_exporter.cli.main import main
 from bcon_exporter.outputs.metrics import FAMILIES
 from tests.programs import need
 
@@ -91,6 +93,29 @@ def test_an_opt_in_alert_is_a_comment_that_becomes_a_rule_when_uncommented(tmp_p
 
     assert promtool("check", "rules", str(tmp_path / "all.yml")).returncode == 0
     assert "BconUntrackedContainers" in str(yaml.safe_load(uncommented))
+
+
+def test_the_runbooks_lie_below_the_documentation_of_the_project() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+
+    assert urls["Documentation"].replace("/tree/", "/blob/") + "/runbooks/" == RUNBOOKS_URL
+
+
+def test_the_command_prints_the_rules_and_links_the_runbooks_where_they_lie(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert main(["rules"]) == 0
+    assert capsys.readouterr().out == RULES.read_text()
+
+    assert main(["rules", "--alerts.runbooks-url", "https://wiki.example/a#b"]) == 2
+    assert "alerts.runbooks-url: has a query" in capsys.readouterr().err
+
+    assert main(["rules", "--alerts.runbooks-url", "https://wiki.example/bcon's: (ops)"]) == 0
+    (tmp_path / "rules.yml").write_text(capsys.readouterr().out)
+    rules = yaml.safe_load((tmp_path / "rules.yml").read_text())["groups"][0]["rules"]
+    links = {rule["annotations"]["runbook_url"] for rule in rules if "alert" in rule}
+    assert links == {f"https://wiki.example/bcon's: (ops)/{name}.md" for name in SHIPPED}
+    assert promtool("check", "rules", str(tmp_path / "rules.yml")).returncode == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

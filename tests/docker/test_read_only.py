@@ -65,6 +65,7 @@ NEED_NO_ENGINE = {
     "serve",
     "healthcheck",
     "alerts",
+    "rules",
     "analyze-log",
 }  # the daemon runs beside; the others ask it or a file
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
-from bcon_exporter.alerting import AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
+from bcon_exporter.alerting import RUNBOOKS_URL, AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
 from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.payload import Identity, write_payload
@@ -56,6 +56,7 @@ class AlertWatch:
         pace: Returns the pace in force.
         identity: Who pushes; None where nobody asked for a push.
         alertmanagers: Where to.
+        runbooks_url: Where the runbooks lie.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class AlertWatch:
         pace: Callable[[], Pace],
         identity: Identity | None = None,
         alertmanagers: Iterable[Alertmanager] = (),
+        runbooks_url: str = RUNBOOKS_URL,
     ) -> None:
         self._context = context
         self._exposition, self._own = metrics
         self._pace = pace
         self._identity = identity
+        self._runbooks_url = runbooks_url
         self._pushers = tuple(Pusher(each, lambda: self._context().now()) for each in alertmanagers)
         self._news = threading.Event()
         self._stopped = False
@@ -130,7 +133,8 @@ class AlertWatch:
         state = step(self._state, samples, now, self._counters)
         self._counters = remember_counters(self._counters, samples, now)
         subjects = self._diagnosis[1].subjects if self._diagnosis is not None else {}
-        wording = Wording(context.store, self._identity.instance if self._identity else _HERE, subjects)
+        here = self._identity.instance if self._identity else _HERE
+        wording = Wording(context.store, here, subjects, self._runbooks_url)
         told = (each if each.resolved_at is not None else wording.annotate(each) for each in state.tracked)
         state = state.model_copy(update={"tracked": tuple(told)})
         self._state = state

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from bcon_exporter.alerting import ALERTS, AlertRule, Labels, Scope, Tracked
+from bcon_exporter.alerting import ALERTS, RUNBOOKS_URL, AlertRule, Labels, Scope, Tracked
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift
 from bcon_exporter.model.masking import safe_text
@@ -27,12 +27,16 @@ class Wording:
     Args:
         instance: How texts name this host.
         subjects: The containers that the last diagnosis has something to tell of.
+        runbooks_url: Where the runbooks lie.
     """
 
-    def __init__(self, store: Store, instance: str, subjects: Mapping[Labels, Subject]) -> None:
+    def __init__(
+        self, store: Store, instance: str, subjects: Mapping[Labels, Subject], runbooks_url: str = RUNBOOKS_URL
+    ) -> None:
         self._instance = instance
         self._store = store
         self._subjects = subjects
+        self._runbooks_url = runbooks_url
 
     @cached_property
     def _drifts(self) -> dict[Labels, list[ServiceDrift]]:
@@ -59,7 +63,9 @@ class Wording:
         texts = {"summary": _fill(rule.summary, known), "description": _fill(rule.description, known), **findings}
         clean = {name: safe_text(text, max_chars=TEXT_CHARS) for name, text in texts.items() if name != "log"}
         log = {"log": findings["log"]} if findings.get("log") else {}
-        return alert.model_copy(update={"annotations": {**clean, **log, "runbook_url": rule.runbook_url}})
+        return alert.model_copy(
+            update={"annotations": {**clean, **log, "runbook_url": rule.runbook_url(self._runbooks_url)}}
+        )
 
     def _findings(self, rule: AlertRule, labels: Labels) -> dict[str, str]:
         match rule.scope:

@@ -57,6 +57,12 @@ def test_it_says_summary_symptom_cause_suggestion_and_log() -> None:
     }
 
 
+def test_the_runbook_is_linked_where_it_lies() -> None:
+    told = Wording(store_of("a line"), "h1", {}, "https://wiki.example/bcon/").annotate(alert())
+
+    assert told.annotations["runbook_url"] == "https://wiki.example/bcon/BconContainerNetworkError.md"
+
+
 def test_without_evidence_the_last_lines_stand_there() -> None:
     assert say(store_of("one", "two", "three", "four"))["log"] == "two\nthree\nfour"
 
