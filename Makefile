@@ -88,4 +88,4 @@ venv:
 	@.ci/setup.sh venv
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze

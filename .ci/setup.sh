@@ -27,6 +27,7 @@ package_of() {
     podman) echo podman ;;
     prometheus-alertmanager) echo prometheus-alertmanager ;;
     strace) echo strace ;;
+    systemd-analyze) echo systemd ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
   esac

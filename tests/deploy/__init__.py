@@ -1,1 +1,1 @@
-"""What is shipped to run bcon-exporter with."""
+"""What is shipped to be deployed, as far as it needs no engine to be tried."""
