@@ -1,7 +1,8 @@
-"""Programs that tests need: skipped where one is not installed, but never where CI must have run them."""
+"""Programs that tests start: skipped where one is not installed, but never where CI must have run them."""
 
 import os
 import shutil
+from socket import socket
 
 import pytest
 
@@ -14,3 +15,11 @@ def need(program: str) -> str:
     if os.environ.get("CI") == "true" or os.environ.get("TEST_ENGINE") == "required":
         pytest.fail(f"{program} is not installed; run make test, which installs it")
     pytest.skip(f"{program} is not installed")
+
+
+def free_port() -> int:
+    """Return a port of loopback that nobody uses now."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port

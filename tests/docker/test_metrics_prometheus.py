@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import subprocess
-import urllib.parse
-import urllib.request
-from contextlib import contextmanager
-from socket import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.docker.daemon import Daemon
 from tests.docker.scraping import wait_for_whole_scan
+from tests.running_prometheus import running_prometheus
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
 
-pytestmark = [
-    pytest.mark.docker,
-    pytest.mark.skipif(shutil.which("prometheus") is None, reason="needs Debian's package prometheus"),
-]
+pytestmark = pytest.mark.docker
 
 QUICK = ("--scan.diagnose-interval=1s", "--scan.drift-interval=1s", "--metrics.container-labels=team,container")
 COMPOSE = """\
@@ -53,53 +44,6 @@ AGREE = (  # each must have no answer: the two sides say the same
 )
 
 
-class Prometheus:
-    """Asks a running Prometheus."""
-
-    def __init__(self, port: int) -> None:
-        self._url = f"http://127.0.0.1:{port}/api/v1"
-
-    def get(self, path: str, **query: str) -> Any:
-        """The data of one answer."""
-        with urllib.request.urlopen(f"{self._url}/{path}?{urllib.parse.urlencode(query)}", timeout=10) as answer:
-            return json.load(answer)["data"]
-
-    def values(self, query: str) -> dict[str, float]:
-        """An instant query: the values by the `container` or `service` label."""
-        found = self.get("query", query=query)["result"]
-        return {
-            each["metric"].get("container") or each["metric"].get("service", ""): float(each["value"][1])
-            for each in found
-        }
-
-    def target(self) -> dict[str, Any] | None:
-        """The daemon as a target, once it was scraped."""
-        try:
-            targets = self.get("targets")["activeTargets"]
-        except OSError:
-            return None
-        return next((each for each in targets if each["health"] != "unknown"), None)
-
-
-@contextmanager
-def running_prometheus(folder: Path, port: int) -> Iterator[Prometheus]:
-    """A Prometheus on loopback that scrapes the daemon on `port`."""
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        own = free.getsockname()[1]
-    (folder / "prometheus.yml").write_text(CONFIG % port)
-    flags = (f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb")
-    with (folder / "prometheus.log").open("wb") as log:
-        process = subprocess.Popen(
-            ["prometheus", *flags, f"--web.listen-address=127.0.0.1:{own}"], stdout=log, stderr=log
-        )
-    try:
-        yield Prometheus(own)
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
 def test_prometheus_scrapes_it_and_its_queries_make_sense(engine: TestEngine, tmp_path: Path) -> None:
     file = tmp_path / "compose.yaml"
     file.write_text(COMPOSE % ("a", 2))
@@ -114,7 +58,10 @@ def test_prometheus_scrapes_it_and_its_queries_make_sense(engine: TestEngine, tm
     labels = ("project=shop", "service=old", "oneoff=False", "container-number=1")
     flags = [word for each in labels for word in ("--label", f"{owner}.{each}")]
     engine.docker("run", "-d", "--name", "0123456789ab_shop-old-1", *flags, engine.image, "serve")
-    with Daemon(tmp_path, engine.host, *QUICK) as daemon, running_prometheus(tmp_path, daemon.port) as prometheus:
+    with (
+        Daemon(tmp_path, engine.host, *QUICK) as daemon,
+        running_prometheus(tmp_path, CONFIG % daemon.port) as prometheus,
+    ):
         daemon.wait_for_sample('bcon_compose_project_status{project="shop",status="drifted"}', 1)
         wait_for_whole_scan(daemon)
         target = wait_until(prometheus.target, "a scrape")

@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 CONFIG = Path(__file__).parents[3] / "alerts" / "alertmanager.example.yml"
 
 
-def free_port() -> int:
-    """A port that nobody uses now."""
-    with socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 class RunningAlertmanager:
     """Asks a running Alertmanager."""
 
@@ -61,11 +53,17 @@ class RunningAlertmanager:
 
 
 @contextmanager
-def running_alertmanager(folder: Path, port: int, *more: str) -> Iterator[RunningAlertmanager]:
-    """Start it, with more flags, and stop it."""
+def running_alertmanager(
+    folder: Path,
+    port: int,
+    *more: str,
+    config: Path = CONFIG,
+    cluster: tuple[str, ...] = ("--cluster.listen-address=",),
+) -> Iterator[RunningAlertmanager]:
+    """Start it, alone or as one of a cluster, with more flags, and stop it."""
     program = need("prometheus-alertmanager")
     folder.mkdir(exist_ok=True)
-    flags = (f"--config.file={CONFIG}", f"--storage.path={folder}/data", "--cluster.listen-address=")
+    flags = (f"--config.file={config}", f"--storage.path={folder}/data", *cluster)
     with (folder / "alertmanager.log").open("wb") as log:
         process = subprocess.Popen(
             [program, *flags, f"--web.listen-address=127.0.0.1:{port}", *more], stdout=log, stderr=log, cwd=folder

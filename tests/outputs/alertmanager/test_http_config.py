@@ -13,8 +13,8 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.alertmanager import Alertmanager, load_http_access
 from bcon_exporter.outputs.alertmanager.delivery import deliver
 from tests.outputs.alertmanager.receiver import receiving
-from tests.outputs.alertmanager.running import RunningAlertmanager, free_port, running_alertmanager
-from tests.programs import need
+from tests.outputs.alertmanager.running import RunningAlertmanager, running_alertmanager
+from tests.programs import free_port, need
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

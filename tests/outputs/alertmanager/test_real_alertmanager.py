@@ -12,9 +12,9 @@ from bcon_exporter.alerting import ALERTS, Scope
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.alertmanager import Alertmanager, Identity
 from bcon_exporter.outputs.alertmanager.delivery import deliver
-from tests.outputs.alertmanager.running import CONFIG, RunningAlertmanager, free_port, running_alertmanager
+from tests.outputs.alertmanager.running import CONFIG, RunningAlertmanager, running_alertmanager
 from tests.outputs.alertmanager.stage import Stage
-from tests.programs import need
+from tests.programs import free_port, need
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
