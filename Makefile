@@ -14,7 +14,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak drift-oracle docs screenshots rules dashboards lock clean venv packages
+.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak drift-oracle docs screenshots previews rules dashboards wheels lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -67,6 +67,10 @@ docs: venv ## Write the documents of symptoms and signatures anew from rules and
 screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo --once --images docs/images
+
+previews: venv ## Draw the previews of the dashboards in docs/images anew: 8 minutes of a shop in trouble
+	@.ci/setup.sh packages dockerd docker busybox promtool
+	@$(BIN)/python -W ignore::DeprecationWarning -m grafana.preview
 
 rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
 	$(BIN)/python -c "from pathlib import Path; from bcon_exporter.alerting.rule_file import render_rule_file as render; Path('alerts/bcon.rules.yml').write_text(render())"

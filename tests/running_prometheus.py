@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import urllib.error
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
@@ -15,6 +16,13 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+CONFIG = """\
+global: {scrape_interval: 1s, scrape_timeout: 1s}
+scrape_configs:
+  - {job_name: any-name, honor_labels: true, static_configs: [{targets: ["127.0.0.1:%d"]}]}
+"""
+"""Scrapes the daemon of a port, every second."""
 
 
 class Prometheus:
@@ -32,11 +40,15 @@ class Prometheus:
         except OSError:
             return False
 
-    def get(self, path: str, **query: str) -> Any:
+    def get(self, path: str, /, **query: str) -> Any:
         """The data of one answer."""
         address = f"{self._url}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(address, timeout=10) as answer:
-            return json.load(answer)["data"]
+        try:
+            with urllib.request.urlopen(address, timeout=10) as answer:
+                return json.load(answer)["data"]
+        except urllib.error.HTTPError as error:
+            msg = f"{query}: {error.read().decode()}"
+            raise AssertionError(msg) from error
 
     def samples(self, query: str) -> list[tuple[dict[str, str], float]]:
         """An instant query: labels and value of each sample."""
@@ -56,9 +68,12 @@ class Prometheus:
 def running_prometheus(
     folder: Path, config: str, *flags: str, port: int | None = None, agent: bool = False
 ) -> Iterator[Prometheus]:
-    """Start one in a folder that holds what its configuration names, and stop it; an agent keeps no database."""
+    """Start one in a folder that holds what its configuration names, and stop it; an agent keeps no database.
+
+    OWN in the configuration stands for its own port.
+    """
     running = Prometheus(port or free_port())
-    (folder / "prometheus.yml").write_text(config)
+    (folder / "prometheus.yml").write_text(config.replace("OWN", str(running.port)))
     kept = (
         ["--enable-feature=agent", f"--storage.agent.path={folder}/wal"]
         if agent

@@ -58,6 +58,7 @@ DESCRIPTION = (
     "service is as its Compose file says. Vertical lines: when it was started."
 )
 HOST = "{{instance}}"
+NOT_RUNNING = "Not running, or not seen"
 
 
 def build() -> str:
@@ -105,11 +106,15 @@ def _at_a_glance(board: Board) -> None:
         now(f"1000 * {of_container('bcon_container_start_time_seconds')}", HOST),
         unit="dateTimeFromNow",
     ).no_value("never")
-    health = numbers(
-        "Health check",
-        "Its own health check, while it runs.",
-        now(_health(), HOST),
-    ).mappings(list(meaning.mapped(meaning.HEALTH)))
+    health = (
+        numbers(
+            "Health check",
+            "Its own health check, while it runs.",
+            now(_health(), HOST),
+        )
+        .mappings(list(meaning.mapped(meaning.HEALTH)))
+        .no_value("not running")
+    )
     code = numbers(
         "Exit code",
         "With which code it ended, while it does not run. 137 alone is no OOM kill: the symptoms tell.",
@@ -230,12 +235,14 @@ def _usage(board: Board) -> None:
         "100 % is its quota, or all CPUs without one. Dashed: where high_cpu begins, if no label of it says otherwise.",
         over_time(of_container("bcon_container_cpu_usage_ratio"), "used · {{instance}}"),
         unit="percentunit",
+        nothing=NOT_RUNNING,
     ).links([runbook("BconContainerHighCpu")])
     held_back = lines(
         "Held back by its CPU quota",
         "For how long in each second its threads together wanted CPU and were not let run.",
         over_time(f"rate({of_container('bcon_container_cpu_throttled_seconds_total')}[$__rate_interval])", HOST),
         unit="s",
+        nothing=NOT_RUNNING,
     ).links([runbook("BconContainerCpuThrottled")])
     memory = lines(
         "Memory",
@@ -266,6 +273,7 @@ def _both_ways(title: str, kind: str, up: str, down: str) -> timeseries.Panel:
         over_time(first, f"{up} · {{{{instance}}}}"),
         over_time(second, f"{down} · {{{{instance}}}}", "B"),
         unit="Bps",
+        nothing="Not running, not read or not seen",
         lowest=None,
     )
     return panel.override_by_query("B", [DynamicConfigValue(id_val="custom.transform", value="negative-Y")])

@@ -182,17 +182,17 @@ def _drift(board: Board) -> None:
         [
             rows(with_alert(items, "drift", ALERT_OF_DRIFT)),
             rows(f"1000 * {of_project('bcon_drift_start_timestamp_seconds')}", "B"),
-            rows(f"{of_project('bcon_service_stop_requested')} and {ON_SERVICE} {items}", "C"),
+            rows(f"1 * {of_project('bcon_service_stop_requested')} and {ON_SERVICE} {items}", "C"),
         ],
         [
             Column("Project", "project", links=(DRIFT_REPORT,)),
             Column("Service", "service"),
             Column("Drift", "drift", links=(ABOUT_DRIFT,)),
-            Column("Differences", "Value #A", width=105),
+            Column("Differences", "Value #A", width=110),
             Column("Since", "Value #B", width=140, unit="dateTimeFromNow"),
             Column("Stopped by hand", "Value #C", width=135, texts=meaning.YES_NO),
             Column("Host", "instance", width=170, links=(TO_HOST,)),
-            Column("Runbook", "alert", width=190, texts=meaning.names(ALERT_OF_DRIFT), links=(RUNBOOK,)),
+            Column("Runbook", "alert", width=230, texts=meaning.names(ALERT_OF_DRIFT), links=(RUNBOOK,)),
         ],
         worst="Since",
         nothing="No drift in the projects that can be judged",
@@ -231,8 +231,8 @@ def _drift(board: Board) -> None:
         nothing="Every project can be judged",
     ).links([runbook("BconComposeUnreadable")])
     board.row("Drift")
-    board.line(9, (16, differences), (8, course))
-    board.line(5, (10, projects), (14, unread))
+    board.line(9, (24, differences))
+    board.line(8, (8, projects), (8, unread), (8, course))
 
 
 def _usage(board: Board) -> None:
@@ -331,8 +331,8 @@ def _exporters(board: Board) -> None:
             rows(f"count by (job, instance) ({of_host('bcon_container_status')})", "C"),
             rows(f"group by (job, instance, version) ({of_host('bcon_build_info')})", "D"),
             rows(f"group by (job, instance, name, server_version) ({of_host('bcon_docker_info')})", "E"),
-            rows(of_host("bcon_alerts_firing"), "F"),
-            rows(of_host("bcon_series_dropped"), "G"),
+            rows(f"max by (job, instance) ({of_host('bcon_alerts_firing')})", "F"),
+            rows(f"max by (job, instance) ({of_host('bcon_series_dropped')})", "G"),
         ],
         [
             Column("Host", "instance", links=(TO_HOST,)),
@@ -379,7 +379,7 @@ def _exporters(board: Board) -> None:
         "How long the engine takes to answer, by endpoint: an endpoint that hangs shows before all of it does.",
         over_time(
             "histogram_quantile(0.95, sum by (le, endpoint) "
-            f"(rate({of_host('bcon_docker_request_duration_seconds_bucket')}[$__rate_interval])))",
+            f"(rate({of_host('bcon_docker_request_duration_seconds_bucket')}[$__rate_interval]))) >= 0",
             "{{endpoint}}",
         ),
         unit="s",

@@ -75,6 +75,7 @@ def numbers(title: str, description: str, *queries: Dataquery, unit: str = "none
         .unit(unit)
         .no_value(NOT_SEEN)
         .color_scheme(by_threshold())
+        .thresholds(steps())
         .color_mode(BigValueColorMode.VALUE)
         .graph_mode(BigValueGraphMode.NONE)
         .justify_mode(BigValueJustifyMode.CENTER)
@@ -140,12 +141,12 @@ def stacked(panel: timeseries.Panel, colours: Mapping[str, str]) -> timeseries.P
 
 def as_bars(panel: timeseries.Panel) -> timeseries.Panel:
     """Draw bars instead of lines: for what is counted within each interval."""
-    return panel.draw_style(GraphDrawStyle.BARS).fill_opacity(70)
+    return panel.draw_style(GraphDrawStyle.BARS).fill_opacity(70).axis_soft_max(1)
 
 
 def as_steps(panel: timeseries.Panel) -> timeseries.Panel:
     """Draw steps: for whole numbers that jump."""
-    return panel.line_interpolation(LineInterpolation.STEP_AFTER).decimals(0)
+    return panel.line_interpolation(LineInterpolation.STEP_AFTER).decimals(0).axis_soft_max(1)
 
 
 def with_line(

@@ -48,13 +48,13 @@ def known_hosts() -> str:
 
 
 def sight() -> str:
-    """How far each host is seen: 0 not scraped, 1 engine unreachable, 2 no good scan, 3 seen."""
-    up, success = of_host("bcon_up"), of_host("bcon_scan_success")
-    return (
-        f"({known_hosts()} - 1 unless {ON_HOST} {up})"
-        f" or {ON_HOST} (1 + {up} + {up} * {ON_HOST} min by (job, instance) ({success}))"
-        f" or {ON_HOST} (1 + {up})"
-    )
+    """How far each host is seen: 0 not scraped, 1 engine unreachable, 2 no good scan, 3 seen.
+
+    Everything is brought down to job and instance first: a scrape configuration may add further labels.
+    """
+    up = f"max by (job, instance) ({of_host('bcon_up')})"
+    success = f"min by (job, instance) ({of_host('bcon_scan_success')})"
+    return f"(({known_hosts()} - 1 unless {up}) or (1 + {up} + {up} * {success}) or (1 + {up}))"
 
 
 def only_ours(selector: str) -> str:

@@ -81,8 +81,8 @@ def test_a_prometheus_above_two_sites_sees_what_both_see(tmp_path: Path, exporte
     nobody = free_port()
     alertmanagers = {"alertmanager1": nobody, "alertmanager2": nobody}
     with (
-        running_site(tmp_path / "a", "berlin", exporters[0], **alertmanagers) as first,
-        running_site(tmp_path / "b", "rome", exporters[1], **alertmanagers) as second,
+        running_site(tmp_path / "a", "berlin", exporters[0], "site.yml", **alertmanagers) as first,
+        running_site(tmp_path / "b", "rome", exporters[1], "site.yml", **alertmanagers) as second,
     ):
         sites = {"prometheus_site1": first.port, "prometheus_site2": second.port}
         config = quick((SCALING / "federating.yml").read_text(), **sites)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docker.daemon import Daemon
+from tests.docker.daemon import WITHOUT_CGROUP_FILES, Daemon
 from tests.docker.scraping import scrape, wait_for_whole_scan
 from tests.waiting import wait_until
 
@@ -24,10 +24,6 @@ pytestmark = pytest.mark.docker
 
 INTERVAL = 3.0
 QUICK = ("--scan.diagnose-interval=3s", "--scan.drift-interval=3s")
-WITHOUT_CGROUP_FILES = (
-    *("unshare", "--mount", "--propagation", "private", "sh", "-c"),
-    'mount -t tmpfs tmpfs /sys/fs/cgroup && exec "$0" "$@"',
-)
 STATS_UP = 'bcon_docker_endpoint_up{endpoint="stats"}'
 STATS_REQUESTS = 'bcon_docker_requests_total{endpoint="stats"}'
 MEMORY = 'bcon_container_memory_usage_bytes{container="%s",project="",service=""}'

@@ -9,7 +9,7 @@ import pytest
 
 from tests.docker.daemon import Daemon
 from tests.docker.scraping import wait_for_whole_scan
-from tests.running_prometheus import running_prometheus
+from tests.running_prometheus import CONFIG, running_prometheus
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -25,11 +25,6 @@ name: shop
 services:
   web: {image: "bcon-test:1", command: serve, environment: {MODE: "%s"}, deploy: {replicas: %d}}
   loop: {image: "bcon-test:1", command: [sh, -c, "sleep 0.1; exit 3"], restart: always}
-"""
-CONFIG = """\
-global: {scrape_interval: 1s, scrape_timeout: 1s}
-scrape_configs:
-  - {job_name: any-name, honor_labels: true, static_configs: [{targets: ["127.0.0.1:%d"]}]}
 """
 AGREE = (  # each must have no answer: the two sides say the same
     "sum(bcon_containers) != count(bcon_container_status)",
