@@ -42,7 +42,8 @@ _SENTENCES = (
     r"(?i)\b(?:with|returned|got|threw|raised) (?:an? |the )?(?:\w+ )?(?:error|exception)\b",
     r"(?i)\berror (?:code )?-?\d",
     r"(?i)\b(?:has |have )?(?:crashed|died|aborted unexpectedly|terminated unexpectedly|exited unexpectedly)\b",
-    r"(?i)\bexited with (?:non-zero )?(?:code|status) [1-9]|\bexit(?:ed with)? (?:code|status)[ :=]+[1-9]",
+    r"(?i)\bexited with (?:non-zero |abnormal |error )?(?:exit )?(?:code|status):? [1-9]"
+    r"|\bexit(?:ed with)? (?:code|status)[ :=]+[1-9]",
 )
 _FAILURE = re2.compile("|".join(f"(?:{part})" for part in (*_TRACE_HEADS, *_SENTENCES)))
 _HARMLESS = re2.compile(

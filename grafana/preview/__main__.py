@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
-from tests.docker.prometheus import running_prometheus
 
 from bcon_exporter.clock import utc_now
 from deploy.demo.demo import Demo, running_shop
@@ -22,6 +21,7 @@ from grafana.preview.board import draw
 from grafana.preview.reading import Span
 from tests.docker.daemon import WITHOUT_CGROUP_FILES, Daemon
 from tests.docker.engine import PrivateEngine, sweep_leftovers
+from tests.running_prometheus import running_prometheus
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,6 +11,7 @@ from bcon_exporter.model.signatures import Category
 CATALOGUE = load_catalogue()
 CONFIG, MISSING, PERMISSION = Category.CONFIG_ERROR, Category.MISSING_DEPENDENCY, Category.PERMISSION
 PORT, DISK, OOM, NETWORK = Category.PORT_IN_USE, Category.DISK, Category.OOM, Category.NETWORK
+AUTH = Category.AUTH_FAILURE
 
 FAILURES = [
     (CONFIG, "shop: required key missing: PORT"),
@@ -41,6 +42,14 @@ FAILURES = [
     (OOM, "[9143134.8]  [<ffffffff810db186>] ? oom_kill_process+0x286/0x3e0"),
     (NETWORK, "Error: Can't reach database server at `db`:`5432`"),
     (NETWORK, "OperationalError: timeout expired"),
+    (NETWORK, "fetch failed: error:0A000410:SSL routines::sslv3 alert handshake failure"),
+    (NETWORK, "page.goto: net::ERR_NAME_NOT_RESOLVED at http://app"),
+    (NETWORK, "curl: (52) Empty reply from server"),
+    (CONFIG, "ERROR: The Compose file is invalid because:"),
+    (OOM, "ERROR Lost executor 3: Container killed for exceeding memory limits. 5.5 GB of 5.5 GB used."),
+    (AUTH, "Error: Invalid login: 535-5.7.8 Username and Password not accepted"),
+    (AUTH, "Error: JWT verification failed: invalid signature"),
+    (AUTH, "session setup failed: NT_STATUS_LOGON_FAILURE"),
     (NETWORK, "bridge:error 2026-01-01 12:00:00: Not connected to MQTT server!"),
 ]
 HARMLESS = [
@@ -65,6 +74,7 @@ HARMLESS = [
     "[0.1s][info][class,load] java.lang.OutOfMemoryError source: shared objects file",
     "[01/01/26 12:00:00] ERROR    Worker (pid:10) was sent SIGINT!",
     "port 8080 in use by this service",
+    "[d21c] method=GET path=/api/orders format=json status=404 error='NotFound: Couldn't find Order'",
     "Anonymous access is denied by default",
 ]
 
