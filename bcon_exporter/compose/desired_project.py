@@ -132,7 +132,7 @@ def _unresolved_detail(names: tuple[str, ...], shell_known: bool) -> str:  # noq
 
 
 def _real_names(model: Mapping[str, Any], section: str) -> tuple[str, ...]:
-    return tuple(real_name(section, key, model) for key in sorted(model.get(section) or {}))
+    return tuple(safe_text(real_name(section, key, model)) for key in sorted(model.get(section) or {}))
 
 
 def _resource_hashes(model: Mapping[str, Any], section: str) -> dict[str, str]:
@@ -142,5 +142,5 @@ def _resource_hashes(model: Mapping[str, Any], section: str) -> dict[str, str]:
         if isinstance(one, dict) and not one.get("external"):
             content = {"name": one.get("name"), "driver": "local", **one} if section == "volumes" else one
             text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
-            hashes[real_name(section, key, model)] = hashlib.sha256(text.encode()).hexdigest()
+            hashes[safe_text(real_name(section, key, model))] = hashlib.sha256(text.encode()).hexdigest()
     return hashes

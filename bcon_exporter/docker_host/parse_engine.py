@@ -5,7 +5,7 @@ from typing import Any
 from bcon_exporter.docker_host.raw import get_int, get_list, get_object, get_text
 from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
 from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
-from bcon_exporter.model.masking import mask_pair
+from bcon_exporter.model.masking import mask_pair, safe_text
 
 _LIMITS = (
     ("mem_limit", "MemoryLimit"),
@@ -47,14 +47,16 @@ def parse_network(raw: Any) -> NetworkFacts | None:
     network_id, name = _text(entry, "Id"), _text(entry, "Name")
     if network_id is None or name is None:
         return None
-    return NetworkFacts(id=network_id, name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry))
+    return NetworkFacts(id=network_id, name=safe_text(name), driver=_text(entry, "Driver") or "", labels=_labels(entry))
 
 
 def parse_volume(raw: Any) -> VolumeFacts | None:
     """Make a volume's facts; None without a name."""
     entry = raw if type(raw) is dict else {}
     name = _text(entry, "Name")
-    return VolumeFacts(name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry)) if name else None
+    if name is None:
+        return None
+    return VolumeFacts(name=safe_text(name), driver=_text(entry, "Driver") or "", labels=_labels(entry))
 
 
 def _text(raw: dict[str, Any], key: str) -> str | None:

@@ -76,7 +76,9 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
         )
         found.append(
             NetworkAttachment(
-                name=clean_name(name), aliases=tuple(aliases), ip_address=clean_name(address) if address else None
+                name=safe_text(clean_name(name)),
+                aliases=tuple(aliases),
+                ip_address=clean_name(address) if address else None,
             )
         )
     return tuple(found)
@@ -110,7 +112,7 @@ def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
     published: dict[str, list[str]] = {}
     _add_inspected(published, get_object(host, "PortBindings"))
     return Wiring(
-        network_mode=clean_name(get_text(host, "NetworkMode") or ""),
+        network_mode=safe_text(clean_name(get_text(host, "NetworkMode") or "")),
         published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
         extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False)),
         # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it

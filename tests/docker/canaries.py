@@ -192,25 +192,94 @@ COMPOSE = """
 services:
   web:
     image: {image}
-    command: ["sh", "-c", "sleep 1000", "--password", "{command}", "${{FROM_DOTENV}}"]
+    entrypoint: ["sh", "-c", "sleep 1000", "--api-key={entrypoint}"]
+    command: ["--password", "{command}", "${{FROM_DOTENV}}"]
     build: {{context: ., args: {{TOKEN: "{argument}"}}}}
     environment: {{DB_PASSWORD: "{environment}", PLAIN: "{plain}"}}
     env_file: [web.env]
+    label_file: web.labels
     labels: {{app.secret: "{label}", app.home: "https://u:{label_url}@h/"}}
-    secrets: [s1]
-    configs: [c1]
+    secrets: [s1, s2]
+    configs: [c1, c2, {{source: c1, target: "/etc/{target}"}}]
     hostname: "{hostname}"
+    domainname: "{domain}"
+    working_dir: "/{working_dir}"
+    dns_search: ["{search}"]
+    cgroup_parent: "/{cgroup}"
+    tmpfs: ["/{tmpfs}:size=1m"]
+    ports: [{{target: 80, name: "{port}"}}]
+    deploy: {{labels: {{deploy.password: "{deploy_label}"}}}}
+    post_start: [{{command: ["true", "--password", "{hook}"]}}]
     networks: {{default: {{aliases: ["{alias}"]}}}}
-    volumes: ["./{volume}:/data"]
+    volumes: ["./{volume}:/data", "kept:/kept"]
     healthcheck: {{test: ["CMD", "sh", "-c", "wget --header 'Authorization: Bearer {health}' h"], interval: 100s}}
     extra_hosts: ["{host}:10.0.0.9"]
     logging: {{driver: json-file, options: {{tag: "https://u:{option}@h/"}}}}
+  side:
+    image: {image}
+    entrypoint: ["sleep", "1000"]
+    network_mode: service:web
+    volumes_from: [web]
+    environment: {{SIDE_TOKEN: "{side}"}}
+  linked:
+    image: {image}
+    entrypoint: ["sleep", "1000"]
+    links: ["web:{link}"]
 secrets:
   s1: {{file: ./s1.txt}}
+  s2: {{environment: SECRET_TWO}}
 configs:
   c1: {{content: "password={config}"}}
+  c2: {{environment: CONFIG_TWO}}
+networks:
+  default:
+    name: "net-{network}"
+    labels: {{net.password: "{network_label}"}}
+    driver_opts: {{com.example.token: "{network_option}"}}
+volumes:
+  kept: {{name: "kept-{named}", labels: {{volume.password: "{volume_label}"}}}}
 x-note: "{note}"
 """
+
+
+PASSWORDS = {
+    "entrypoint": "entrypoint",
+    "command": "command",
+    "argument": "build argument",
+    "environment": "environment",
+    "plain": "innocent environment",
+    "label": "label",
+    "label_url": "label URL",
+    "health": "health command",
+    "option": "log option",
+    "config": "config",
+    "note": "note",
+    "deploy_label": "deploy label",
+    "hook": "command after the start",
+    "side": "environment of a service that shares",
+    "network_label": "network label",
+    "volume_label": "volume label",
+    "network_option": "network option",
+}
+"""Field of COMPOSE → the place of a password, which only its name or its neighbours tell."""
+
+TOKENS = {
+    "hostname": "hostname",
+    "alias": "alias",
+    "volume": "volume",
+    "host": "extra host",
+    "target": "config target",
+    "domain": "domain name",
+    "working_dir": "working directory",
+    "search": "DNS search",
+    "cgroup": "cgroup parent",
+    "tmpfs": "tmpfs",
+    "port": "port name",
+    "link": "link alias",
+    "network": "network name",
+    "named": "volume name",
+}
+"""Field of COMPOSE → the place of a token, known by its shape: nothing else there tells a secret."""
 
 
 def start_project(engine: TestEngine, canaries: Canaries, folder: Path, project: str) -> Path:
@@ -222,24 +291,14 @@ def start_project(engine: TestEngine, canaries: Canaries, folder: Path, project:
             return canaries.token(place, kind) if kind else canaries.password(place)
 
         (folder / "web.env").write_text(f"FILE_PASSWORD={made('env_file')}\nOTHER={made('innocent env_file')}\n")
-        (folder / ".env").write_text(f"FROM_DOTENV=--api-key={made('.env')}\n")
+        (folder / "web.labels").write_text(f"file.password={made('label_file')}\n")
+        dotenv = {"FROM_DOTENV": ".env", "SECRET_TWO": "secret of a variable", "CONFIG_TWO": "config of a variable"}
+        (folder / ".env").write_text("".join(f"{name}=--api-key={made(what)}\n" for name, what in dotenv.items()))
         (folder / "s1.txt").write_text(made("secret file") + "\n")
         text = COMPOSE.format(
             image=engine.image,
-            command=made("command"),
-            argument=made("build argument"),
-            environment=made("environment"),
-            plain=made("innocent environment"),
-            label=made("label"),
-            label_url=made("label URL"),
-            hostname=made("hostname", "gitlab"),
-            alias=made("alias", "gitlab"),
-            volume=made("volume", "gitlab"),
-            health=made("health command"),
-            host=made("extra host", "gitlab"),
-            option=made("log option"),
-            config=made("config"),
-            note=made("note"),
+            **{name: made(what) for name, what in PASSWORDS.items()},
+            **{name: made(what, "gitlab") for name, what in TOKENS.items()},
         )
         (folder / "compose.yaml").write_text(f"name: {project}\n{text}")
         if round_name == "running":
