@@ -1,5 +1,6 @@
 """The engine, its networks and volumes in raw JSON → facts (see `parse`)."""
 
+import re
 from typing import Any
 
 from bcon_exporter.docker_host.raw import get_int, get_list, get_object, get_text
@@ -19,6 +20,7 @@ _LIMITS = (
     ("cpuset", "CPUSet"),
     ("pids_limit", "PidsLimit"),
 )
+_ANONYMOUS = re.compile(r"[0-9a-f]{64}")
 
 
 def parse_engine(info: Any, version: Any) -> EngineFacts:
@@ -56,7 +58,8 @@ def parse_volume(raw: Any) -> VolumeFacts | None:
     name = _text(entry, "Name")
     if name is None:
         return None
-    return VolumeFacts(name=safe_text(name), driver=_text(entry, "Driver") or "", labels=_labels(entry))
+    name = name if _ANONYMOUS.fullmatch(name) else safe_text(name)  # there may be thousands, and masking takes its time
+    return VolumeFacts(name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry))
 
 
 def _text(raw: dict[str, Any], key: str) -> str | None:

@@ -20,7 +20,7 @@ from bcon_exporter.docker_host.parse import (
     update_listed,
 )
 from bcon_exporter.docker_host.raw import from_epoch, parse_time
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.wiring import Wiring
 
@@ -344,6 +344,18 @@ def test_epoch_times_out_of_range_are_none() -> None:
     assert from_epoch(0) is None
     assert from_epoch(2**62) is None
     assert from_epoch(1, 1_500_000_000) == datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=UTC)
+
+
+def test_names_of_networks_and_volumes_are_masked_by_shape_alone() -> None:
+    token, anonymous = "gl" + "pat-" + "a1B2" * 5, "0123456789abcdef" * 4
+    network, volume = parse_network({"Id": "1", "Name": f"net-{token}"}), parse_volume({"Name": f"kept-{token}"})
+    assert network is not None
+    assert volume is not None
+    assert token not in network.name + volume.name
+    assert [parse_volume({"Name": name}) for name in (anonymous, "shop_data")] == [
+        VolumeFacts(name=anonymous, driver=""),
+        VolumeFacts(name="shop_data", driver=""),
+    ]
 
 
 def test_engine_facts_from_info_and_version() -> None:
