@@ -15,6 +15,7 @@ from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
+from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.holds import Told
 from bcon_exporter.model.signatures import Category, SuggestionText
@@ -129,7 +130,8 @@ def _findings(
     found += find_mount_causes(hits, container, neighbours)
     listening = [hit.line for hit in hits if hit.signature.category is Category.PORT_IN_USE]
     found += find_listeners(listening, container, neighbours) if listening else []
-    error = start_error_of(container.error) if container.error and not container.is_running else None
+    refused = container.error and not container.is_running and container.state is not ContainerState.DEAD
+    error = start_error_of(container.error or "") if refused else None
     if error is not None and error.cause.id in _PORT_TAKEN:
         found += find_port_holders(container.error or "", container, neighbours)
     elif error is not None and error.cause.id == "joined_container_down":

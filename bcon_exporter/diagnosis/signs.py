@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis.neighbours import host_of, is_local
 from bcon_exporter.diagnosis.peer_state import Span
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.facts import ContainerState, LogLine
 from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.signatures import Category
 
@@ -36,7 +36,8 @@ def signs_of(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
     seen = [Seen(event.at, hit) for event in case.events for hit in event.hits]
     present = {symptom.type for symptom in symptoms}
     error = case.container.error
-    if error and not case.container.is_running and start_error_of(error) is None:
+    refused = not case.container.is_running and case.container.state is not ContainerState.DEAD
+    if error and refused and start_error_of(error) is None:
         seen += [Seen(case.ending.at, hit) for hit in _hits_in([error], case)]
     end = case.ending.exit
     if not seen and end is not None and SymptomType.EXIT_ERROR in present:

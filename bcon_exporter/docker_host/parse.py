@@ -228,12 +228,19 @@ def _add_state(facts: dict[str, Any], unread: dict[str, str], entry: dict[str, A
         found = next((s for flag, s in _FLAGS if state.get(flag) is True), None)
     if found is None:
         found = next((s for word, s in _STATUS_WORDS if status.startswith(word)), None)
+    if found is ContainerState.DEAD and _is_under_removal(entry, state):
+        found = ContainerState.REMOVING
     if found is None:
         unread["state"] = NOT_SAID
     facts["state"] = found or ContainerState.EXITED
     facts["health"] = health_from_status(status)
     match = _EXITED.match(status)
     facts["exit_code"] = int(match.group(1)) if match else None
+
+
+def _is_under_removal(entry: dict[str, Any], state: dict[str, Any]) -> bool:
+    """Whether "dead" is but a moment of a removal that goes well: a failed one leaves its error (engine 20.10)."""
+    return bool(state) and not get_text(state, "Error") and get_text(entry, "State") != ContainerState.DEAD
 
 
 def _add_inspected(facts: dict[str, Any], unread: dict[str, str], detail: dict[str, Any]) -> None:

@@ -138,6 +138,20 @@ def test_a_stopped_container_keeps_the_address_that_is_fixed(endpoint: dict[str,
     assert [network.ip_address for network in facts.networks] == [address]
 
 
+@pytest.mark.parametrize(
+    ("listed", "error", "state"),
+    [
+        ("removing", "driver overlay2 failed to remove root filesystem", ContainerState.DEAD),
+        ("dead", "", ContainerState.DEAD),
+        ("removing", "", ContainerState.REMOVING),
+        ("running", "", ContainerState.REMOVING),
+    ],
+)
+def test_only_a_removal_that_has_failed_leaves_a_dead_container(listed: str, error: str, state: ContainerState) -> None:
+    inspected = make_inspected(State={"Status": "dead", "Dead": True, "Error": error})
+    assert parse(make_listed(State=listed), inspected).state is state
+
+
 def test_a_running_container_has_all_its_facts() -> None:
     facts = parse(make_listed(), make_inspected())
     assert facts.unread == {}

@@ -49,7 +49,10 @@ def _dead(case: Case) -> Symptom | None:
     """The engine could not take it away: it neither runs nor can be started."""
     if case.container.state is not ContainerState.DEAD:
         return None
-    return case.symptom(EXIT, Severity.WARNING, "It is dead: the engine began to remove it and could not finish.")
+    said = (f"the engine says: {case.container.error}",) if case.container.error else ()
+    return case.symptom(
+        EXIT, Severity.WARNING, "It is dead: the engine began to remove it and could not finish.", *said
+    )
 
 
 def _asked(case: Case) -> Symptom | None:

@@ -5,6 +5,7 @@ from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, showing
 from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, SymptomRule, Verdict
 from bcon_exporter.diagnosis.start_errors import UNKNOWN_START, start_error_of
+from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, SymptomType
 
 START = SymptomType.START_FAILED
@@ -39,7 +40,7 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=START,
-    states=PRESENT - RUNNING - PAUSED,
+    states=PRESENT - RUNNING - PAUSED - {ContainerState.DEAD},
     needs=("error", "exit_code"),
     judge=_judge,
     advise=_advise,

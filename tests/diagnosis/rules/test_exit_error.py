@@ -109,10 +109,13 @@ def causes(facts: ContainerFacts) -> list[str]:
 
 
 def test_what_was_killed_to_be_removed_and_is_dead_was_asked_for() -> None:
-    facts = exited(137, state=ContainerState.DEAD, exit_facts=ended(137, killed=True))
+    said = "driver overlay2 failed to remove root filesystem: operation not permitted"
+    facts = exited(137, state=ContainerState.DEAD, exit_facts=ended(137, killed=True), error=said)
+    report = diagnose(facts)
 
-    assert severity(RULE, facts) is Severity.WARNING
-    assert [cause.id for cause in diagnose(facts).likely_causes] == ["removal_failed"]
+    assert [(one.type, one.severity) for one in report.symptoms] == [(RULE.type, Severity.WARNING)]
+    assert report.symptoms[0].evidence == (f"the engine says: {said}",)
+    assert [cause.id for cause in report.likely_causes] == ["removal_failed"]
 
 
 def test_a_dead_container_is_a_warning_whatever_its_code() -> None:
