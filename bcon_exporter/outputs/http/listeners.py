@@ -11,6 +11,7 @@ import uvicorn
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http.gate import HEADERS_MAX_BYTES, App
+from bcon_exporter.outputs.http.protocol import BoundedProtocol
 
 _KEEP_ALIVE_SECONDS = 20
 _GRACE_SECONDS = 2
@@ -120,7 +121,7 @@ async def serve_all(listeners: Sequence[Listener], stop: asyncio.Event) -> None:
 def _configure(listener: Listener) -> uvicorn.Config:
     config = uvicorn.Config(
         listener.app,
-        http="h11",
+        http=BoundedProtocol,
         ws="none",
         loop="none",
         lifespan="off",
