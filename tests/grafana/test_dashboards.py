@@ -148,3 +148,17 @@ def test_provisioning_finds_the_dashboards_and_their_data_source() -> None:
     assert [(each["type"], each["options"]["path"]) for each in provider["providers"]] == [
         ("file", "/var/lib/grafana/dashboards")
     ]
+
+
+def test_the_monitoring_stack_mounts_them_where_provisioning_looks_and_names_prometheus_so() -> None:
+    stack = yaml.safe_load((ROOT / "deploy" / "compose.monitoring.yaml").read_text())["services"]
+    provider = yaml.safe_load((FOLDER / "provisioning/dashboards/bcon.yaml").read_text())["providers"][0]
+    source = yaml.safe_load((FOLDER / "provisioning/datasources/prometheus.yaml").read_text())["datasources"][0]
+    scraped = yaml.safe_load((ROOT / "deploy" / "prometheus.yml").read_text())["global"]["scrape_interval"]
+
+    mounted = dict(volume.split(":")[:2] for volume in stack["grafana"]["volumes"])
+    assert mounted["../grafana/provisioning"] == "/etc/grafana/provisioning"
+    assert mounted["../grafana"] == provider["options"]["path"]
+    assert source["url"] == "http://prometheus:9090"
+    assert "prometheus" in stack
+    assert source["jsonData"]["timeInterval"] == scraped
