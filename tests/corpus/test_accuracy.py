@@ -15,19 +15,19 @@ from tests.corpus.matchers import match_naively, match_with_product
 from tests.corpus.score import Score, judge, score
 
 F1_AT_LEAST = {
-    "LOG_ERROR": 0.905,
-    "NETWORK_ERROR": 0.915,
-    "OOM_KILLED": 0.79,
-    "DISK_PRESSURE": 0.94,
+    "LOG_ERROR": 0.955,
+    "NETWORK_ERROR": 0.955,
+    "OOM_KILLED": 0.92,
+    "DISK_PRESSURE": 0.98,
     "auth_failure": 0.98,
-    "permission": 0.85,
-    "config_error": 0.76,
-    "missing_dependency": 0.77,
+    "permission": 0.95,
+    "config_error": 0.89,
+    "missing_dependency": 0.9,
     "port_in_use": 0.97,
 }
-FLAGGED_AT_MOST = 0.165
-OVERLOOKED_AT_MOST = 0.04
-EXACT_CAUSES_AT_LEAST = 0.88
+FLAGGED_AT_MOST = 0.085
+OVERLOOKED_AT_MOST = 0.015
+EXACT_CAUSES_AT_LEAST = 0.94
 
 
 @cache
