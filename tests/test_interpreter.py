@@ -48,6 +48,15 @@ def test_large_pieces_stay_outside_the_heap_however_many_were_freed() -> None:
     assert told.stdout.split() == ["True", "True", "True"], told.stderr
 
 
+def test_a_command_goes_before_others_where_memory_runs_out() -> None:
+    code = (
+        "from pathlib import Path; from bcon_exporter.interpreter import go_first_where_memory_runs_out as go; go(); "
+        "print(Path('/proc/self/oom_score_adj').read_text())"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(told.stdout) >= 500
+
+
 def test_everything_is_collected_once_an_hour() -> None:
     assert collect_if_due(100.0, 100.0 + FULL_COLLECTION_SECONDS - 0.1) == 100.0
     assert collect_if_due(100.0, 100.0 + FULL_COLLECTION_SECONDS) == 100.0 + FULL_COLLECTION_SECONDS

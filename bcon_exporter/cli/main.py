@@ -13,6 +13,7 @@ from bcon_exporter.cli.own_commands import quiet_logging, version_line
 from bcon_exporter.cli.parsing import PROGRAM, find_command, parse
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.interpreter import go_first_where_memory_runs_out
 from bcon_exporter.tools.envelope import failure
 
 _log = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
         return _without_command(rest, environ)
     call = parse(command, rest, environ)
     if command.name != "serve":
+        go_first_where_memory_runs_out()
         quiet_logging(call.settings)
     if call.settings.config.check:
         command = next(one for one in COMMANDS if one.name == "check-config")

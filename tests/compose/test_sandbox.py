@@ -89,6 +89,12 @@ def test_the_launcher_says_when_the_program_cannot_be_started() -> None:
     assert callable(main)
 
 
+def test_the_program_goes_before_the_daemon_where_memory_runs_out() -> None:
+    command = [sys.executable, "-m", "bcon_exporter.compose.launcher", str(1 << 32), "10"]
+    done = subprocess.run([*command, "/bin/cat", "/proc/self/oom_score_adj"], capture_output=True, check=False)
+    assert int(done.stdout) >= 500
+
+
 def test_the_default_limits_let_the_binary_start_every_time(binary: tuple[str, ...]) -> None:
     limits = RunLimits()
     runs = [run_compose((*binary, "version"), cwd=HERE, environ={}, limits=limits) for _ in range(10)]
