@@ -49,6 +49,8 @@ FAILURES = [
     (OOM, "ERROR Lost executor 3: Container killed for exceeding memory limits. 5.5 GB of 5.5 GB used."),
     (AUTH, "Error: Invalid login: 535-5.7.8 Username and Password not accepted"),
     (AUTH, "Error: JWT verification failed: invalid signature"),
+    (AUTH, "register request: http 400: invalid key: unable to validate API key"),
+    (CONFIG, "Error: The provided master key is too short. It must be at least 16 bytes."),
     (AUTH, "session setup failed: NT_STATUS_LOGON_FAILURE"),
     (NETWORK, "bridge:error 2026-01-01 12:00:00: Not connected to MQTT server!"),
 ]
