@@ -55,6 +55,7 @@ def test_a_line_tells_of_what_the_program_asked(text: str) -> None:
         "sm-mta[7]: AUTH failure (LOGIN): user not found (-20), user=bob, relay=[203.0.113.9]",
         "SMTP Server: Authentication failed for user bob ; connecting host 203.0.113.9",
         "[error] [client 203.0.113.9] user bob not found: /private",
+        "sshd[7]: Failed hostbased for bob from 203.0.113.9 port 45785 ssh2: RSA",
     ],
 )
 def test_a_clients_refused_login_is_an_auth_failure_and_no_symptom(text: str) -> None:
