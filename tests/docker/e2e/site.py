@@ -144,7 +144,7 @@ class Site:
         messages = [json.loads(line) for line in lines]
         return [each | {"path": one["path"], "at": one["at"]} for one in messages for each in one["alerts"]]
 
-    def wait_for(self, status: str, path: str, timeout_seconds: float = 60, **labels: str) -> dict[str, Any]:
+    def wait_for(self, status: str, path: str, labels: dict[str, str], timeout_seconds: float = 60) -> dict[str, Any]:
         """Wait until an alert with these labels was received as firing or resolved."""
 
         def found() -> dict[str, Any] | None:
@@ -155,8 +155,13 @@ class Site:
 
 
 def in_seconds(rules: str) -> str:
-    """Rules whose waits are sixty times as short: what is written in minutes is meant in seconds."""
-    return re.sub(r"^( +(?:for|keep_firing_for): \d+)m$", r"\1s", rules, flags=re.MULTILINE)
+    """Rules whose minutes are meant in seconds, though no wait is shorter than two scans."""
+    return re.sub(
+        r"^( +(?:for|keep_firing_for): )(\d+)m$",
+        lambda found: f"{found[1]}{max(5, int(found[2]))}s",
+        rules,
+        flags=re.MULTILINE,
+    )
 
 
 def quick_routes(example: str, receiver: str) -> str:

@@ -1,0 +1,211 @@
+"""The shipped stack tells a receiver what goes wrong on a host: rightly, once, until it is over, outages or not.
+
+Real engine, Compose, HAProxy, Prometheus and Alertmanager. What is shortened: the rules' minutes are seconds,
+Prometheus looks each second, the exporter every two, Alertmanager groups for one second. What is pushed straight to
+Alertmanager waits its full two minutes before it tells of an unhealthy container.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+from bcon_exporter.tools import TOOLS
+from tests.docker.e2e.site import FILES, HERE, Site, in_seconds, quick_routes
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
+
+SHOP = """\
+name: shop
+services:
+  web: {image: "bcon-test:1", command: serve, stop_grace_period: 1s, environment: {MODE: live}}
+  loop:
+    image: "bcon-test:1"
+    command: [sh, -c, "echo 'FATAL: cannot read /etc/loop.yml: no such file or directory'; exit 3"]
+    restart: always
+  hog: {image: "bcon-test:1", command: eat-memory, mem_limit: 24m}
+  sick:
+    image: "bcon-test:1"
+    command: serve
+    stop_grace_period: 1s
+    healthcheck: {test: [CMD, sh, -c, "echo database is gone; exit 1"], interval: 1s, retries: 1}
+"""
+SETTINGS = """\
+scan: {diagnose-interval: 2s, drift-interval: 2s}
+thresholds: {hold-seconds: 4}
+web: {allow-insecure: true}     # the test asks for reports through the published port
+"""
+OUTAGE_SECONDS = 120.0
+LOOP = {"alertname": "BconContainerRestartLoop", "container": "shop-loop-1", "project": "shop", "service": "loop"}
+OOM = {"alertname": "BconContainerOomKilled", "container": "shop-hog-1", "project": "shop", "service": "hog"}
+SICK = {"alertname": "BconContainerUnhealthy", "container": "shop-sick-1", "project": "shop", "service": "sick"}
+DRIFT = {"alertname": "BconConfigDrift", "project": "shop", "service": "web"}
+AWAY = {"alertname": "BconDockerUnreachable"}
+ALSO = {"BconContainerLogErrors", "BconServiceNotRunning", "BconServiceMissing"}  # true besides
+SCRAPED, PUSHED = "/scraped", "/pushed"
+EVERYTHING = (*FILES, HERE / "compose.e2e.yaml")
+
+
+@pytest.fixture(scope="module")
+def stack(site: Site) -> Iterator[Site]:
+    """The agent's and the monitoring stack, up and healthy, with a receiver."""
+    (site.deploy / "config" / "bcon.yml").write_text(SETTINGS)
+    prometheus = yaml.safe_load((site.deploy / "prometheus.yml").read_text())
+    prometheus["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    example = (site.folder / "alerts" / "alertmanager.example.yml").read_text()
+    made = {
+        "prometheus.yml": yaml.safe_dump(prometheus),
+        "rules.yml": in_seconds((site.folder / "alerts" / "bcon.rules.yml").read_text()),
+        "alertmanager.yml": quick_routes(example, f"http://receiver:8000{SCRAPED}"),
+        "push.yml": quick_routes(example, f"http://receiver:8000{PUSHED}"),
+        "token": "let-me-in",
+    }
+    for name, text in made.items():
+        (site.folder / name).write_text(text)
+    site.environment |= {
+        "PROMETHEUS_CONFIG": str(site.folder / "prometheus.yml"),
+        "ALERT_RULES": str(site.folder / "rules.yml"),
+        "ALERTMANAGER_CONFIG": str(site.folder / "alertmanager.yml"),
+        "PUSH_ALERTMANAGER_CONFIG": str(site.folder / "push.yml"),
+        "RECEIVER_TOKEN_FILE": str(site.folder / "token"),
+        "E2E": str(HERE),
+    }
+    site.compose("up", "-d", "--no-build", "--pull=never", "--wait", "--wait-timeout=120", files=EVERYTHING)
+    yield site
+    site.compose("down", "-v", files=EVERYTHING)
+
+
+@pytest.fixture(scope="module")
+def shop(stack: Site) -> Iterator[Site]:
+    """A Compose project in trouble: a loop, an OOM kill, a failing health check, and a file that has changed since."""
+    folder = stack.stacks / "shop"
+    folder.mkdir()
+    file = folder / "compose.yaml"
+    file.write_text(SHOP)
+    stack.engine.compose("up", "-d", cwd=folder)
+    file.write_text(SHOP.replace("MODE: live", "MODE: test"))
+    yield stack
+    stack.engine.compose("down", cwd=folder)
+
+
+def firings(site: Site, path: str, labels: dict[str, str]) -> list[dict[str, Any]]:
+    """The notifications that said that an alert fires."""
+    mine = (each for each in site.notified() if each["path"] == path and each["status"] == "firing")
+    return [each for each in mine if labels.items() <= each["labels"].items()]
+
+
+def test_what_goes_wrong_is_told_once_survives_an_outage_and_ends_with_its_repair(shop: Site) -> None:
+    told = {each["alertname"]: shop.wait_for("firing", SCRAPED, each) for each in (LOOP, OOM, SICK, DRIFT)}
+    pushed = {each["alertname"]: shop.wait_for("firing", PUSHED, each) for each in (LOOP, OOM)}
+    assert_told_rightly(told)
+    assert pushed["BconContainerRestartLoop"]["labels"]["instance"] == "pusher"
+    assert "exit codes, newest last: 3" in pushed["BconContainerRestartLoop"]["annotations"]["log"]
+    assert all(each["annotations"]["cause"] for each in pushed.values())
+    assert_exit_is_muted(shop)
+
+    during = notified_during_outage(shop)
+    # While a container cannot be read, and another of its project differs, metrics say 0 of what is not compared.
+    ended = {each["labels"]["alertname"] for each in during if each["status"] == "resolved"}
+    assert ended <= {AWAY["alertname"], DRIFT["alertname"]}
+    assert len(firings(shop, SCRAPED, AWAY)) == 1
+    shop.wait_for("firing", PUSHED, SICK, 180)
+
+    repair(shop)
+    shop.wait_for("resolved", PUSHED, SICK)
+    for each in (LOOP, OOM, SICK, DRIFT):
+        shop.wait_for("resolved", SCRAPED, each)
+    for each in (LOOP, OOM, SICK):
+        assert len(firings(shop, SCRAPED, each)) == 1, each
+    assert [len(firings(shop, PUSHED, each)) for each in (LOOP, OOM, SICK)] == [1, 1, 1]
+    known = {each["alertname"] for each in (LOOP, OOM, SICK, DRIFT, AWAY)} | ALSO
+    scraped = (each["labels"] for each in shop.notified() if each["path"] == SCRAPED)
+    of_shop = (labels for labels in scraped if labels.get("project") == "shop")
+    assert {(each["alertname"], each.get("container")) for each in of_shop if each["alertname"] not in known} == set()
+
+
+def assert_told_rightly(told: dict[str, dict[str, Any]]) -> None:
+    """Labels, severity, and the cause among the texts."""
+    loop, oom, sick = (told[each["alertname"]] for each in (LOOP, OOM, SICK))
+    here = {"job": "bcon", "instance": "exporter:19877"}
+    assert loop["labels"] == LOOP | here | {"severity": "critical", "symptom": "restart_loop"}
+    assert loop["annotations"]["summary"] == "shop-loop-1 on exporter:19877 restarts again and again"
+    assert [told[each["alertname"]]["labels"]["severity"] for each in (OOM, SICK, DRIFT)] == [
+        "critical",
+        "warning",
+        "warning",
+    ]
+    causes = [each["annotations"]["description"].partition("Likely cause: ")[2] for each in (loop, oom, sick)]
+    assert all(causes), causes
+    assert "memory" in causes[1]
+    assert all(each["annotations"]["runbook_url"].endswith(f"/{name}.md") for name, each in told.items())
+
+
+def assert_exit_is_muted(stack: Site) -> None:
+    """The exit of what was killed for memory fires, and is inhibited."""
+    query = ("amtool", "--alertmanager.url=http://127.0.0.1:9093", "-o", "json", "alert", "query", "--inhibited")
+    matchers = ("alertname=BconContainerExitError", "container=shop-hog-1")
+    muted = json.loads(stack.engine.docker("exec", "bcon-alertmanager-1", *query, *matchers))
+    assert [bool(each["status"]["inhibitedBy"]) for each in muted] == [True]
+    assert firings(stack, SCRAPED, {"alertname": "BconContainerExitError", "container": "shop-hog-1"}) == []
+
+
+def notified_during_outage(stack: Site) -> list[dict[str, Any]]:
+    """Freeze the engine; what was told meanwhile, and until it was said to be over.
+
+    The Alertmanager that is pushed to is away meanwhile, and comes back after it.
+    """
+    stack.engine.docker("stop", "bcon-push-alertmanager-1")
+    began = time.time()
+    stack.engine.pause()
+    wait_until(lambda: time.time() > began + OUTAGE_SECONDS, "the outage's end", timeout_seconds=2 * OUTAGE_SECONDS)
+    stack.engine.resume()
+    stack.wait_for("resolved", SCRAPED, AWAY)
+    stack.engine.docker("start", "bcon-push-alertmanager-1")
+    return [each for each in stack.notified() if each["at"] >= began]
+
+
+def repair(shop: Site) -> None:
+    """Remove what is broken, and start anew what has left its file."""
+    shop.engine.docker("rm", "-f", "shop-sick-1", "shop-loop-1", "shop-hog-1")
+    shop.engine.compose("up", "-d", "web", cwd=shop.stacks / "shop")
+
+
+def test_all_tools_answer_over_http_and_in_the_container(shop: Site) -> None:
+    inputs = {
+        "container_id": "bcon-socket-proxy-1",
+        "error_pattern": "connect",
+        "compose_file": str(shop.stacks / "shop" / "compose.yaml"),
+    }
+    for tool in TOOLS:
+        payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
+        over_http = shop.ask(f"/api/v1/tools/{tool.name}", payload)
+        call = ("exec", "bcon-exporter-1", "bcon-exporter", "call", tool.name, json.dumps(payload))
+        inside = json.loads(shop.engine.docker(*call))
+        assert "result" in over_http, (tool.name, over_http)
+        assert "result" in inside, (tool.name, inside)
+
+
+def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(stack: Site) -> None:
+    container = stack.inspect("container", "bcon-exporter-1")
+    limits = container["HostConfig"]
+    assert limits["ReadonlyRootfs"]
+    assert limits["CapDrop"] == ["ALL"]
+    assert limits["Memory"] == 192 << 20
+    assert container["NetworkSettings"]["Ports"]["19877/tcp"] == [{"HostIp": "127.0.0.1", "HostPort": "19877"}]
+    assert not [mount for mount in container["Mounts"] if mount["Destination"].endswith("docker.sock")]
+    assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)
+    own = stack.ask("/api/v1/tools/get_container_stats", {"container_id": "bcon-exporter-1"})["result"]
+    requests = dict(
+        re.findall(r'^bcon_docker_requests_total\{endpoint="(\w+)"\} (\d+)', stack.ask("/metrics"), re.MULTILINE)
+    )
+    assert int(requests["stats"]) <= int(requests["list"])  # a probe each scan; without cgroup files one a container
+    assert own["memory_usage_bytes"] < 128 << 20
