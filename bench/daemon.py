@@ -1,7 +1,12 @@
-"""The whole daemon on the fleet: its peak memory, its scans' own durations, and scrapes while a scan runs."""
+"""The whole daemon on the fleet: its peak memory, its scans' own durations, and scrapes while a scan runs.
+
+Beside each scrape goes one of a bare server, a process of its own that sends as many ready bytes: on few cores most of
+the wait is for a core, while the engine answers the scan, and no server is spared that.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import re
 import subprocess
@@ -10,31 +15,20 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.waiting import wait_until
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 PORT = 19977
+BARE_PORT = 19978
 SCRAPES = 3000
 SECONDS_AT_MOST = 60.0
 SAMPLE = re.compile(
     rb'^bcon_scan_last_(duration_seconds|run_timestamp_seconds)\{scan="diagnose"\} (\S+)$', re.MULTILINE
 )
-
-
-@dataclass(frozen=True)
-class DaemonMeasurement:
-    """What the daemon took.
-
-    Attributes:
-        scrapes_in_scan: Number of scrapes that overlapped a running scan; the percentiles are theirs.
-    """
-
-    peak_memory_bytes: int
-    scan_seconds: float
-    scrape_p50_seconds: float
-    scrape_p99_seconds: float
-    scrapes_in_scan: int
-    scrape_bytes: int
 
 
 @dataclass(frozen=True)
@@ -44,6 +38,41 @@ class Scrape:
     start: float
     end: float
     compressed_bytes: int
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Percentiles in seconds, and of how many scrapes."""
+
+    p50: float
+    p99: float
+    number: int
+
+    @classmethod
+    def of(cls, scrapes: list[Scrape], scans: list[tuple[float, float]]) -> Latencies:
+        """Those of the scrapes that overlapped a scan."""
+        during = sorted(
+            scrape.end - scrape.start
+            for scrape in scrapes
+            if any(scrape.start < ended and scrape.end > began for began, ended in scans)
+        )
+        return cls(during[len(during) // 2], during[int(len(during) * 0.99)], len(during))
+
+
+@dataclass(frozen=True)
+class DaemonMeasurement:
+    """What the daemon took.
+
+    Attributes:
+        in_scan: Scrapes that overlapped a running scan.
+        bare_in_scan: The same of a server that does nothing but answer.
+    """
+
+    peak_memory_bytes: int
+    scan_seconds: float
+    in_scan: Latencies
+    bare_in_scan: Latencies
+    scrape_bytes: int
 
 
 def measure_daemon(host: str) -> DaemonMeasurement:
@@ -57,27 +86,32 @@ def measure_daemon(host: str) -> DaemonMeasurement:
         try:
             wait_until(lambda: _answers("/-/ready"), "the daemon to be ready", timeout_seconds=60)
             _warm_up()
-            scrapes, scans = _scrape()
+            with _bare_server(len(_get(PORT, "gzip"))):
+                ours, bare, scans = _scrape()
             peak = int(re.findall(r"VmHWM:\s+(\d+)", Path(f"/proc/{daemon.pid}/status").read_text())[0]) * 1024
         finally:
             daemon.terminate()
             daemon.wait(20)
             log.close()
-    during = [
-        scrape.end - scrape.start
-        for scrape in scrapes
-        if any(scrape.start < ended and scrape.end > began for began, ended in scans)
-    ]
     durations = sorted(ended - began for began, ended in scans)
-    during.sort()
     return DaemonMeasurement(
         peak,
         durations[len(durations) // 2],
-        during[len(during) // 2],
-        during[int(len(during) * 0.99)],
-        len(during),
-        scrapes[-1].compressed_bytes,
+        Latencies.of(ours, scans),
+        Latencies.of(bare, scans),
+        ours[-1].compressed_bytes,
     )
+
+
+@contextlib.contextmanager
+def _bare_server(size: int) -> Iterator[None]:
+    server = subprocess.Popen([sys.executable, "-m", "bench.bare_server", str(BARE_PORT), str(size)])
+    try:
+        wait_until(lambda: _get(BARE_PORT, "gzip"), "the bare server to answer", timeout_seconds=20)
+        yield
+    finally:
+        server.kill()
+        server.wait(20)
 
 
 def _warm_up() -> None:
@@ -87,25 +121,37 @@ def _warm_up() -> None:
         time.sleep(0.5)
 
 
-def _scrape() -> tuple[list[Scrape], list[tuple[float, float]]]:
-    """Scrape as fast as it goes; the scans that ran meanwhile come from a second reading, uncompressed."""
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=5)
-    scrapes: list[Scrape] = []
+def _scrape() -> tuple[list[Scrape], list[Scrape], list[tuple[float, float]]]:
+    """Scrape both in turn; the scans that ran meanwhile come from a further reading now and then, uncompressed."""
+    connections = [http.client.HTTPConnection("127.0.0.1", port, timeout=5) for port in (PORT, BARE_PORT)]
+    taken: tuple[list[Scrape], list[Scrape]] = ([], [])
     scans: set[tuple[float, float]] = set()
     deadline = time.monotonic() + SECONDS_AT_MOST
-    while len(scrapes) < SCRAPES and time.monotonic() < deadline:
-        start = time.time()
-        connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"})
-        body = connection.getresponse().read()
-        scrapes.append(Scrape(start, time.time(), len(body)))
-        if len(scrapes) % 20 == 0:
-            connection.request("GET", "/metrics", headers={"Accept-Encoding": "identity"})
-            found = dict(SAMPLE.findall(connection.getresponse().read()))
+    while len(taken[0]) < SCRAPES and time.monotonic() < deadline:
+        for connection, scrapes in zip(connections, taken, strict=True):
+            start = time.time()
+            connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"})
+            body = connection.getresponse().read()
+            scrapes.append(Scrape(start, time.time(), len(body)))
+        if len(taken[0]) % 20 == 0:
+            found = dict(SAMPLE.findall(_get(PORT, "identity")))
             ended = float(found[b"run_timestamp_seconds"])
             scans.add((ended - float(found[b"duration_seconds"]), ended))
         time.sleep(0.005)
-    connection.close()
-    return scrapes, sorted(scans)
+    for connection in connections:
+        connection.close()
+    return *taken, sorted(scans)
+
+
+def _get(port: int, encoding: str) -> bytes:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/metrics", headers={"Accept-Encoding": encoding})
+        return connection.getresponse().read()
+    except OSError:
+        return b""
+    finally:
+        connection.close()
 
 
 def _answers(path: str) -> bool:
