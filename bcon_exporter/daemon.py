@@ -21,6 +21,7 @@ from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, m
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
+from bcon_exporter.right_of_way import AnsweringSelector
 from bcon_exporter.schedule import Intervals, Scheduler
 from bcon_exporter.settings import Address, Settings
 from bcon_exporter.store import ScanName
@@ -90,7 +91,8 @@ class Daemon:
         self._alerts.start()
         self._scheduler.start()
         try:
-            asyncio.run(self._serve())
+            with asyncio.Runner(loop_factory=_make_loop) as runner:
+                runner.run(self._serve())
         finally:
             self._scheduler.stop()
             self._alerts.stop()
@@ -204,6 +206,10 @@ class Daemon:
     def _is_insecure(self) -> bool:
         beyond = any(not address.is_loopback for address in self._addresses().values())
         return beyond and self._settings.web.allow_insecure and not self._access.users
+
+
+def _make_loop() -> asyncio.AbstractEventLoop:
+    return asyncio.SelectorEventLoop(AnsweringSelector())
 
 
 def leave() -> NoReturn:

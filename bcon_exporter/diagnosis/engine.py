@@ -1,6 +1,6 @@
 """Runs every symptom rule on every container of a snapshot, and puts the verdicts into reports."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
@@ -38,7 +38,7 @@ _NO_CAUSES = Conclusion()
 _NOTHING_TOLD = Told()
 
 
-def diagnose_host(
+def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     snapshot: HostSnapshot,
     thresholds: Thresholds,
     catalogue: Catalogue,
@@ -46,6 +46,7 @@ def diagnose_host(
     policy: Policy | None = None,
     *,
     rules: Sequence[SymptomRule] = SYMPTOM_RULES,
+    between: Callable[[], None] = lambda: None,
 ) -> tuple[DiagnoseAllReport, HoldState]:
     """Diagnose every container that the policy admits.
 
@@ -56,13 +57,14 @@ def diagnose_host(
         holds: What earlier scans left to be held; None for a first or a single run.
         policy: Filters; None judges all.
         rules: In report order.
+        between: Called between two containers, for who lets others run meanwhile.
 
     Returns:
         The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
         `summaries` (worst first), and the holds for the next scan.
     """
     holds = holds if holds is not None else HoldState()
-    terms = _Terms(thresholds, catalogue, policy or Policy(), rules)
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, between)
     judged, after = _judge_all(snapshot, terms, holds.holds)
     reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told)
     told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
@@ -99,6 +101,7 @@ class _Terms(NamedTuple):
     catalogue: Catalogue
     policy: Policy
     rules: Sequence[SymptomRule]
+    between: Callable[[], None] = lambda: None
 
 
 class _Judged(NamedTuple):
@@ -120,6 +123,7 @@ def _judge_all(
     judged: dict[str, _Judged] = {}
     after: dict[str, Mapping[SymptomType, Hold]] = {}
     for container in snapshot.containers:
+        terms.between()
         if container.id != always and not terms.policy.admits(container):
             continue
         orders = read_labels(container.labels, terms.thresholds)

@@ -15,6 +15,7 @@ from bcon_exporter.docker_host.parse import (
 )
 from bcon_exporter.docker_host.raw import get_text
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.right_of_way import let_pass
 
 _JITTER_STEPS = 16
 
@@ -61,6 +62,7 @@ class Inventory:
         """
         ids = []
         for entry in entries:
+            let_pass()
             before = self.known.get(entry.id or "")
             if before is not None and before.listed is entry:
                 ids.append(before.facts.id)

@@ -21,7 +21,8 @@ class HostOptions:
         log_bytes_per_container: Longer answers keep their newest part.
         log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
         usage_window_seconds: Usage is the mean over this time.
-        parallel: Connections for inspect and logs. Stats use one for each container.
+        parallel: Connections for inspect and logs. Requests are sent ahead, so few keep the engine as busy as many;
+            two, so that a container whose log hangs holds up no more than half. Stats use one for each container.
         depth: Requests sent ahead on each of those; each time some are sent, the engine and we wake up.
         probe_interval_seconds: A hanging endpoint is probed no more often; see `probe_interval`.
         refresh_seconds: Age at which a container is inspected again although nothing seems to have changed.
@@ -38,7 +39,7 @@ class HostOptions:
     usage_window_seconds: float = 60.0
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
-    parallel: int = 4
+    parallel: int = 2
     depth: int = 32
     stats_connections: int = 512
     probe_interval_seconds: float = 4.0

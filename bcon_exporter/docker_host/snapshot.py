@@ -31,6 +31,7 @@ from bcon_exporter.model.facts import (
     UsageFacts,
 )
 from bcon_exporter.model.masking import Sealer
+from bcon_exporter.right_of_way import let_pass
 
 _ENGINE_FACTS_SECONDS = 300.0
 _ENGINE_RETRY_SECONDS = 25.0
@@ -170,6 +171,7 @@ class SnapshotTaker:
         logs: dict[str, LogFacts],
         configs: dict[str, ConfigFacts],
     ) -> ContainerFacts:
+        let_pass()
         facts = self._inventory.known[container_id].facts
         unread = {**facts.unread, **scan.unread.get(container_id, {})}
         if scan.wants.usage and facts.is_running and container_id not in usage:

@@ -14,6 +14,7 @@ from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART, Circumstances, parse_signal
+from bcon_exporter.right_of_way import let_pass
 
 _Key = tuple[object, ...]
 
@@ -134,10 +135,12 @@ class Lifecycles:
         if not partial:
             self._holders = _find_holders(containers, identities)
         for container, identity in zip(containers, identities, strict=True):
+            let_pass()
             self._note_configuration(self.past_of(identity), container)
         since, gaps = self._coverage.judge(now)
         filled = []
         for container, identity in zip(containers, identities, strict=True):
+            let_pass()
             rivals = tuple(other for other in self._holders.get(identity, ()) if other != container.id)
             complete = all(is_bridged(container, gap) for gap in gaps)
             facts = self._facts(self._pasts[identity], container, rivals, now, since, complete=complete)

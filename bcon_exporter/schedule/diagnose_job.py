@@ -7,6 +7,7 @@ from bcon_exporter.diagnosis import HoldState, diagnose_host
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.right_of_way import let_pass
 from bcon_exporter.schedule.log_counts import LogCounts
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
@@ -29,7 +30,9 @@ class DiagnoseJob:
         thresholds = context.thresholds
         wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
         snapshot = observe(context, wants)
-        report, self._holds = diagnose_host(snapshot, thresholds, context.catalogue, self._holds, context.policy)
+        report, self._holds = diagnose_host(
+            snapshot, thresholds, context.catalogue, self._holds, context.policy, between=let_pass
+        )
         report = self._date(context, report)
         context.store.count_rule_errors(find_rule_errors(report))
         ended = context.monotonic()

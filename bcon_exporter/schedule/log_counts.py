@@ -10,6 +10,7 @@ from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.model.facts import HostSnapshot, LogLine
 from bcon_exporter.model.signatures import Catalogue, Level
+from bcon_exporter.right_of_way import let_pass
 
 _FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}
 _MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W\d{4} |^<4>')
@@ -35,6 +36,7 @@ class LogCounts:
         totals: dict[str, Mapping[str, int]] = {}
         cursors: dict[str, datetime] = {}
         for container in snapshot.containers:
+            let_pass()
             before = self._totals.get(container.id)
             cursor = self._cursors.get(container.id, since)
             if container.logs is None and before is None:
