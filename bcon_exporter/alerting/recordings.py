@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from bcon_exporter.alerting.expressions import (
     CONTAINER,
     HOST,
+    SERVICE,
     AnyOnHost,
     Both,
     Either,
@@ -42,6 +43,9 @@ STOP_REQUESTED = series("service:bcon_stop_requested:held")
 DIAGNOSIS_IS_THERE = series("bcon_containers")
 """A family that stands in the metrics exactly as long as the last diagnosis is not withheld."""
 DRIFT_IS_THERE = series("bcon_untracked_containers")
+_AS_LAST_SEEN = (
+    "As reported; as last seen while blind, or while the project's files or its containers cannot be judged."
+)
 _UNKNOWN_PROJECT = is_value(series("bcon_compose_project_status", status="unknown"), 1)
 
 _KNOWN = "last_over_time(bcon_build_info[1h])"
@@ -81,17 +85,18 @@ def _held_symptoms() -> Expr:
     return Either((is_value(series(source), 1), _unseen(SYMPTOM, source, DIAGNOSIS_IS_THERE), unjudged))
 
 
-def _held_of_projects(own_name: str, source: str, present: Expr) -> Expr:
+def _held_of_projects(own_name: str, source: str, present: Expr, *more: Expr) -> Recording:
     unknown = Both(_earlier(own_name, source), _UNKNOWN_PROJECT, ("project",))
-    return Either((present, _unseen(own_name, source, DRIFT_IS_THERE), unknown))
-
-
-def _held_drift(own_name: str, source: str, present: Expr) -> Recording:
+    held = Either((present, _unseen(own_name, source, DRIFT_IS_THERE), unknown, *more))
     return Recording(
-        own_name,
-        _held_of_projects(own_name, source, present),
-        "As reported; as last seen while blind, or while the project's files cannot be judged.",
+        own_name, held, "As reported; as last seen while blind, or while project or service cannot be judged."
     )
+
+
+def _held_difference(own_name: str, source: str, present: Expr) -> Recording:
+    """Return what is also carried while differences of this type cannot be judged in a service that is known."""
+    known = Both(Series(own_name), series("bcon_service_replicas_desired"), SERVICE)
+    return _held_of_projects(own_name, source, present, Without(known, series("bcon_drift_items"), (*SERVICE, "drift")))
 
 
 RECORDINGS: tuple[Recording, ...] = (
@@ -116,9 +121,11 @@ RECORDINGS: tuple[Recording, ...] = (
         ),
         "The status of ailing containers, held likewise.",
     ),
-    _held_drift(DRIFT_ITEMS, "bcon_drift_items", above(series("bcon_drift_items"), 0)),
-    _held_drift(DRIFT_START, "bcon_drift_start_timestamp_seconds", series("bcon_drift_start_timestamp_seconds")),
-    _held_drift(STOP_REQUESTED.name, "bcon_service_stop_requested", is_value(series("bcon_service_stop_requested"), 1)),
+    _held_difference(DRIFT_ITEMS, "bcon_drift_items", above(series("bcon_drift_items"), 0)),
+    _held_difference(DRIFT_START, "bcon_drift_start_timestamp_seconds", series("bcon_drift_start_timestamp_seconds")),
+    _held_of_projects(
+        STOP_REQUESTED.name, "bcon_service_stop_requested", is_value(series("bcon_service_stop_requested"), 1)
+    ),
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.actions import has_stale_image_label
 from bcon_exporter.drift.host_index import HostIndex, index_host
 from bcon_exporter.drift.ignoring import IgnoreRule, drop_ignored
-from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing, pair_project
+from bcon_exporter.drift.pairing import ProjectPairing, pair_project
 from bcon_exporter.drift.projects import find_untracked
 from bcon_exporter.drift.resources import find_unread_resources
 from bcon_exporter.drift.rule import FIRM
@@ -52,7 +52,7 @@ def detect_drift(
         doubts=doubts,
         untracked=tuple(sorted(one.name for one in untracked if one.is_running)),
         summary=_summary(status, differences, pairing, _reason(project, doubts, unread), ignored),
-        services=tuple(map(_replicas, pairing.services)),
+        services=_replicas(pairing),
         unknown_reason=project.problem,
         unknown_detail=_detail(project, pairing, unread),
         unresolved=project.unresolved,
@@ -112,12 +112,17 @@ def _stale_labels(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
             )
 
 
-def _replicas(pair: ServicePairing) -> ServiceReplicas:
-    return ServiceReplicas(
-        service_name=pair.service.name,
-        desired=pair.service.replicas,
-        running=len(pair.running),
-        stop_requested=pair.stop_requested is True,
+def _replicas(pairing: ProjectPairing) -> tuple[ServiceReplicas, ...]:
+    resources_unread = bool(find_unread_resources(pairing))
+    return tuple(
+        ServiceReplicas(
+            service_name=pair.service.name,
+            desired=pair.service.replicas,
+            running=len(pair.running),
+            stop_requested=pair.stop_requested is True,
+            unread=resources_unread or any(one.config is None for one in pair.replicas),
+        )
+        for pair in pairing.services
     )
 
 

@@ -188,12 +188,17 @@ class DriftStatus(StrEnum):
 
 
 class ServiceReplicas(Frozen):
-    """Replica counts of one service, for the gauges."""
+    """Replica counts of one service, for the gauges.
+
+    Attributes:
+        unread: What its containers are made of could not be read, or not all of it: that nothing differs is no claim.
+    """
 
     service_name: str
     desired: int
     running: int
     stop_requested: bool = False
+    unread: bool = False
 
 
 class DriftReport(Frozen):

@@ -45,6 +45,15 @@ def test_what_is_seen_in_spite_of_an_unread_configuration_is_drift() -> None:
     assert report.unknown_detail is not None
 
 
+def test_a_service_whose_configuration_is_unread_says_so() -> None:
+    desired = project(service(), service("db"), network_hashes={"shop_default": "n"})
+    other = replica("db")
+    report = drift(desired, replica(config=None), other, networks=())
+    assert {each.service_name: each.unread for each in report.services} == {"web": True, "db": False}
+    report = drift(desired, replica(), other, networks=None)
+    assert {each.service_name: each.unread for each in report.services} == {"web": True, "db": True}
+
+
 def test_two_directories_that_claim_one_name_are_said() -> None:
     report = drift(project(service()), replica(claim={"working_dir": "/elsewhere"}))
     assert "/elsewhere" in str(report.unknown_detail)

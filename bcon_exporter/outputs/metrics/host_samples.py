@@ -14,6 +14,7 @@ from bcon_exporter.outputs.metrics.writing import Samples, family_samples
 from bcon_exporter.store import DiagnoseScan, DriftScan
 
 Row = tuple[tuple[str | None, ...], float | None]
+_NEED_CONFIGURATION = frozenset((DriftType.IMAGE_MISMATCH, DriftType.CONFIG_MISMATCH))
 _STATUSES: tuple[Status, ...] = ("healthy", "warning", "error", "critical")
 
 
@@ -94,9 +95,11 @@ def _item_rows(report: DriftReport) -> Iterator[Row]:
 
 
 def _find_unjudged(report: DriftReport, service: str) -> frozenset[DriftType]:
-    """Return the types of which a 0 would be a claim: the rule raised, or a variable is unknown, or more than that."""
+    """Return the types of which a 0 would be a claim: the rule raised, or a variable or its containers are unknown."""
     partly = frozenset(each.drift_type for each in report.doubts if each.service_name == service)
     partly |= frozenset(report.rule_errors)
+    if any(each.unread for each in report.services if each.service_name == service):
+        partly |= _NEED_CONFIGURATION
     if report.status is DriftStatus.UNKNOWN and not (report.doubts or report.rule_errors):
         return frozenset(DriftType)
     return partly

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ WHOLE = {
         ({"basic_auth": None}, "HTTP status 401"),
         ({"tls_config": None}, "CERTIFICATE_VERIFY_FAILED"),
         ({"tls_config": "{ca_file: ca.pem, cert_file: client.pem, key_file: client.key}"}, "IP address mismatch"),
-        ({"tls_config": f"{{ca_file: ca.pem, server_name: {NAME}}}"}, "certificate"),
+        ({"tls_config": f"{{ca_file: ca.pem, server_name: {NAME}}}"}, "certificate|EOF"),  # refused after the handshake
     ],
 )
 def test_a_real_alertmanager_takes_alerts_from_who_may_send_them(
@@ -106,7 +107,7 @@ def test_a_real_alertmanager_takes_alerts_from_who_may_send_them(
     delivery = push(f"https://127.0.0.1:{guarded.port}", write(folder, text, password=f"{PASSWORD}\n"))
 
     assert delivery.accepted == (1 if said is None else 0)
-    assert (said or "") in (delivery.error or "")
+    assert re.search(said or "", delivery.error or "")
     assert PASSWORD not in str(delivery)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType
-from bcon_exporter.model.reports import DriftStatus
+from bcon_exporter.model.reports import DriftStatus, ServiceReplicas
 from tests.factories import ago
 from tests.outputs.scenes import difference, drift_report, drift_scan, exposition_of, samples_of, scrape_text
 
@@ -67,6 +67,19 @@ def test_what_hangs_on_an_unknown_variable_has_no_zero_and_the_rest_has() -> Non
     judged = [drift for drift in DriftType if drift is not DriftType.CONFIG_MISMATCH]
     assert samples_of(text, "bcon_drift_items") == [
         f'bcon_drift_items{{{P},drift="{each.value}"}} 0' for each in judged
+    ]
+
+
+def test_a_service_that_could_not_be_read_has_no_zero_of_what_needs_its_configuration() -> None:
+    web = ServiceReplicas(service_name="web", desired=1, running=1, unread=True)
+    text = text_of(drift_report("shop", difference(DriftType.CONFIG_MISMATCH, "db"), services=(web,)))
+
+    of_web = [line for line in samples_of(text, "bcon_drift_items") if 'service="web"' in line]
+    needing = ("image_mismatch", "config_mismatch")
+    assert of_web == [
+        f'bcon_drift_items{{project="shop",service="web",drift="{each.value}"}} 0'
+        for each in DriftType
+        if each.value not in needing
     ]
 
 
