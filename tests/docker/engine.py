@@ -134,8 +134,10 @@ class PrivateEngine:
         subprocess.run([*_as_root(), "kill", f"-{int(number)}", *pids], check=True)
 
     def pause(self, name: str = "dockerd") -> None:
-        """Freeze dockerd (or containerd: then only stats hang) as SIGSTOP does."""
+        """Freeze dockerd (or containerd: then only stats hang) as SIGSTOP does; each thread stops in its own time."""
         self.signal(name, signal.SIGSTOP)
+        frozen = [process.pid for process in self.processes() if process.name == name]
+        wait_until(lambda: all(map(_is_stopped, frozen)), f"{name} to be frozen", timeout_seconds=10)
 
     def resume(self, name: str = "dockerd") -> None:
         """Let a frozen daemon go on."""
@@ -328,6 +330,11 @@ def ping(path: Path) -> bool:
         return False
     finally:
         connection.close()
+
+
+def _is_stopped(pid: int) -> bool:
+    tasks = Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(task.read_text(errors="replace").rpartition(")")[2].split()[0] in "Tt" for task in tasks)
 
 
 def _try_lock(state: Path) -> IO[str] | None:
