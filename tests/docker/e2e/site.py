@@ -41,11 +41,13 @@ class Site:
     Attributes:
         folder: Holds the copy of the repository's shipped files, and the Compose projects in `stacks`.
         environment: What .env would say.
+        broken_at: When the trouble began, in seconds since the epoch.
     """
 
     engine: TestEngine
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
+    broken_at: float = 0.0
 
     def __post_init__(self) -> None:
         for name in SHIPPED:

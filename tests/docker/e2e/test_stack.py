@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,7 @@ def shop(stack: Site) -> Iterator[Site]:
     folder.mkdir()
     file = folder / "compose.yaml"
     file.write_text(SHOP)
+    stack.broken_at = time.time()
     stack.engine.compose("up", "-d", cwd=folder)
     file.write_text(SHOP.replace("MODE: live", "MODE: test"))
     yield stack
@@ -106,6 +108,8 @@ def firings(site: Site, path: str, labels: dict[str, str]) -> list[dict[str, Any
 def test_what_goes_wrong_is_told_once_survives_an_outage_and_ends_with_its_repair(shop: Site) -> None:
     told = {each["alertname"]: shop.wait_for("firing", SCRAPED, each) for each in (LOOP, OOM, SICK, DRIFT)}
     pushed = {each["alertname"]: shop.wait_for("firing", PUSHED, each) for each in (LOOP, OOM)}
+    show_delays(shop, SCRAPED, told)
+    show_delays(shop, PUSHED, pushed)
     assert_told_rightly(told)
     assert pushed["BconContainerRestartLoop"]["labels"]["instance"] == "pusher"
     assert "exit codes, newest last: 3" in pushed["BconContainerRestartLoop"]["annotations"]["log"]
@@ -129,6 +133,12 @@ def test_what_goes_wrong_is_told_once_survives_an_outage_and_ends_with_its_repai
     scraped = (each["labels"] for each in shop.notified() if each["path"] == SCRAPED)
     of_shop = (labels for labels in scraped if labels.get("project") == "shop")
     assert {(each["alertname"], each.get("container")) for each in of_shop if each["alertname"] not in known} == set()
+
+
+def show_delays(shop: Site, path: str, told: dict[str, dict[str, Any]]) -> None:
+    """Say how long it took from `docker compose up` of the shop to each notification (pytest -s)."""
+    delays = ", ".join(f"{name} {each['at'] - shop.broken_at:.0f} s" for name, each in told.items())
+    sys.stdout.write(f"\nfrom fault to notification at {path}: {delays}\n")
 
 
 def assert_told_rightly(told: dict[str, dict[str, Any]]) -> None:
@@ -178,19 +188,33 @@ def repair(shop: Site) -> None:
     shop.engine.compose("up", "-d", "web", cwd=shop.stacks / "shop")
 
 
-def test_all_tools_answer_over_http_and_in_the_container(shop: Site) -> None:
+def payloads(shop: Site) -> Iterator[tuple[str, dict[str, str]]]:
+    """Every tool with an input."""
     inputs = {
         "container_id": "bcon-socket-proxy-1",
         "error_pattern": "connect",
         "compose_file": str(shop.stacks / "shop" / "compose.yaml"),
     }
     for tool in TOOLS:
-        payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
-        over_http = shop.ask(f"/api/v1/tools/{tool.name}", payload)
-        call = ("exec", "bcon-exporter-1", "bcon-exporter", "call", tool.name, json.dumps(payload))
-        inside = json.loads(shop.engine.docker(*call))
-        assert "result" in over_http, (tool.name, over_http)
-        assert "result" in inside, (tool.name, inside)
+        yield tool.name, {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
+
+
+def test_all_tools_answer_in_the_container(shop: Site) -> None:
+    for name, payload in payloads(shop):
+        answer = shop.engine.docker("exec", "bcon-exporter-1", "bcon-exporter", "call", name, json.dumps(payload))
+        assert "result" in json.loads(answer), (name, answer)
+
+
+def test_all_tools_answer_over_http_within_128_mib(shop: Site) -> None:
+    shop.engine.docker("update", "--memory=128m", "--memory-swap=128m", "bcon-exporter-1")
+    try:
+        for name, payload in payloads(shop):
+            answer = shop.ask(f"/api/v1/tools/{name}", payload)
+            assert "result" in answer, (name, answer)
+        container = shop.inspect("container", "bcon-exporter-1")
+    finally:
+        shop.engine.docker("update", "--memory=192m", "--memory-swap=384m", "bcon-exporter-1")
+    assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)
 
 
 def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(stack: Site) -> None:
