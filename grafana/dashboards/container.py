@@ -35,6 +35,7 @@ from grafana.dashboards.panels import (
     rows,
     stacked,
     states,
+    tally,
     with_line,
 )
 from grafana.dashboards.promql import (
@@ -51,7 +52,7 @@ from grafana.dashboards.promql import (
 from grafana.dashboards.tables import Column, listing
 
 if TYPE_CHECKING:
-    from grafana_foundation_sdk.builders import timeseries
+    from grafana_foundation_sdk.builders import table, timeseries
 
 DESCRIPTION = (
     "One container: how it is, which symptoms it shows and why, what it uses, what happened to it, and whether its "
@@ -120,22 +121,31 @@ def _at_a_glance(board: Board) -> None:
         "With which code it ended, while it does not run. 137 alone is no OOM kill: the symptoms tell.",
         now(of_container("bcon_container_exit_code"), HOST),
     ).thresholds(meaning.steps((0, meaning.GOOD), (1, meaning.ERROR)))
-    restarts = numbers(
+    restarts = tally(
         "Restarts, last hour",
         "Restarts that nobody asked for within the last hour.",
         now(of_container("bcon_container_restarts_last_hour"), HOST),
-    ).thresholds(meaning.zero_is_good(meaning.ERROR))
-    kills = numbers(
+        meaning.ERROR,
+    )
+    kills = tally(
         "OOM kills",
         "Processes of it that the kernel killed for memory within the time range of the dashboard.",
         now(f"round(increase({of_container('bcon_container_oom_kills_total')}[$__range]))", HOST),
-    ).thresholds(meaning.zero_is_good(meaning.CRITICAL))
-    blind = numbers(
+        meaning.CRITICAL,
+    )
+    blind = tally(
         "Not evaluated",
         "Symptoms that could not be judged because facts were missing: unknown, not absent.",
         now(of_container("bcon_container_not_evaluated"), HOST),
-    ).thresholds(meaning.zero_is_good(meaning.WARNING))
-    about = listing(
+        meaning.WARNING,
+    )
+    stats = (status, running, since, health, code.no_value("not ended"), restarts, kills, blind)
+    board.line(4, *((3, each) for each in stats))
+    board.line(4, (24, _about()))
+
+
+def _about() -> table.Panel:
+    return listing(
         "What it is",
         "Its image, id, Compose project and file, on each chosen host that has a container of this name.",
         [rows(of_container("bcon_container_info"))],
@@ -151,9 +161,6 @@ def _at_a_glance(board: Board) -> None:
         worst="Host",
         nothing="It is not there now, or its host is not seen",
     )
-    stats = (status, running, since, health, code.no_value("not ended"), restarts, kills, blind)
-    board.line(4, *((3, each) for each in stats))
-    board.line(4, (24, about))
 
 
 def _health() -> str:
@@ -164,7 +171,30 @@ def _health() -> str:
 
 
 def _what_is_wrong(board: Board) -> None:
-    symptoms = listing(
+    ran = states(
+        "Status and health check",
+        "How it was over time. A gap: it was not there or not seen; of a stopped container no health is known.",
+        over_time(of_container("bcon_container_status"), "status · {{instance}}"),
+        over_time(_health(), "health check · {{instance}}", "B"),
+        texts=meaning.STATUS,
+    ).override_by_query("B", [DynamicConfigValue(id_val="mappings", value=meaning.mapped(meaning.HEALTH))])
+    symptom = of_container("bcon_container_symptom")
+    shown = states(
+        "Symptoms over time",
+        "Every symptom that it has shown within the time range. A gap: it was not evaluated, and is unknown.",
+        over_time(f"{symptom} and max_over_time({symptom}{IN_RANGE}) == 1", "{{symptom}} · {{instance}}"),
+        texts=meaning.SYMPTOM,
+        nothing="No symptom within the time range",
+    )
+    board.row("What is wrong")
+    board.line(7, (24, _symptoms()))
+    board.line(5, (24, ran))
+    board.line(7, (24, shown))
+    board.line(5, (24, _differences()))
+
+
+def _symptoms() -> table.Panel:
+    return listing(
         "Symptoms present, and why",
         "Each symptom that it shows now, since when, with its likeliest cause and the container or host that it points "
         "to. The report has the evidence, further causes and suggestions.",
@@ -181,23 +211,11 @@ def _what_is_wrong(board: Board) -> None:
         worst="Since",
         nothing="No symptoms, or it is not seen",
     )
-    ran = states(
-        "Status and health check",
-        "How it was over time. A gap: it was not there or not seen; of a stopped container no health is known.",
-        over_time(of_container("bcon_container_status"), "status · {{instance}}"),
-        over_time(_health(), "health check · {{instance}}", "B"),
-        texts=meaning.STATUS,
-    ).override_by_query("B", [DynamicConfigValue(id_val="mappings", value=meaning.mapped(meaning.HEALTH))])
-    symptom = of_container("bcon_container_symptom")
-    shown = states(
-        "Symptoms over time",
-        "Every symptom that it has shown within the time range. A gap: it was not evaluated, and is unknown.",
-        over_time(f"{symptom} and max_over_time({symptom}{IN_RANGE}) == 1", "{{symptom}} · {{instance}}"),
-        texts=meaning.SYMPTOM,
-        nothing="No symptom within the time range",
-    )
+
+
+def _differences() -> table.Panel:
     drift = f"{of_project('bcon_drift_items')} > 0 and {ON_SERVICE} {of_container('bcon_container_status')}"
-    differences = listing(
+    return listing(
         "Drift of its service",
         "What differs from its Compose file. The project's report names each field.",
         [
@@ -220,11 +238,6 @@ def _what_is_wrong(board: Board) -> None:
         worst="Since",
         nothing="No drift, or no Compose file to compare with",
     )
-    board.row("What is wrong")
-    board.line(7, (24, symptoms))
-    board.line(5, (24, ran))
-    board.line(7, (24, shown))
-    board.line(5, (24, differences))
 
 
 def _usage(board: Board) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from grafana.dashboards import meaning
 from grafana.dashboards.board import Board
 from grafana.dashboards.links import (
@@ -23,6 +25,7 @@ from grafana.dashboards.panels import (
     as_bars,
     as_steps,
     bars,
+    colour_above_zero,
     lines,
     now,
     numbers,
@@ -30,6 +33,7 @@ from grafana.dashboards.panels import (
     rows,
     stacked,
     states,
+    tally,
     with_line,
     with_threshold,
 )
@@ -47,6 +51,12 @@ from grafana.dashboards.promql import (
     with_alert,
 )
 from grafana.dashboards.tables import Column, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from grafana_foundation_sdk.builders import stat, table
+    from grafana_foundation_sdk.builders.prometheus import Dataquery
 
 DESCRIPTION = (
     "What is wrong with the containers of these Docker hosts, why, and where they have left their Compose files. "
@@ -78,6 +88,29 @@ def build() -> str:
 
 
 def _at_a_glance(board: Board) -> None:
+    items = of_project("bcon_drift_items")
+    drifted = tally(
+        "Services drifted",
+        "Services of Compose projects of which something differs from the files, services stopped by hand included.",
+        now(f"count(sum by (job, instance, project, service) ({items}) > 0) or 0 * count({items})"),
+        meaning.WARNING,
+    )
+    restarts = tally(
+        "Restarts, last hour",
+        "Restarts that nobody asked for within the last hour: a requested stop, a recreation or a reboot is none.",
+        now(f"sum({of_project('bcon_container_restarts_last_hour')})"),
+        meaning.ERROR,
+    ).links([runbook("BconContainerRestartLoop")])
+    kills = tally(
+        "OOM kills",
+        "Processes of containers that the kernel killed for memory within the time range of the dashboard.",
+        now(f"sum(round(increase({of_project('bcon_container_oom_kills_total')}[$__range])))"),
+        meaning.CRITICAL,
+    ).links([runbook("BconContainerOomKilled")])
+    board.line(4, (5, _hosts_seen()), (10, _containers()), (3, drifted), (3, restarts), (3, kills))
+
+
+def _hosts_seen() -> stat.Panel:
     hosts = numbers(
         "Hosts",
         "Hosts that are seen now, and those that were seen within the last hour and are not: exporter not scraped, "
@@ -87,50 +120,44 @@ def _at_a_glance(board: Board) -> None:
     )
     hosts = hosts.thresholds(meaning.steps((0, meaning.CRITICAL), (1, meaning.GOOD)))
     hosts = hosts.override_by_name("not seen", [meaning.as_property(meaning.zero_is_good(meaning.CRITICAL))])
-    hosts = hosts.links([runbook("BconDockerUnreachable"), runbook("BconExporterDown")])
-    containers = numbers(
-        "Containers",
-        "Containers by the worst symptom that they show now.",
-        *(
-            now(f"sum({STATUS} == bool {value})", text, chr(ord("A") + index))
-            for index, (value, (text, _)) in enumerate(reversed(meaning.STATUS.items()))
-        ),
-    )
+    return hosts.links([runbook("BconDockerUnreachable"), runbook("BconExporterDown")])
+
+
+def _containers() -> stat.Panel:
+    containers = numbers("Containers", "Containers by the worst symptom that they show now.", *_by_status(now))
     for text, colour in meaning.STATUS.values():
-        above = meaning.steps((0, meaning.NEUTRAL), (1, colour))
-        containers = containers.override_by_name(text, [meaning.as_property(above)])
-    drifted = numbers(
-        "Services drifted",
-        "Services of Compose projects of which something differs from the files, services stopped by hand included.",
-        now(
-            f"count(sum by (job, instance, project, service) ({of_project('bcon_drift_items')}) > 0)"
-            f" or 0 * count({of_project('bcon_drift_items')})"
-        ),
-    ).thresholds(meaning.zero_is_good(meaning.WARNING))
-    restarts = (
-        numbers(
-            "Restarts, last hour",
-            "Restarts that nobody asked for within the last hour: a requested stop, a recreation or a reboot is none.",
-            now(f"sum({of_project('bcon_container_restarts_last_hour')})"),
-        )
-        .thresholds(meaning.zero_is_good(meaning.ERROR))
-        .links([runbook("BconContainerRestartLoop")])
-    )
-    kills = (
-        numbers(
-            "OOM kills",
-            "Processes of containers that the kernel killed for memory within the time range of the dashboard.",
-            now(f"sum(round(increase({of_project('bcon_container_oom_kills_total')}[$__range])))"),
-        )
-        .thresholds(meaning.zero_is_good(meaning.CRITICAL))
-        .links([runbook("BconContainerOomKilled")])
-    )
-    board.line(4, (5, hosts), (10, containers), (3, drifted), (3, restarts), (3, kills))
+        containers = colour_above_zero(containers, text, colour)
+    return containers
+
+
+def _by_status(query: Callable[[str, str, str], Dataquery]) -> Iterator[Dataquery]:
+    """The number of containers of each status, the worst first."""
+    for index, (value, (text, _)) in enumerate(reversed(meaning.STATUS.items())):
+        yield query(f"sum({STATUS} == bool {value})", text, chr(ord("A") + index))
 
 
 def _what_is_wrong(board: Board) -> None:
+    timeline = states(
+        "Containers that are or were not healthy",
+        "The 30 worst of the time range. A gap: the container or its host was not there or not seen.",
+        over_time(top(30, STATUS, f"max_over_time({STATUS}{IN_RANGE}) > 0"), NAME),
+        texts=meaning.STATUS,
+        nothing="Every container that was seen was healthy all the time",
+    ).data_links([TO_SERIES])
+    counts = lines(
+        "Containers by status",
+        "How many containers were how well. A gap: nothing was seen.",
+        *_by_status(over_time),
+        unit="short",
+    ).decimals(0)
+    board.row("What is wrong")
+    board.line(10, (24, _symptoms()))
+    board.line(11, (16, timeline), (8, stacked(counts, dict(meaning.STATUS.values()))))
+
+
+def _symptoms() -> table.Panel:
     since = of_project("bcon_container_symptom_start_timestamp_seconds")
-    symptoms = listing(
+    return listing(
         "Symptoms present, and why",
         "Each symptom that a container shows now, since when, with the likeliest cause of all of the container's and "
         "whom it points to. Click a name for the container's own dashboard or the exporter's full report.",
@@ -152,30 +179,37 @@ def _what_is_wrong(board: Board) -> None:
         worst="Status",
         nothing="No symptoms on the hosts that are seen",
     )
-    timeline = states(
-        "Containers that are or were not healthy",
-        "The 30 worst of the time range. A gap: the container or its host was not there or not seen.",
-        over_time(top(30, STATUS, f"max_over_time({STATUS}{IN_RANGE}) > 0"), NAME),
-        texts=meaning.STATUS,
-        nothing="Every container that was seen was healthy all the time",
-    ).data_links([TO_SERIES])
-    counts = lines(
-        "Containers by status",
-        "How many containers were how well. A gap: nothing was seen.",
-        *(
-            over_time(f"sum({STATUS} == bool {value})", text, chr(ord("A") + index))
-            for index, (value, (text, _)) in enumerate(reversed(meaning.STATUS.items()))
-        ),
-        unit="short",
-    ).decimals(0)
-    board.row("What is wrong")
-    board.line(10, (24, symptoms))
-    board.line(11, (16, timeline), (8, stacked(counts, dict(meaning.STATUS.values()))))
 
 
 def _drift(board: Board) -> None:
+    course = as_steps(
+        lines(
+            "Differences by type",
+            "How many differences there were of each type. A gap: no drift scan was seen.",
+            over_time(f"sum by (drift) ({of_project('bcon_drift_items')})", "{{drift}}"),
+            unit="short",
+        )
+    )
+    unread = listing(
+        "Projects that cannot be judged",
+        "Projects whose Compose files cannot be read or resolved: their drift is unknown, not none.",
+        [rows(f"{of_project('bcon_compose_unreadable')} == 1")],
+        [
+            Column("Project", "project", links=(DRIFT_REPORT,)),
+            Column("Reason", "reason"),
+            Column("Host", "instance", links=(TO_HOST,)),
+        ],
+        worst="Project",
+        nothing="Every project can be judged",
+    ).links([runbook("BconComposeUnreadable")])
+    board.row("Drift")
+    board.line(9, (24, _differences()))
+    board.line(8, (8, _projects()), (8, unread), (8, course))
+
+
+def _differences() -> table.Panel:
     items = f"{of_project('bcon_drift_items')} > 0"
-    differences = listing(
+    return listing(
         "Drift from the Compose files",
         "What differs from what the files ask for, since when, and whether somebody stopped the service by hand. "
         "Click a project for the exporter's report, which names each field.",
@@ -197,14 +231,9 @@ def _drift(board: Board) -> None:
         worst="Since",
         nothing="No drift in the projects that can be judged",
     )
-    course = as_steps(
-        lines(
-            "Differences by type",
-            "How many differences there were of each type. A gap: no drift scan was seen.",
-            over_time(f"sum by (drift) ({of_project('bcon_drift_items')})", "{{drift}}"),
-            unit="short",
-        )
-    )
+
+
+def _projects() -> stat.Panel:
     status = "bcon_compose_project_status"
     projects = numbers(
         "Projects",
@@ -216,23 +245,8 @@ def _drift(board: Board) -> None:
         now(f"sum({of_host('bcon_untracked_containers')})", "untracked containers", "D"),
     ).thresholds(meaning.steps())
     for name, colour in {"in sync": meaning.GOOD, "drifted": meaning.WARNING, "not judged": meaning.ERROR}.items():
-        above = meaning.steps((0, meaning.NEUTRAL), (1, colour))
-        projects = projects.override_by_name(name, [meaning.as_property(above)])
-    unread = listing(
-        "Projects that cannot be judged",
-        "Projects whose Compose files cannot be read or resolved: their drift is unknown, not none.",
-        [rows(f"{of_project('bcon_compose_unreadable')} == 1")],
-        [
-            Column("Project", "project", links=(DRIFT_REPORT,)),
-            Column("Reason", "reason"),
-            Column("Host", "instance", links=(TO_HOST,)),
-        ],
-        worst="Project",
-        nothing="Every project can be judged",
-    ).links([runbook("BconComposeUnreadable")])
-    board.row("Drift")
-    board.line(9, (24, differences))
-    board.line(8, (8, projects), (8, unread), (8, course))
+        projects = colour_above_zero(projects, name, colour)
+    return projects
 
 
 def _usage(board: Board) -> None:
@@ -321,7 +335,14 @@ def _restarts_and_logs(board: Board) -> None:
 
 
 def _exporters(board: Board) -> None:
-    hosts = listing(
+    board.row("bcon-exporter itself")
+    board.line(6, (24, _hosts()))
+    _scans(board)
+    _requests_and_cost(board)
+
+
+def _hosts() -> table.Panel:
+    return listing(
         "Hosts and their exporters",
         "Each host that was seen within the last hour: how far it is seen, how it fares, and what runs there. "
         "Samples left out: those above the exporter's cap on series.",
@@ -348,6 +369,9 @@ def _exporters(board: Board) -> None:
         worst="Worst container",
         nothing="No bcon-exporter has been scraped within the last hour",
     )
+
+
+def _scans(board: Board) -> None:
     seen = states(
         "View of each host",
         "How far each host was seen. A gap: nothing was known of it.",
@@ -374,6 +398,10 @@ def _exporters(board: Board) -> None:
         ),
         0.8,
     ).links([runbook("BconScanSlow")])
+    board.line(8, (8, seen), (8, age), (8, duration))
+
+
+def _requests_and_cost(board: Board) -> None:
     answers = lines(
         "The engine's answers, 95th percentile",
         "How long the engine takes to answer, by endpoint: an endpoint that hangs shows before all of it does.",
@@ -408,7 +436,4 @@ def _exporters(board: Board) -> None:
         over_time(only_ours(of_host("process_resident_memory_bytes")), "{{instance}}"),
         unit="bytes",
     )
-    board.row("bcon-exporter itself")
-    board.line(6, (24, hosts))
-    board.line(8, (8, seen), (8, age), (8, duration))
     board.line(8, (8, answers), (8, failed), (4, cost), (4, memory))

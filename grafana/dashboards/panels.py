@@ -34,7 +34,18 @@ from grafana_foundation_sdk.models.common import (
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
-from grafana.dashboards.meaning import PLAIN, WARNING, by_name, by_threshold, fixed, mapped, steps
+from grafana.dashboards.meaning import (
+    NEUTRAL,
+    PLAIN,
+    WARNING,
+    as_property,
+    by_name,
+    by_threshold,
+    fixed,
+    mapped,
+    steps,
+    zero_is_good,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,6 +94,16 @@ def numbers(title: str, description: str, *queries: Dataquery, unit: str = "none
         .reduce_options(_last())
     )
     return panel.targets(list(queries))
+
+
+def tally(title: str, description: str, query: Dataquery, colour: str) -> stat.Panel:
+    """One number that is good when it is 0, and has a colour above."""
+    return numbers(title, description, query).thresholds(zero_is_good(colour))
+
+
+def colour_above_zero(panel: stat.Panel, name: str, colour: str) -> stat.Panel:
+    """Give one of several numbers a colour of its own; 0 has none."""
+    return panel.override_by_name(name, [as_property(steps((0, NEUTRAL), (1, colour)))])
 
 
 def _last() -> ReduceDataOptions:
