@@ -12,7 +12,7 @@ _MARK = (
     r"|(?:^|[\w)\]=:,-]) ?\[|[\w):-] ?\((?:[\w.?-]*[@ \[])?|IPV[46]/\w+/|server: |^|^\S+ \S+ )"
 )
 _CLIENT = re2.compile(
-    rf"(?i){_MARK}{_ADDRESS}"
+    rf"(?i){_MARK}(?:\[AF_INET6?\])?{_ADDRESS}"
     rf"|(?:^|[ -]){_ADDRESS}(?:[:#][0-9]+)?(?:$|[: ](?:[^ ]+ ){{0,2}}(?:failed|tried|attempted) to |[#:][0-9]+ [\[(])"
     rf"|\([^() ,]+,{_ADDRESS}[^)]*\)|\b(?:rhost|rip|relay)=\S"
     r"|\bfrom (?:host )?[\w-]+(?:\.[\w-]+)+(?:$| (?:port|via|ssh)\b)"

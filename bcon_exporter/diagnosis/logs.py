@@ -32,6 +32,9 @@ LOST_RATIO = 0.1
 _SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
 """That an answer was late or a program ended does not say why: the line's next signature may."""
 
+_NAMED_BESIDE = frozenset({Category.AUTH_FAILURE})
+"""What a line may name as the reason beside what it yields to it: "cannot connect: invalid API key"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -119,8 +122,9 @@ def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int],
         start, end = event_bounds(lines, index)
         start, done = max(start, done), end
         level = _level_of_event(lines[start:end])
+        fails = level is Level.UNKNOWN and _has_shape_of_failure(lines[start:end])
         matches = [(number, screen.matching(buffer.line(number))) for number in range(start, end) if number in wanted]
-        event = _judge(lines[start:end], level, _hits(buffer, matches, level, screen))
+        event = _judge(lines[start:end], level, _hits(buffer, matches, level, screen, fails=fails), fails=fails)
         if event is not None:
             events.append(replace(event, index=start))
     return events
@@ -195,10 +199,10 @@ def _level_of_event(lines: Sequence[LogLine]) -> Level:
     return Level.ERROR if level is Level.WARNING and is_fatal(text) else level
 
 
-def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> LogEvent | None:
+def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...], *, fails: bool) -> LogEvent | None:
     if any(hit.signature.benign for hit in hits):
         return None
-    failed = _failed(lines, level, hits)
+    failed = _failed(level, hits, fails=fails)
     if not hits and not failed and level < Level.WARNING:
         return None
     text = hits[0].line if hits else lines[0].text
@@ -208,19 +212,28 @@ def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> Log
 
 
 def _hits(
-    buffer: LineBuffer, matches: Sequence[tuple[int, list[int]]], level: Level, screen: Catalogue
+    buffer: LineBuffer, matches: Sequence[tuple[int, list[int]]], level: Level, screen: Catalogue, *, fails: bool
 ) -> tuple[Hit, ...]:
-    """The first signature of each line that counts at the event's level; each once."""
+    """The first signature of each line that counts at the event's level, and one that it yields to; each once.
+
+    In a line without a level that has the shape of a failure, what counts in errors counts too.
+    """
     hits: dict[str, Hit] = {}
     for number, indexes in matches:
+        wanted: tuple[Category, ...] = tuple(Category)
         for index in indexes:
             signature = screen.owner(index)
-            if not screen.counts(index, level) or (signature.client and not names_client(buffer.texts[number])):
+            counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
+            if not counts or signature.category not in wanted:
+                continue
+            if signature.client and not names_client(buffer.texts[number]):
                 continue
             if signature.id not in hits:
                 line = buffer.line(number)
                 hits[signature.id] = Hit(signature, buffer.texts[number].strip(), _peer(screen, index, indexes, line))
             if signature.category not in _SAY_NOT_WHY:
+                wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
+            if not wanted:
                 break
     return tuple(hits.values())
 
@@ -237,14 +250,14 @@ def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) ->
     return None
 
 
-def _failed(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...]) -> bool:
+def _failed(level: Level, hits: tuple[Hit, ...], *, fails: bool) -> bool:
     if hits and all(hit.signature.blame == "client" for hit in hits):
         return False
     if level >= Level.ERROR:
         return True
     if any(hit.signature.error and hit.signature.blame == "program" for hit in hits):
         return True
-    return level is Level.UNKNOWN and _has_shape_of_failure(lines)
+    return fails
 
 
 def _has_shape_of_failure(lines: Sequence[LogLine]) -> bool:

@@ -38,6 +38,9 @@ _TRACE_STARTS = (
     ),
     *("Require stack", "Stack trace", "#", "stack backtrace", "note: run", "main.", "---> "),
 )
+_TELLS_OF_EXCEPTION = re2.compile(
+    r"(?i)\b(?:exceptions?|errors?|closed|closing|disconnect\w*|reset|aborted|rejected|dropped|ignor\w+|interrupted)\b"
+)
 _CHAINS = ("During handling of the above", "The above exception was")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
@@ -76,11 +79,14 @@ def continues(previous: str, current: str) -> bool:
         return False
     if previous[:1] in (" ", "\t") or previous.startswith(("Traceback (most recent", "The above", "During handling")):
         return _EXCEPTION.match(current) is not None
-    return _EXCEPTION.match(current) is not None and _logs_exceptions(level_of(previous))
+    return _EXCEPTION.match(current) is not None and _logs_exception(previous)
 
 
-def _logs_exceptions(level: Level) -> bool:
-    """Whether the exception below a line of this level was logged with it; below INFO it came by itself."""
+def _logs_exception(text: str) -> bool:
+    """Whether the exception below this line was logged with it; below INFO only where the line tells of one."""
+    level = level_of(text)
+    if level is Level.INFO:
+        return _TELLS_OF_EXCEPTION.search(text) is not None
     return level is Level.DEBUG or level >= Level.ERROR
 
 

@@ -9,7 +9,8 @@ TRIGGERS: tuple[str, ...] = (
     r" at \S+\.(?:pl|pm|cgi|t) line \d|CRASH REPORT|SUPERVISOR REPORT| E! |\[[EF]\] |^\[[EC] |^\(C\) ",
     r'"(?:level|lvl)": ?"?(?:[56]0|[3]|[45]\d0)\b|"s": ?"[EF]"',
     r"^[EF]\d{4,6} \d\d:\d\d:|^<[0-3]>|^%[0-3]\||^\d{4}-\d\d-\d\dT\S+ [EF] |HTTP/[\d.]+\" 5\d\d |\| 5\d\d \|",
-    r"\((?:\w+::)*\w+(?:Invalid|NotFound|Refused|Timeout|Failed)\)$|^\w+(?:\.\w+)*\.\w*(?:Invalid|NotFound|Refused): ",
+    r"\((?:\w+::)*\w+(?:Invalid|NotFound|Refused|Timeout|Failed)\)$|^[a-z_]\w*(?:\.\w+)*\.\w*"
+    r"(?:Invalid\w*|NotFound|DoesNotExist|Missing|Refused|Denied|Unauthorized|Forbidden|Timeout|Failed|Unavailable): ",
 )
 """Searched in whole buffers: a line that none of them finds is neither an error nor worse."""
 
@@ -27,6 +28,9 @@ _TRACE_HEADS = (
     r"^(?:[\w$]+(?:\.|::))*[A-Z]\w*(?:Exception|Error): ",
     r" at \S+\.(?:pl|pm|cgi|t) line \d+\.?$",
     r"\((?:\w+::)*[A-Z]\w*(?:Error|Exception|Invalid|NotFound|Refused|Timeout)\)$",
+    r"^[a-z_]\w*(?:\.\w+)*\.(?:[A-Z]\w*)?"
+    r"(?:Invalid\w*|NotFound|DoesNotExist|Missing|Refused|Denied|Unauthorized|Forbidden|Timeout|Failed|Unavailable): ",
+    r"^\[\w*Error(?: \[\w+\])?\]:? |^\{\"errors?\": ?[\[{]",
 )
 _SENTENCES = (
     r"^(?:[\w./@-]+: )?(?:Uncaught |Unhandled |Caused by: |--> |---> )?(?:[\w$]+(?:\.|::))*\w*(?:Exception|Error)"
@@ -52,7 +56,8 @@ _HARMLESS = re2.compile(
     r"|errors? (?:were |was )?(?:fixed|recovered|corrected|ignored)|retry on (?:error|failure)"
     r"|\b(?:if|when|unless|until|in case) .*(?:fail|error)|fail(?:ed)?[_-]?(?:over|safe|fast|timeout|count)"
     r"|\b(?:may|might|can|could|would|should|will|to) (?:\w+ )?(?:fail|cause|error)|ErrorMessage \{"
-    r"|\berrors? (?:tracking|monitoring|logging|messages?|codes?|budget|boundar|correction|recovery|margin|template)"
+    r"|\b(?:errors?|exceptions?) (?:tracking|monitoring|logging|reporting|messages?|codes?|budget|boundar|correction"
+    r"|recovery|margin|template)|\(Allocation Failure\)"
     r"|\b(?:panic|fatal|errors?|abort|crash|failure) (?:mode|reporters?|detect\w+|handlers?|thresholds?)\b"
     r"|^\s*(?:ok \d|not ok|# Subtest|✓|✔|√|--- PASS|PASS\b|- )|nothing failed|none failed"
     r"|ignor(?:e|ed|ing)\b.*(?:error|fail)|(?:error|fail\w*)\b.*\bignored|no longer (?:fail|error)"

@@ -89,7 +89,8 @@ class Signature(Frozen):
     Attributes:
         symptom: The symptom its lines are evidence for.
         level: The lowest level of a line at which it counts: "info" for a phrase that cannot mean anything else,
-            "unknown" (the default) for one that INFO lines also use, "warning" and "error" for everyday words.
+            "unknown" (the default) for one that INFO lines also use, "warning" and "error" for everyday words. A line
+            that has no level and the shape of a failure counts as an error.
         up_to: In lines of a higher level than this it does not count; None where it counts in all.
         benign: A line that looks like a failure and is none; it silences the event it stands in.
         error: Whether a line below level error that shows it is an error event too (`log_error`).

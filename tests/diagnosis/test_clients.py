@@ -24,6 +24,7 @@ OF_CLIENTS = [
     "203.0.113.9 - - authentication required",
     "authentication failed: no such user: bob - 203.0.113.9",
     "PAM: authentication error for bob from mail.example.org",
+    "cannot locate HMAC in incoming packet from [AF_INET]203.0.113.9:1194",
 ]
 OF_THE_PROGRAM = [
     "ERROR authentication failed",

@@ -117,6 +117,38 @@ def test_a_consequence_is_not_told_beside_its_cause() -> None:
     assert [hit.signature.id for event in events for hit in event.hits] == ["permission_denied"]
 
 
+def test_a_client_that_went_away_in_an_info_line_with_a_trace_is_nothing() -> None:
+    events = events_of(
+        "12:00:00 INFO [nio-1] Unexpected exception during request; channel = 7",
+        "java.io.IOException: An existing connection was forcibly closed by the remote host",
+        "\tat sun.nio.ch.SocketDispatcher.read0(Native Method)",
+    )
+
+    assert not any(event.shows(kind) for event in events for kind in SymptomType)
+
+
+def test_a_line_that_names_the_refused_log_in_is_no_failed_connection() -> None:
+    assert ids_of("ERROR Unable to connect to the indexer: invalid API key") == ["auth_refused"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("Error: request failed with status code 401", ["auth_http"]),
+        ("the page says that status code 401 is fine", []),
+    ],
+)
+def test_what_counts_in_errors_counts_in_a_line_that_has_the_shape_of_one(text: str, ids: list[str]) -> None:
+    assert ids_of(text) == ids
+
+
+def test_a_disk_whose_store_refuses_writes_is_an_error() -> None:
+    (event,) = events_of("flood stage disk watermark [95%] exceeded on [n1], all indices will be marked read-only")
+
+    assert event.shows(SymptomType.DISK_PRESSURE)
+    assert event.shows(SymptomType.LOG_ERROR)
+
+
 @pytest.mark.parametrize(("lost", "failed"), [(1, False), (2, True)])
 def test_lost_answers_count_from_a_tenth_of_the_lines_on(lost: int, failed: bool) -> None:
     answers = ['10.0.0.1 - - [x] "GET / HTTP/1.1" 200 1'] * (20 - lost) + [

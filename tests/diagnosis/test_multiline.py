@@ -38,6 +38,17 @@ def test_an_exception_below_a_line_belongs_to_it_where_loggers_write_it_so(level
     assert event_bounds(lines, 1) == ((0, 3) if is_one else (1, 3))
 
 
+@pytest.mark.parametrize(
+    ("head", "is_one"),
+    [("Unexpected exception during request", True), ("Channel closed", True), ("Starting the shop", False)],
+)
+def test_an_exception_below_an_info_line_belongs_to_it_where_the_line_tells_of_one(head: str, is_one: bool) -> None:
+    trace = ("java.io.IOException: forcibly closed by the remote host", "\tat a.B.c(B.java:1)")
+    lines = logs(f"12:00:00 INFO [nio-1] {head}; id = 7", *trace).lines
+
+    assert event_bounds(lines, 2) == ((0, 3) if is_one else (1, 3))
+
+
 def test_lines_of_their_own_stay_apart() -> None:
     lines = logs("ERROR one", "ERROR two", " WARN  three", "four").lines
 

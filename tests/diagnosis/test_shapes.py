@@ -19,6 +19,8 @@ FAILURES = [
     "web-1 exited with code 139",
     "the worker has died",
     "TypeError: x is not a function",
+    "jinja2.exceptions.TemplateNotFound: index.html",
+    "telegram.error.Unauthorized: Unauthorized",
 ]
 HARMLESS = [
     "Error tracking is disabled",

@@ -53,6 +53,19 @@ FAILURES = [
     (CONFIG, "Error: The provided master key is too short. It must be at least 16 bytes."),
     (AUTH, "session setup failed: NT_STATUS_LOGON_FAILURE"),
     (NETWORK, "bridge:error 2026-01-01 12:00:00: Not connected to MQTT server!"),
+    (NETWORK, 'WRN [cam] error="source 0 error: dial tcp 10.0.0.9:8554: connect: connection refused" stream=door'),
+    (NETWORK, "ldap_bind - Error: could not send startTLS request: error -11 (Connect error) errno 0 (Success)"),
+    (NETWORK, "ERROR Certificate did not match expected hostname: shop. Certificate: {}"),
+    (NETWORK, "WARN [vpn] TLS Error: TLS key negotiation failed to occur within 60 seconds"),
+    (MISSING, "PHP Fatal error:  require_once(): Failed opening required 'includes/Shop.php'"),
+    (MISSING, "ERROR Evaluation Error: Could not find template 'shop/shop.conf'"),
+    (MISSING, "ERROR: can not find SHOP CA file: /usr/share/shop.pem"),
+    (MISSING, 'ERROR PDOException: SQLSTATE[42P01]: Undefined table: 7 ERROR: relation \\"jobs\\" does not exist'),
+    (MISSING, "warning/Task: command for object 'shop' terminated with exit code 127, output:"),
+    (MISSING, "Mod 'Till' (till) requires any version of mod shop, which is missing!"),
+    (DISK, "Error: ENOSPC: System limit for number of file watchers reached, watch '/srv'"),
+    (CONFIG, 'level=error msg="ACME challenge not specified, please select TLS or HTTP"'),
+    (CONFIG, 'level=error msg="entryPoint \\"websecure\\" doesn\'t exist" routerName=shop'),
 ]
 HARMLESS = [
     "progress: 2.0 s, 502.0 tps, 0 failed",
@@ -78,6 +91,14 @@ HARMLESS = [
     "port 8080 in use by this service",
     "[d21c] method=GET path=/api/orders format=json status=404 error='NotFound: Couldn't find Order'",
     "Anonymous access is denied by default",
+    "/usr/bin/printf: write error: Broken pipe",
+    '2026-01-01 12:00:00 UTC [44] ERROR:  42704: unrecognized configuration parameter "config_filel"',
+    "Logon       Login failed for user 'bob'. Reason: Password did not match. [CLIENT: 203.0.113.9]",
+    "http error: Invalid credentials (err=Unauthorized) (code=422)",
+    "INFO no plugins enabled",
+    "port 5173 is in use, trying another one...",
+    "1.234: [GC (Allocation Failure) [PSYoungGen: 65536K->1234K(76288K)], 0.01 secs]",
+    "exception reporting: disabled",
 ]
 
 

@@ -72,7 +72,8 @@ RULE = SymptomRule(
     "thresholds.disk_ratio.",
     conditions=(
         (
-            "no space left, quota, read-only file system in the log, or a file system of its mounts above {disk_ratio}",
+            "no space left, quota, read-only file system or used-up file watches in the log, or a file system of its "
+            "mounts above {disk_ratio}",
             Severity.ERROR,
         ),
     ),

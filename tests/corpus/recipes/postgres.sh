@@ -17,7 +17,7 @@ pg; said 'ready to accept'; kill -KILL "${started[0]}"; sleep 1; stop KILL; : >/
 excerpt recovery_at_start healthy "start after a power cut: automatic recovery"
 pg -p 5432; said 'ready to accept'; quiet psql -X -h 127.0.0.1 -U postgres shop -c 'create table t(id int primary key)'; : >/mnt/log
 for s in 'insert into t values (1)' 'insert into t values (1)' 'selec 1' 'select * from no_such_table'; do sql "$s" shop; done
-excerpt statement_errors "LOG_ERROR" "an application sends wrong statements: duplicate key, syntax, missing table"
+excerpt statement_errors "missing_dependency LOG_ERROR" "an application sends wrong statements: duplicate key, syntax, missing table"
 cp $data/pg_hba.conf /tmp/hba; echo 'host all all 127.0.0.1/32 scram-sha-256' >$data/pg_hba.conf
 pg; said 'ready to accept'; for p in exampel wrong; do PGPASSWORD=$p quiet psql -X -h 127.0.0.1 -U app shop -c 'select 1'; done
 excerpt wrong_password "auth_failure LOG_ERROR" "an application connects with a wrong password"

@@ -101,7 +101,7 @@ sqlite3 /srv/app/shop.db 'create table t(x)'; sh_ <<'E2'
 sqlite3 /srv/app/shop.db 'select * from orders'
 sqlite3 /srv/none/shop.db 'select 1'
 E2
-excerpt sqlite_errors "LOG_ERROR" "sqlite: a missing table, a file that cannot be opened"
+excerpt sqlite_errors "missing_dependency LOG_ERROR" "sqlite: a missing table, a file that cannot be opened"
 export RESTIC_PASSWORD=example; quiet restic init -r /srv/repo; sh_ <<'E2'
 restic -r /srv/repo backup /etc/ssl/openssl.cnf
 restic -r /srv/repo check

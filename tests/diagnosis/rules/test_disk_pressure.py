@@ -2,11 +2,15 @@
 
 import pytest
 
+from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
 from bcon_exporter.model.facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import Severity
 from tests.diagnosis.judging import case, severity, symptom
 from tests.factories import container, exited, logs
+
+CATALOGUE = load_catalogue()
 
 
 @pytest.mark.parametrize(
@@ -22,8 +26,14 @@ def test_a_full_disk_in_the_log_is_an_error(text: str) -> None:
     assert severity(RULE, container(logs=logs(text))) is Severity.ERROR
 
 
-def test_used_up_file_watches_are_no_full_disk() -> None:
-    assert severity(RULE, container(logs=logs("inotify_add_watch failed: No space left on device"))) is None
+def test_used_up_file_watches_are_disk_pressure_and_said_to_be_no_full_disk() -> None:
+    watches = "inotify_add_watch failed: No space left on device"
+
+    assert severity(RULE, container(logs=logs(watches))) is Severity.ERROR
+    assert [hit.signature.id for event in find_events(logs(watches).lines, CATALOGUE) for hit in event.hits] == [
+        "disk_inotify"
+    ]
+    assert "not full" in CATALOGUE.by_id["disk_inotify"].explanation
 
 
 @pytest.mark.parametrize(("used", "expected"), [(0.899, None), (0.90, None), (0.901, Severity.ERROR)])
