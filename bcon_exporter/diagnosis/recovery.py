@@ -10,6 +10,7 @@ _RECOVERED = compile_pattern(
     "(?i)"
     r"\b(?:re-?)?connected(?: successfully)?(?: to| after| with|!|\.|,|\"|$)|\b(?:is |was )?connected\b.*after"
     r"|connection (?:to \S+ )?(?:has been |was |is )?(?:re-?)?(?:established|restored|succeeded|successful|recovered)"
+    r"|\b(?:initiali[sz]ation|login|handshake|migration) (?:was |is )?successful\b"
     r"|connection (?:to \S+ )?(?:is )?(?:ok|up)\b|successfully (?:re-?)?connected|is UP\b"
     r"|(?:is|are|came|back) (?:now )?(?:up|online|available|ready|reachable|back|alive|healthy)\b"
     r"|\brecovered\b|\brestored\b|succeeded (?:at|after|on|in)|(?:retry|attempt) #?\d+ (?:of \d+ )?(?:succeeded|ok)"
@@ -23,7 +24,7 @@ _RECOVERED = compile_pattern(
 _READY = compile_pattern(
     "(?i)"
     r"ready (?:to accept|for) connections|(?:server )?start(?:up)? complete|\bready (?:in \d|for start up)"
-    r"|\bstarted .* in \[?[\d.]+\]? ?(?:s|ms|sec|milli|seconds)|(?:now )?listening (?:on|at|for)\b"
+    r"|\bstarted .* in \[?[\d.]+\]? ?(?:s|ms|sec|milli|seconds)|(?:now )?listening (?:on|at|for)\b|\blisten(?:ing)?: \w+://"
     r"|server (?:is )?(?:started|running|listening|ready)|waiting for (?:connections|logs|messages|jobs)"
     r"|fully up and running|entered RUNNING state|application started|ready to (?:serve|accept|handle|receive)"
     r"|Startup of .* complete|init process complete"

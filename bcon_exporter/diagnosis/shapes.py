@@ -7,6 +7,7 @@ TRIGGERS: tuple[str, ...] = (
     r"core dumped|^(?:ERRO|FATA|PANI)\[|\bFTL\b|\bCRT\b|(?i:exit(?:ed)? (?:with )?(?:code|status)|(?:by|on) signal)",
     r"(?i)unable to|cannot|can't|could not|couldn't|unhandled|uncaught|\bdied\b|crashed|terminating with",
     r" at \S+\.(?:pl|pm|cgi|t) line \d|CRASH REPORT|SUPERVISOR REPORT| E! |\[[EF]\] |^\[[EC] |^\(C\) ",
+    r"^\s*(?:\[[✗✘]\]|[✗✘❌])",
     r'"(?:level|lvl)": ?"?(?:[56]0|[3]|[45]\d0)\b|"s": ?"[EF]"',
     r"^[EF]\d{4,6} \d\d:\d\d:|^<[0-3]>|^%[0-3]\||^\d{4}-\d\d-\d\dT\S+ [EF] |HTTP/[\d.]+\" 5\d\d |\| 5\d\d \|",
     r"\((?:\w+::)*\w+(?:Invalid|NotFound|Refused|Timeout|Failed)\)$|^[a-z_]\w*(?:\.\w+)*\.\w*"
@@ -33,6 +34,7 @@ _TRACE_HEADS = (
     r"^\[\w*Error(?: \[\w+\])?\]:? |^\{\"errors?\": ?[\[{]",
 )
 _SENTENCES = (
+    r"^\s*(?:\[[✗✘]\]|[✗✘❌]) ",
     r"^(?:[\w./@-]+: )?(?:Uncaught |Unhandled |Caused by: |--> |---> )?(?:[\w$]+(?:\.|::))*\w*(?:Exception|Error)"
     r"(?::|$| )",
     r"(?i)^(?:\S+: |\[[^\]]*\] ?|[\d:.,TZ/+-]+ ){0,4}(?:error|fatal|critical|failed|failure|emergency|panic)\b",

@@ -16,6 +16,7 @@ REFUSED = "ERROR dial tcp db:5432: connect: connection refused"
         "INFO connection to db restored",
         "INFO db is now available",
         "INFO retry 2 succeeded",
+        "[I] ORM engine initialization successful!",
         "wait-for-it.sh: db:5432 is available after 3 seconds",
         "343:S 01 Mar 2026 10:00:00.000 * MASTER <-> REPLICA sync: Finished with success",
         "INFO [Consumer groupId=g] Successfully joined group with generation 5",
@@ -47,6 +48,7 @@ def test_a_service_that_got_ready_counts_only_where_it_says_so() -> None:
     news = Recoveries(LineBuffer([REFUSED, "INFO Started Application in 3.2 seconds"]))
 
     assert news.follow(0, ready_counts=True)
+    assert Recoveries(LineBuffer([REFUSED, "[I] Listen: http://0.0.0.0:3000"])).follow(0, ready_counts=True)
     assert not news.follow(0, ready_counts=False)
 
 

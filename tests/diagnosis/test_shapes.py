@@ -21,6 +21,8 @@ FAILURES = [
     "TypeError: x is not a function",
     "jinja2.exceptions.TemplateNotFound: index.html",
     "telegram.error.Unauthorized: Unauthorized",
+    "  [✗] the list cannot be read",
+    "❌ boot",
 ]
 HARMLESS = [
     "Error tracking is disabled",

@@ -64,6 +64,10 @@ FAILURES = [
     (MISSING, "warning/Task: command for object 'shop' terminated with exit code 127, output:"),
     (MISSING, "Mod 'Till' (till) requires any version of mod shop, which is missing!"),
     (DISK, "Error: ENOSPC: System limit for number of file watchers reached, watch '/srv'"),
+    (NETWORK, "com.mongodb.MongoSocketOpenException: Exception opening socket"),
+    (NETWORK, "[error] [net] connection #42 timeout after 10 seconds to: es:9200"),
+    (MISSING, "Could not find com.example:shop:1.0."),
+    (CONFIG, "[critical] Failed to start the shop: Invalid value of option 'hosts'"),
     (CONFIG, 'level=error msg="ACME challenge not specified, please select TLS or HTTP"'),
     (CONFIG, 'level=error msg="entryPoint \\"websecure\\" doesn\'t exist" routerName=shop'),
 ]
@@ -99,6 +103,11 @@ HARMLESS = [
     "port 5173 is in use, trying another one...",
     "1.234: [GC (Allocation Failure) [PSYoungGen: 65536K->1234K(76288K)], 0.01 secs]",
     "exception reporting: disabled",
+    "The shop is not installed - only a limited number of commands are available",
+    "[E 2026-01-01 12:00:00.000 ServerApp] 404 GET /static/x.js (10.0.0.5) 1.2ms referer=None",
+    "java.lang.IllegalArgumentException: Invalid character found in method name [0x16 0x03].",
+    "F, [2026-01-01T12:00:00.000000 #1] FATAL -- : [abc]   ",
+    "[h264 @ 0x55d0c8a0] error while decoding MB 12 30, bytestream -5",
 ]
 
 
