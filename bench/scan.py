@@ -24,7 +24,7 @@ NAMES = {
     "naive": "docker-py loop, 32 threads",
     "raw": "the same requests as below, raw sockets",
     "api": "bcon-exporter, Engine API alone",
-    "cgroup": "bcon-exporter, cgroup files readable",
+    "cgroup": "bcon-exporter, cgroup and log files readable",
 }
 REPETITIONS = {"naive": 1, "raw": 5, "api": 5, "cgroup": 9}
 

@@ -61,10 +61,10 @@ def naive_threads(host: str) -> Iterator[Callable[[], int]]:
     client.close()
 
 
-def ours(host: str, cgroup_root: Path) -> Iterator[Callable[[], int]]:
+def ours(host: str, options: HostOptions) -> Iterator[Callable[[], int]]:
     """Our own snapshot, as the scheduler takes it: events, list, what changed, usage, logs."""
     raise_open_files_limit()
-    docker_host = DockerHost(Endpoint(host), HostOptions(cgroup_root=cgroup_root), Sealer.random())
+    docker_host = DockerHost(Endpoint(host), options, Sealer.random())
     docker_host.start()
 
     def scan() -> int:
@@ -84,14 +84,14 @@ def ours(host: str, cgroup_root: Path) -> Iterator[Callable[[], int]]:
 
 
 def ours_by_cgroup(host: str) -> Iterator[Callable[[], int]]:
-    """With readable cgroup files."""
-    yield from ours(host, Path("/sys/fs/cgroup"))
+    """With readable cgroup files, and log files whose size can be seen: as root on the host."""
+    yield from ours(host, HostOptions())
 
 
 def ours_by_api(host: str) -> Iterator[Callable[[], int]]:
     """With the Engine API alone."""
     with tempfile.TemporaryDirectory() as empty:
-        yield from ours(host, Path(empty))
+        yield from ours(host, HostOptions(cgroup_root=Path(empty), log_files=False))
 
 
 def raw_fan_out(host: str) -> Iterator[Callable[[], int]]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from typing import TYPE_CHECKING
 
+from bcon_exporter import right_of_way
 from bcon_exporter.right_of_way import AnsweringSelector, RightOfWay
 from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    import pytest
 
 CONTAINERS = 50
 
@@ -34,11 +39,7 @@ def test_a_scan_gets_through_a_flood_of_requests() -> None:
     way = RightOfWay()
     way.take()
 
-    def scan() -> None:
-        for _ in range(CONTAINERS):
-            way.let_pass()
-
-    thread = threading.Thread(target=scan, daemon=True)
+    thread = threading.Thread(target=_scan, args=(way,), daemon=True)
     thread.start()
     thread.join(10)
 
@@ -66,3 +67,48 @@ def test_the_event_loop_has_the_right_of_way_while_it_answers_and_not_while_it_s
 
     assert seen[0] is True
     assert len(seen) == 2
+
+
+def test_a_scan_waits_for_a_request_that_nobody_has_taken_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(right_of_way, "LONGEST_WAIT_SECONDS", 60.0)
+    way = RightOfWay()
+    client, server = socket.socketpair()
+    with client, server:
+        way.watch(server.fileno())
+        way.let_pass()  # nothing has come
+        client.send(b"x")
+        scan = threading.Thread(target=_scan, args=(way,), daemon=True)
+        wait_until(lambda: way.is_called, "the request to come")
+        scan.start()
+        scan.join(0.2)
+        assert scan.is_alive()
+        server.recv(1)
+        way.take()
+        way.give_back()
+        scan.join(10)
+        assert not scan.is_alive()
+
+
+def test_a_scan_waits_no_longer_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(right_of_way, "LONGEST_WAIT_SECONDS", 0.01)
+    way = RightOfWay()
+    client, server = socket.socketpair()
+    with client, server:
+        client.send(b"x")
+        way.watch(server.fileno())
+        _scan(way)
+        assert way.is_called
+
+
+def test_a_closed_loop_calls_nobody() -> None:
+    way = RightOfWay()
+    selector = AnsweringSelector(way)
+    selector.close()
+
+    assert not way.is_called
+    way.let_pass()
+
+
+def _scan(way: RightOfWay) -> None:
+    for _ in range(CONTAINERS):
+        way.let_pass()

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bcon_exporter.docker_host.decode import Element
+from bcon_exporter.docker_host.log_mark import LogMark
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.parse import (
     Placement,
@@ -32,6 +33,7 @@ class Known:
         logs_done: It has ended and its last lines were read; nothing more will come.
         log_tail: With how many lines, and how far back, its log was first read.
         logs_refused: Why its log cannot be read at all (log driver none).
+        log_mark: What its log file looked like before the last read; None when that cannot be seen.
     """
 
     listed: Element
@@ -44,6 +46,7 @@ class Known:
     log_tail: int = 0
     log_window_seconds: float = 0.0
     logs_refused: str | None = None
+    log_mark: LogMark | None = None
 
 
 class Inventory:

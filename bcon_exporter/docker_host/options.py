@@ -21,6 +21,7 @@ class HostOptions:
         log_bytes_per_container: Longer answers keep their newest part.
         log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
         usage_window_seconds: Usage is the mean over this time.
+        log_files: Look at the size of log files, where they can be seen, before a log is asked for.
         parallel: Connections for inspect and logs. Requests are sent ahead, so few keep the engine as busy as many;
             two, so that a container whose log hangs holds up no more than half. Stats use one for each container.
         depth: Requests sent ahead on each of those; each time some are sent, the engine and we wake up.
@@ -39,6 +40,7 @@ class HostOptions:
     usage_window_seconds: float = 60.0
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
+    log_files: bool = True
     parallel: int = 2
     depth: int = 32
     stats_connections: int = 512

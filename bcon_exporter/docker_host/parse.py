@@ -65,28 +65,32 @@ _FROM_INSPECT = ("oom_killed", "restart_count", "restart_policy", "tty", "log_dr
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a container's processes are to be found; read from inspect, no fact for rules.
+    """Where a container's processes and files are to be found; read from inspect, no fact for rules.
 
     Attributes:
         pid: In the engine's pid namespace; None when it does not run.
         cgroup_parent: As configured; "" for the engine's default.
         own_network: False when it has none, or shares the host's or another container's.
+        log_file: On the engine's host, an absolute path; None of a log driver that writes no file of its own.
     """
 
     pid: int | None
     cgroup_parent: str
     own_network: bool
+    log_file: str | None
 
 
 def parse_placement(inspected: Any) -> Placement:
-    """Read what finding cgroup files needs."""
+    """Read what finding files of a container needs."""
     host_config = get_object(inspected, "HostConfig")
     pid = get_int(get_object(inspected, "State"), "Pid")
     network = get_text(host_config, "NetworkMode") or ""
+    log_file = get_text(inspected, "LogPath") if type(inspected) is dict else None
     return Placement(
         pid=pid if pid and pid > 0 else None,
         cgroup_parent=get_text(host_config, "CgroupParent") or "",
         own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
+        log_file=log_file if log_file and log_file.startswith("/") else None,
     )
 
 

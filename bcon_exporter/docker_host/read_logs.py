@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.failures import UnreadableLogError
 from bcon_exporter.docker_host.inventory import Inventory, Known
+from bcon_exporter.docker_host.log_mark import LogMark, look_at_log
 from bcon_exporter.docker_host.logs import LogCursors
 from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
@@ -22,16 +24,19 @@ def read_logs_of_all(
     """Read the new log lines of all containers of a scan; return each one's window of lines."""
     found: dict[str, LogFacts] = {}
     wanted = []
+    marks: dict[str, LogMark | None] = {}
     for container_id in scan.present():
         known = inventory.known[container_id]
         _widen(known, cursors, scan)
-        kept = _settled(known, cursors)
+        mark = _look(known) if session.options.log_files else None
+        kept = _settled(known, cursors, scan, mark)
         if kept is not None:
             found[container_id] = kept
         elif (reason := _refusal(known)) is not None:
             scan.unread.setdefault(container_id, {})["logs"] = reason
         else:
             wanted.append(container_id)
+            marks[container_id] = mark
 
     def take(container_id: str, outcome: Outcome) -> None:
         if scan.is_gone(container_id, outcome):
@@ -41,6 +46,7 @@ def read_logs_of_all(
             _note_failure(known, scan, outcome)
             return
         found[container_id] = _take(known, cursors, scan, outcome.body)
+        known.log_mark = marks[container_id]
 
     not_asked = session.gate("logs", wanted, lambda ids: _ask(session, cursors, scan, ids, take))
     for container_id, reason in not_asked.items():
@@ -48,9 +54,18 @@ def read_logs_of_all(
     return found
 
 
-def _settled(known: Known, cursors: LogCursors) -> LogFacts | None:
-    """Return the lines of a container whose log cannot have grown."""
+def _look(known: Known) -> LogMark | None:
+    facts, placement = known.facts, known.placement
+    if not facts.is_running or placement is None:
+        return None
+    return look_at_log(placement.log_file, facts.log_driver, facts.id, monotonic())
+
+
+def _settled(known: Known, cursors: LogCursors, scan: Scan, mark: LogMark | None) -> LogFacts | None:
+    """Return the lines of a container whose log has not grown."""
     driver = known.facts.log_driver
+    if known.log_mark is not None and known.log_mark.still_holds(mark):
+        return cursors.kept(known.facts.id, since=_since(known, scan), driver=driver)
     if known.facts.state is ContainerState.CREATED:
         return LogFacts(lines=(), driver=driver)
     if known.logs_done and not known.facts.is_running:
@@ -71,7 +86,8 @@ def _widen(known: Known, cursors: LogCursors, scan: Scan) -> None:
     if wants.log_tail > known.log_tail or wants.log_window_seconds > known.log_window_seconds:
         if known.log_tail:
             cursors.forget((known.facts.id,))
-        known.log_tail, known.log_window_seconds, known.logs_done = wants.log_tail, wants.log_window_seconds, False
+        known.log_tail, known.log_window_seconds = wants.log_tail, wants.log_window_seconds
+        known.logs_done, known.log_mark = False, None
 
 
 def _ask(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 
-BY_API_ONLY = HostOptions(cgroup_root=Path("/nonexistent"), probe_interval_seconds=0.0)
+BY_API_ONLY = HostOptions(cgroup_root=Path("/nonexistent"), log_files=False, probe_interval_seconds=0.0)
 
 
 @contextmanager

@@ -11,9 +11,12 @@ from bcon_exporter.clock import utc_now
 from bcon_exporter.docker_host import HostOptions
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
 from tests.docker.hosts import by_name, open_host, scan
+from tests.docker.recording_proxy import RecordingProxy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bcon_exporter.docker_host import DockerHost
     from bcon_exporter.model.facts import LogLine
     from tests.docker.conftest import TestEngine
@@ -38,6 +41,31 @@ def test_until_and_since_cut_the_log_where_they_say(engine: TestEngine) -> None:
         assert all(line.at is not None and middle is not None and line.at < middle for line in between.lines)
         nothing = host.read_logs(full, tail=10, since=utc_now() + timedelta(hours=1), until=None)
         assert nothing.lines == ()
+
+
+def test_only_a_log_that_has_grown_is_asked_for_again(engine: TestEngine, tmp_path: Path) -> None:
+    for name, driver in (("quiet", "json-file"), ("spoken", "json-file"), ("other", "local")):
+        script = "echo first; while [ ! -e /tmp/go ]; do sleep 0.1; done; echo second; sleep 600"
+        engine.docker("run", "-d", "--name", name, "--log-driver", driver, engine.image, "sh", "-c", script)
+    with RecordingProxy(tmp_path / "proxy.sock", engine.socket) as proxy, open_host(proxy.host, HostOptions()) as host:
+        ids = {name: host.resolve(name) for name in ("quiet", "spoken", "other")}
+        wait_until(lambda: _texts(host) == {name: ["first"] for name in ids}, "everybody's first line")
+
+        def asked() -> set[str]:
+            before = len(proxy.requests)
+            _texts(host)
+            return {name for name in ids for one in proxy.requests[before:] if f"/{ids[name]}/logs" in one.target}
+
+        assert asked() == {"other"}  # of that driver's file we know nothing
+        engine.docker("exec", "spoken", "touch", "/tmp/go")
+        wait_until(lambda: _texts(host)["spoken"] == ["first", "second"], "the second line")
+        assert asked() == {"other"}
+        assert _texts(host) == {"quiet": ["first"], "spoken": ["first", "second"], "other": ["first"]}
+
+
+def _texts(host: DockerHost) -> dict[str, list[str]]:
+    found = by_name(scan(host))
+    return {name: [line.text for line in one.logs.lines] for name, one in found.items() if one.logs is not None}
 
 
 def read_whole(host: DockerHost, container_id: str) -> tuple[LogLine, ...] | None:

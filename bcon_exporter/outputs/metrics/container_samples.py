@@ -99,6 +99,7 @@ def _symptom_lines(subjects: Iterable[Subject]) -> Iterator[str]:
     """0 or 1 for every symptom that was judged; history (severity info) is 0."""
     name = _family("symptom").name
     for one in subjects:
+        let_pass()
         report = one.report
         if not report.symptoms and not report.not_evaluated and not report.rule_errors:
             yield _NO_SYMPTOM.replace(_LABELS_GO_HERE, one.labels)

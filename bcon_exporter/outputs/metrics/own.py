@@ -1,9 +1,10 @@
 """The exporter's own state, read live at each scrape: bcon_up must not be as old as the last scan."""
 
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from itertools import accumulate
 
 from bcon_exporter.docker_host.requests_count import DURATION_BUCKETS_SECONDS, EndpointCounts
@@ -12,6 +13,7 @@ from bcon_exporter.outputs.metrics.writing import Samples, family_samples, label
 from bcon_exporter.store import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.tools import Context
 
+_DURATIONS = BY_NAME["bcon_docker_request_duration_seconds"]
 Row = tuple[tuple[str | None, ...], float | None]
 
 
@@ -64,6 +66,7 @@ class OwnState:
         self._insecure_bind = insecure_bind
         self._alerting = alerting
         self._reload: tuple[bool, datetime] = (True, loaded_at)
+        self._written: dict[str, tuple[tuple[Row, ...], Samples]] = {}
 
     def interval_seconds(self, name: ScanName) -> float:
         """Return a scan's interval in force."""
@@ -76,8 +79,19 @@ class OwnState:
     def samples(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> tuple[Samples, ...]:
         """Return all families of source "own"; see `rows`."""
         requests = self._context().host.requests().endpoints
-        plain = (_one(name, rows) for name, rows in self.rows(statuses, series_dropped).items())
-        return (*plain, *_request_samples(requests))
+        rows = {
+            **self.rows(statuses, series_dropped),
+            "bcon_docker_requests_total": [((name,), counts.requests) for name, counts in requests.items()],
+            "bcon_docker_request_failures_total": [((name,), counts.failures) for name, counts in requests.items()],
+        }
+        return (*(self._write(name, tuple(each)) for name, each in rows.items()), _durations(requests))
+
+    def _write(self, name: str, rows: tuple[Row, ...]) -> Samples:
+        """Write a family, unless it is as at the last scrape: most are, and writing them all takes half of a scrape."""
+        known = self._written.get(name)
+        if known is None or known[0] != rows:
+            known = self._written[name] = (rows, family_samples(BY_NAME[name], rows))
+        return known[1]
 
     def rows(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> dict[str, Iterable[Row]]:
         """Return the families, but for those on requests, as label values and numbers.
@@ -125,30 +139,18 @@ class OwnState:
         }
 
 
-def _one(name: str, rows: Iterable[Row]) -> Samples:
-    return family_samples(BY_NAME[name], rows)
-
-
 def _timestamp(at: datetime | None) -> float | None:
     return None if at is None else at.timestamp()
 
 
-def _request_samples(endpoints: Mapping[str, EndpointCounts]) -> tuple[Samples, ...]:
-    durations = BY_NAME["bcon_docker_request_duration_seconds"]
-    lines = (
-        line for endpoint, counts in endpoints.items() for line in _histogram_lines(durations.name, endpoint, counts)
-    )
-    return (
-        _one("bcon_docker_requests_total", (((name,), counts.requests) for name, counts in endpoints.items())),
-        _one("bcon_docker_request_failures_total", (((name,), counts.failures) for name, counts in endpoints.items())),
-        Samples(durations, tuple(lines)),
-    )
+def _durations(endpoints: Mapping[str, EndpointCounts]) -> Samples:
+    return Samples(_DURATIONS, tuple(_histogram(endpoint, counts) for endpoint, counts in endpoints.items()))
 
 
-def _histogram_lines(name: str, endpoint: str, counts: EndpointCounts) -> Iterator[str]:
-    labels = label_set(("endpoint",), (endpoint,))
+@lru_cache(maxsize=64)
+def _histogram(endpoint: str, counts: EndpointCounts) -> str:
+    name, labels = _DURATIONS.name, label_set(("endpoint",), (endpoint,))
     bounds = (*(repr(bound) for bound in DURATION_BUCKETS_SECONDS), "+Inf")
-    for bound, below in zip(bounds, accumulate(counts.buckets), strict=True):
-        yield f'{name}_bucket{{{labels},le="{bound}"}} {below}\n'
-    yield f"{name}_sum{{{labels}}} {number(counts.seconds)}\n"
-    yield f"{name}_count{{{labels}}} {sum(counts.buckets)}\n"
+    below = zip(bounds, accumulate(counts.buckets), strict=True)
+    buckets = "".join(f'{name}_bucket{{{labels},le="{bound}"}} {number_below}\n' for bound, number_below in below)
+    return f"{buckets}{name}_sum{{{labels}}} {number(counts.seconds)}\n{name}_count{{{labels}}} {sum(counts.buckets)}\n"
