@@ -9,7 +9,7 @@ from rich.text import Text
 
 from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, Urgency
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, Status
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
 from bcon_exporter.outputs.text_style import (
     DIM,
     SEVERITY_STYLES,
@@ -38,6 +38,8 @@ def show_host(report: DiagnoseAllReport, *, healthy_too: bool = False) -> Render
     parts: list[RenderableType] = [_headline(report), Text()]
     roots = [plain(told, "bold cyan") for told in tell_roots(report)]
     parts += [*roots, Text()] if roots else []
+    if not report.reports:  # the tool's own answer has a line of each
+        parts += map(_summary_line, report.summaries)
     for one in report.reports:
         if one.status != "healthy" or healthy_too:
             parts += [show_container(one, brief=True), Text()]
@@ -86,6 +88,11 @@ def _title(report: DiagnosisReport) -> Text:
     if report.uptime is not None:
         state = f"{state} for {show_seconds(report.uptime)}"
     return join([status, name_text(report.container_name, "bold"), name_text(where, DIM), Text(state, style=DIM)])
+
+
+def _summary_line(summary: ContainerHealthSummary) -> Text:
+    status = Text(f" {summary.status.upper()} ", style=STATUS_STYLES[summary.status])
+    return join([status, name_text(summary.container_name, "bold"), plain(summary.top_issue or "")])
 
 
 def _symptom_rows(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +12,7 @@ from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.findings import ServiceDrift, Suggestion, Urgency
 from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
 from bcon_exporter.model.reports import (
+    ContainerHealthSummary,
     ContainerInfo,
     ContainerLogs,
     ContainerStats,
@@ -73,9 +75,9 @@ def write_markdown(value: Any) -> str:
 def _small(value: Any) -> Iterable[str]:
     match value:
         case ContainerInfo():
-            return _pairs(value.name, value.model_dump(mode="json", exclude_none=True, exclude={"name"}))
+            return _pairs(value.name, value.model_dump(exclude_none=True, exclude={"name"}))
         case HealthCheck():
-            return _pairs("bcon-exporter", value.model_dump(mode="json", exclude_none=True))
+            return _pairs("bcon-exporter", value.model_dump(exclude_none=True))
         case ContainerLogs():
             times = (f"{show_time(one.timestamp)}  " if one.timestamp else "" for one in value.entries)
             messages = (one.message for one in value.entries)
@@ -103,15 +105,37 @@ def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 def _pairs(title: str, fields: dict[str, Any]) -> list[str]:
-    told = {key.replace("_", " "): value for key, value in fields.items() if value not in ({}, [])}
-    rows = ((escape(key), escape(str(value))) for key, value in told.items())
-    return [f"# {escape(title)}", "", *_rows(("what", "value"), rows)]
+    told = (
+        (key.removesuffix("_seconds").replace("_", " "), _cell(value))
+        for key, value in fields.items()
+        if value not in ({}, ())
+    )
+    return [f"# {escape(title)}", "", *_rows(("what", "value"), told)]
+
+
+def _cell(value: Any) -> str:
+    """Return a field's value, escaped; of a mapping each pair on a line of its own."""
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return show_seconds(value)
+        case datetime():
+            return show_time(value)
+        case dict():
+            return "<br>".join(f"{escape(str(key))}: {_cell(one)}" for key, one in sorted(value.items()))
+        case None:
+            return "-"
+        case _:
+            return escape(str(value))
 
 
 def _host(report: DiagnoseAllReport) -> list[str]:
     counts = f"{report.critical} critical, {report.error} error, {report.warning} warning, {report.healthy} healthy"
     lines = [f"# {report.total_containers} containers: {counts}", "", show_time(report.timestamp)]
     lines += [line for told in tell_roots(report) for line in ("", f"**{escape(told[:1].upper() + told[1:])}**")]
+    if report.summaries and not report.reports:  # the tool's own answer has a line of each
+        lines += ["", *map(_summary, report.summaries)]
     for one in report.reports:
         if one.status != "healthy":
             lines += ["", *_container(one, "##")]
@@ -119,6 +143,11 @@ def _host(report: DiagnoseAllReport) -> list[str]:
         lines += ["", f"Not read: {escape(what)}: {escape(reason)}"]
     lines += [line for told in tell_unjudged(report) for line in ("", f"Not judged: {escape(told)}")]
     return lines
+
+
+def _summary(summary: ContainerHealthSummary) -> str:
+    issue = f": {escape(summary.top_issue)}" if summary.top_issue else ""
+    return f"- **{escape(summary.container_name)}** ({summary.status}){issue}"
 
 
 def _container(report: DiagnosisReport, level: str) -> list[str]:
@@ -224,10 +253,14 @@ def _notes(difference: ServiceDrift) -> str:
 
 def _list(containers: tuple[ContainerInfo, ...]) -> list[str]:
     rows = (
-        (escape(one.name), one.state.value, escape(one.status), escape(one.image), escape(one.compose_project or ""))
+        (
+            escape(one.name),
+            one.state.value,
+            *map(escape, (one.status, one.image, one.compose_project or "", one.compose_service or "", one.id)),
+        )
         for one in containers
     )
-    return _rows(("name", "state", "status", "image", "project"), rows)
+    return _rows(("name", "state", "status", "image", "project", "service", "id"), rows)
 
 
 def _stats(stats: tuple[ContainerStats, ...]) -> list[str]:
@@ -237,10 +270,12 @@ def _stats(stats: tuple[ContainerStats, ...]) -> list[str]:
             show_percent(one.cpu_percent),
             show_size(one.memory_usage_bytes),
             show_percent(one.memory_percent),
+            *map(show_size, (one.network_rx_bytes, one.network_tx_bytes, one.block_read_bytes, one.block_write_bytes)),
         )
         for one in stats
     )
-    return _rows(("name", "CPU", "memory", "of limit"), rows)
+    head = ("name", "CPU", "memory", "of limit", "net in", "net out", "read", "written")
+    return _rows(head, rows)
 
 
 def _alerts(report: AlertsReport) -> list[str]:

@@ -23,12 +23,15 @@ from bcon_exporter.model.findings import (
 )
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.reports import (
+    ContainerHealthSummary,
+    ContainerInfo,
     ContainerLogs,
     ContainerStats,
     DiagnoseAllReport,
     DiagnosisReport,
     DriftReport,
     DriftStatus,
+    HealthCheck,
     LogEntry,
     RootCause,
 )
@@ -157,6 +160,53 @@ def test_the_host_says_where_to_begin_in_both_forms() -> None:
     facts = host(report()).model_copy(update={"roots": (root,)})
     assert "begin with db: its trouble explains that of api, web" in text_of(facts)
     assert "**Begin with db: its trouble explains that of api, web**" in render_markdown(facts)
+
+
+def test_a_host_without_full_reports_shows_its_summaries_in_both_forms() -> None:
+    """`call diagnose_all` has a line of each container and no more."""
+    one = ContainerHealthSummary(container_id="a" * 12, container_name="api", status="error", top_issue="it *ended*")
+    facts = host(report()).model_copy(update={"reports": (), "summaries": (one,)})
+    assert text_of(facts).splitlines()[-1].split() == ["ERROR", "api", "it", "*ended*"]
+    assert render_markdown(facts).endswith("\n- **api** (error): it \\*ended\\*\n")
+    assert render_markdown(host(report()).model_copy(update={"summaries": (one,)})).count("api") == 1
+
+
+def test_markdown_shows_values_as_people_write_them() -> None:
+    """No Python and no JSON: yes and no, times as everywhere, of labels and ports one a line."""
+    info = ContainerInfo.model_validate(
+        {
+            "id": "a" * 12,
+            "name": "web",
+            "image": "shop:1",
+            "state": "running",
+            "status": "Up",
+            "created": NOON,
+            "ports": {"80/tcp": "8080", "53/udp": None},
+            "labels": {"team": "<b>shop"},
+            "oom_killed": False,
+        }
+    )
+    lines = render_markdown(info).splitlines()
+    assert "| created | 2026-01-01 12:00:00 UTC |" in lines
+    assert "| ports | 53/udp: -<br>80/tcp: 8080 |" in lines
+    assert "| labels | team: \\<b\\>shop |" in lines
+    assert "| oom killed | no |" in lines
+    health = HealthCheck.model_validate(
+        {
+            "status": "healthy",
+            "docker_connected": True,
+            "docker_version": "20",
+            "timestamp": NOON,
+            "message": "well",
+            "version": "1",
+            "endpoints": {"stats": False, "list": True},
+            "state_database": "file",
+            "last_diagnose_age_seconds": 90.0,
+        }
+    )
+    lines = render_markdown(health).splitlines()
+    assert "| endpoints | list: yes<br>stats: no |" in lines
+    assert "| last diagnose age | 1 min |" in lines
 
 
 def test_the_host_view_is_brief_and_one_container_is_told_in_full() -> None:
