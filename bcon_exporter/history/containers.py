@@ -25,6 +25,7 @@ class KnownContainers:
         self._counted: dict[str, Counted] = {}
         self._rows: dict[str, Row] = {}
         self._gap_began: datetime | None = None
+        self._gap_ended: datetime | None = None
         self._missing: tuple[Missing, ...] | None = None
         rows = database.query("SELECT container_id, identity, restart_count, started_at FROM containers")
         for container_id, identity, restart_count, started_at in rows:
@@ -40,9 +41,12 @@ class KnownContainers:
         """Take whose past it belongs to, as an event says."""
         self._identities[container_id] = identity
 
-    def expect_losses(self, gap_began: datetime) -> None:
-        """Compare restart counts at the next two snapshots: events have been lost since `gap_began`."""
-        self._gap_began, self._missing = gap_began, None
+    def expect_losses(self, gap_began: datetime, gap_ended: datetime | None = None) -> None:
+        """Compare restart counts at the next two snapshots: events have been lost since `gap_began`.
+
+        Of `gap_ended` we know only where the events go on before anything was seen to be lost: at the first look.
+        """
+        self._gap_began, self._gap_ended, self._missing = gap_began, gap_ended, None
 
     def infer(
         self, containers: tuple[ContainerFacts, ...], lifecycles: Lifecycles
@@ -61,7 +65,8 @@ class KnownContainers:
         for missing in self._missing:
             events = lifecycles.past_of(missing.identity).events
             told = [e.at for e in events if e.action == "start" and e.container_id == missing.container_id]
-            found.extend((missing.identity, event) for event in infer_restarts(missing, told, self._gap_began))
+            inferred = infer_restarts(missing, told, self._gap_began, self._gap_ended)
+            found.extend((missing.identity, event) for event in inferred)
         self._gap_began = self._missing = None
         return tuple(found)
 

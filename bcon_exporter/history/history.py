@@ -15,6 +15,7 @@ from bcon_exporter.history.first_seen import FirstSeen
 from bcon_exporter.history.identity import identity_of_event
 from bcon_exporter.history.last_lines import cap_lines
 from bcon_exporter.history.lifecycles import Lifecycles
+from bcon_exporter.history.past import HOUR
 from bcon_exporter.history.retention import Retention
 from bcon_exporter.history.schema import to_micros
 from bcon_exporter.history.usage_memory import UsageMemory
@@ -81,7 +82,11 @@ class History:
                 self._containers.note_identity(event.container_id, identity)
                 overlaps = not self._lifecycles.add(identity, event) or overlaps
             before = self._coverage.observed_until
-            if self._coverage.take(batch, now, overlaps=overlaps) and before is not None:
+            lost = self._coverage.take(batch, now, overlaps=overlaps)
+            if before is None and batch.covers_since is not None:
+                # The engine remembers 256 events; a container that is younger than an hour has counted the others.
+                self._containers.expect_losses(now - HOUR, batch.covers_since)
+            elif lost and before is not None:
                 self._containers.expect_losses(before)
             self._write(self._lifecycles.take_pending(now), now)
 

@@ -62,18 +62,27 @@ def find_missing(
     return tuple(found)
 
 
-def infer_restarts(missing: Missing, told: Iterable[datetime], gap_began: datetime) -> tuple[LifecycleEvent, ...]:
+def infer_restarts(
+    missing: Missing, told: Iterable[datetime], gap_began: datetime, gap_ended: datetime | None = None
+) -> tuple[LifecycleEvent, ...]:
     """Return events for the restarts that no event told of, evenly spread over the gap up to the last known start.
 
     Their true times are lost; that they lie between the gap's begin and the last start is sure.
+
+    Args:
+        missing: The container and how far its count has grown.
+        told: Times of its starts that events did tell.
+        gap_began: Since when events were lost.
+        gap_ended: From when on all events are known; None when the last start may still lie in the gap.
     """
     seen = sum(missing.since < at <= missing.started_at + _LATE for at in told)
     lost = min(missing.restarts - seen, INFERRED_AT_MOST)
     began = max(gap_began, missing.since)
-    step = (missing.started_at - began) / lost if lost > 0 else timedelta()
+    ended = min(missing.started_at, gap_ended or missing.started_at)
+    if lost <= 0 or ended <= began:
+        return ()
+    step = (ended - began) / lost
     return tuple(
-        LifecycleEvent(
-            at=missing.started_at - step * n, action=INFERRED_RESTART, container_id=missing.container_id, name=""
-        )
+        LifecycleEvent(at=ended - step * n, action=INFERRED_RESTART, container_id=missing.container_id, name="")
         for n in reversed(range(lost))
     )

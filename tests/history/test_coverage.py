@@ -145,6 +145,29 @@ def test_nothing_is_inferred_without_a_gap() -> None:
         assert past_of(history, looping(count)).restarts_total == 0
 
 
+def first_look(count: int, *, created_minutes_ago: float) -> tuple[int, int]:
+    """Return restarts in total and within the last hour after a first start: the ring told of three restarts."""
+    history = open_history()
+    seen = looping(count, started_at=ago(5), created_at=ago(minutes=created_minutes_ago))
+    for n in range(3):
+        told = crash_loop(3, last=ago(5), every_seconds=40) if n == 0 else ()
+        history.record_events(batch(*told, since=ago(minutes=2)), NOON + n * MINUTE)
+        past = past_of(history, seen, NOON + n * MINUTE)
+    return past.restarts_total, sum(at > ago(minutes=58) for at in past.restarts)
+
+
+def test_at_the_first_look_a_young_containers_count_tells_of_what_the_ring_has_forgotten() -> None:
+    assert first_look(12, created_minutes_ago=50) == (12, 12)
+
+
+def test_at_the_first_look_an_older_count_may_be_of_any_hour() -> None:
+    assert first_look(12, created_minutes_ago=61) == (3, 3)
+
+
+def test_at_the_first_look_what_the_ring_tells_in_full_is_not_counted_twice() -> None:
+    assert first_look(3, created_minutes_ago=50) == (3, 3)
+
+
 def test_restarts_that_events_did_tell_are_not_inferred_again(tmp_path: Path) -> None:
     known_until_noon(tmp_path / "state.db", looping(3))
     again = open_history(tmp_path / "state.db")

@@ -22,7 +22,7 @@ def _judge(case: Case) -> Verdict:
         if missing_facts(case.container, ("restart_policy",)) and case.container.state is not ContainerState.RESTARTING:
             # Starts by hand of a container without a policy look the same until the policy is known.
             return unknown(case, LOOP, ("restart_policy",))
-        return _counted(case, len(restarts))
+        return _counted(case, max(len(restarts), _counted_by_engine(case)))
     if _covers_window(case):
         return None
     return _hint(case)
@@ -35,6 +35,15 @@ def _covers_window(case: Case) -> bool:
         return False
     since = case.now - timedelta(seconds=case.thresholds.restart_window_seconds)
     return lifecycle.complete and lifecycle.observed_since <= max(since, case.container.created_at)
+
+
+def _counted_by_engine(case: Case) -> int:
+    """How many restarts the engine itself counts within the window; 0 where its count may reach back further."""
+    return (case.container.restart_count or 0) if _is_young(case) else 0
+
+
+def _is_young(case: Case) -> bool:
+    return case.now - case.container.created_at <= timedelta(seconds=case.thresholds.restart_window_seconds)
 
 
 def _counted(case: Case, count: int) -> Symptom:
@@ -105,19 +114,17 @@ def _is_quiet(case: Case) -> bool:
 
 
 def _from_count(case: Case, count: int) -> Symptom:
-    young = case.now - case.container.created_at <= timedelta(seconds=case.thresholds.restart_window_seconds)
     crash = last_crash(case.container)
     code = crash.exit_code if crash is not None else None if case.is_running else case.container.exit_code
     severity = Severity.ERROR if code == 0 else Severity.CRITICAL
     started = case.container.started_at
     if case.well and started is not None and case.now - started >= timedelta(seconds=STEADY_SECONDS):
         severity = Severity.WARNING  # as services do after a reboot, until what they need is there
-    description = (
-        f"The engine restarted it {count} times since its last start by hand, the last time a short while ago."
-    )
+    last = "a short while" if started is None else in_seconds((case.now - started).total_seconds())
+    description = f"The engine restarted it {count} times since its last start by hand, the last time {last} ago."
     evidence = (f"RestartCount {count}", "" if code is None else f"last exit code {explain_exit(code)}")
     symptom = case.symptom(LOOP, severity, description, *(text for text in evidence if text))
-    confidence = 0.95 if young else 0.8 if case.container.state is ContainerState.RESTARTING else 0.6
+    confidence = 0.95 if _is_young(case) else 0.8 if case.container.state is ContainerState.RESTARTING else 0.6
     return symptom.model_copy(update={"confidence": confidence})
 
 

@@ -56,6 +56,14 @@ def test_restarts_by_hand_are_none() -> None:
     assert severity(RULE, container(lifecycle=lifecycle(exits=exits))) is None
 
 
+@pytest.mark.parametrize(("created_minutes_ago", "told"), [(59, "9 times"), (61, "3 times")])
+def test_a_young_containers_restarts_are_those_that_the_engine_counts(created_minutes_ago: float, told: str) -> None:
+    """The ring of events may reach back over a part of a busy loop only; an older count may be of another hour."""
+    facts = container(lifecycle=restarted(3, 2, 1), restart_count=9, created_at=ago(minutes=created_minutes_ago))
+
+    assert symptom(RULE, facts).description.startswith(f"It restarted {told} within 60 min")
+
+
 def test_starts_are_not_called_a_loop_before_the_restart_policy_is_known() -> None:
     unread = {"restart_policy": "the engine did not answer in time"}
     facts = container(lifecycle=looping(), restart_policy=None, unread=unread)
