@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 from bcon_exporter.catalogue.proof import find_flaw
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.signatures import Catalogue, Signature
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -120,7 +121,7 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
         # An unknown key is a typo of the one that is then missing: tell the typo.
         first = next((flaw for flaw in flaws if flaw["type"] == "extra_forbidden"), flaws[0])
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise _refusal(name, _line_of(text, first["loc"]), f"{where}: {first['msg']}") from None
+        raise _refusal(name, _line_of(text, first["loc"]), f"{where}: {tell_refusal(first)}") from None
     if prove:
         _prove(signatures, name, text)
     return signatures

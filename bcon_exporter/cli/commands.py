@@ -1,6 +1,7 @@
 """Every command: its arguments and what it asks of the tools."""
 
 from argparse import ArgumentParser
+from datetime import datetime
 from typing import Any
 
 from bcon_exporter import clock
@@ -23,6 +24,7 @@ from bcon_exporter.cli.parsing import Command, Invocation
 from bcon_exporter.cli.work import run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.model.inputs import FILTER_KEYS
+from bcon_exporter.model.refusals import EXAMPLE_TIME
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
 
@@ -151,19 +153,29 @@ def _logs(call: Invocation) -> int:
     payload = _given(
         container_id=given.container,
         tail=given.tail,
-        since=_moment(given.since),
-        until=_moment(given.until),
+        since=_moment("--since", given.since),
+        until=_moment("--until", given.until),
         timestamps=not given.no_timestamps,
     )
     return run_command_tool(call, "get_container_logs", payload)
 
 
-def _moment(raw: str | None) -> object:
-    """Return the time that "10m" (ago) means; any other text is the tool's to judge."""
+def _moment(flag: str, raw: str | None) -> datetime | None:
+    """Return the time that is written, or that "10m" (ago) means."""
+    if raw is None:
+        return None
     try:
-        return None if raw is None else clock.utc_now() - parse_duration(raw)
+        return clock.utc_now() - parse_duration(raw)
     except ValueError:
-        return raw
+        pass
+    try:
+        at = datetime.fromisoformat(raw)
+    except ValueError:
+        at = None
+    if at is None or at.tzinfo is None:
+        msg = f"{flag}: must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago, for example 10m"
+        raise SettingsError(msg, {"flag": flag})
+    return at
 
 
 def _untracked_arguments(parser: ArgumentParser) -> None:

@@ -1,13 +1,17 @@
 """What the tools accept. Everything not named here is refused; docs/api.md lists it."""
 
+import re
 from typing import Annotated, Literal, get_args
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.refusals import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
+
+_NUMBER = re.compile(r"\s*[-+]?[0-9.]*\s*")
 
 ContainerRef = Annotated[
     str,
@@ -16,6 +20,32 @@ ContainerRef = Annotated[
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
 ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
+
+
+def _check_whole(raw: object) -> object:
+    """Refuse true and false, which Python takes for 1 and 0; text is fine, as a query or a flag brings it."""
+    if isinstance(raw, bool):
+        raise ValueError(KINDS["int"])  # noqa: TRY004 -- what pydantic catches
+    return raw
+
+
+def _check_switch(raw: object) -> object:
+    """Refuse numbers; text is fine."""
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        raise ValueError(KINDS["bool"])  # noqa: TRY004
+    return raw
+
+
+def _check_moment(raw: object) -> object:
+    """Refuse numbers, also as text: pydantic would take them for seconds since 1970, whatever was meant."""
+    if isinstance(raw, int | float) or (isinstance(raw, str) and _NUMBER.fullmatch(raw)):
+        raise ValueError(KINDS["datetime"])
+    return raw
+
+
+Whole = Annotated[int, BeforeValidator(_check_whole)]
+Switch = Annotated[bool, BeforeValidator(_check_switch)]
+Moment = Annotated[UtcDatetime, BeforeValidator(_check_moment)]
 
 FilterKey = Literal[
     "ancestor", "exited", "health", "id", "label", "name", "network", "project", "service", "status", "volume"
@@ -26,7 +56,7 @@ FILTER_KEYS: tuple[str, ...] = get_args(FilterKey)
 class ListContainersInput(Frozen):
     """Input of list_containers."""
 
-    all: bool = Field(False, description="Stopped containers too")
+    all: Switch = Field(False, description="Stopped containers too")
     filters: dict[FilterKey, Annotated[str, StringConstraints(max_length=1024)]] | None = Field(
         None, description="All must match; name is any part of a name, label is key or key=value"
     )
@@ -42,10 +72,10 @@ class GetContainerLogsInput(Frozen):
     """Input of get_container_logs."""
 
     container_id: ContainerRef
-    tail: int = Field(100, ge=1, le=5000, description="Newest lines to return")
-    since: UtcDatetime | None = Field(None, description="Only lines at or after this time")
-    until: UtcDatetime | None = Field(None, description="Only lines before this time")
-    timestamps: bool = Field(True, description="Give each entry its time")
+    tail: Whole = Field(100, ge=1, le=5000, description="Newest lines to return")
+    since: Moment | None = Field(None, description="Only lines at or after this time")
+    until: Moment | None = Field(None, description="Only lines before this time")
+    timestamps: Switch = Field(True, description="Give each entry its time")
 
     @model_validator(mode="after")
     def _check_window(self) -> "GetContainerLogsInput":
@@ -80,8 +110,8 @@ class DiagnoseContainerInput(Frozen):
     """Input of diagnose_container."""
 
     container_id: ContainerRef
-    include_logs: bool = True
-    log_tail: int = Field(200, ge=1, le=5000, description="Newest log lines to analyse")
+    include_logs: Switch = True
+    log_tail: Whole = Field(200, ge=1, le=5000, description="Newest log lines to analyse")
 
 
 class ExplainErrorInput(Frozen):
@@ -91,13 +121,13 @@ class ExplainErrorInput(Frozen):
     error_pattern: Annotated[str, StringConstraints(min_length=1, max_length=256)] = Field(
         description="Literal text, or an RE2 pattern after the prefix `re:`"
     )
-    context_lines: int = Field(5, ge=0, le=50)
+    context_lines: Whole = Field(5, ge=0, le=50)
 
 
 class DiagnoseAllInput(Frozen):
     """Input of diagnose_all."""
 
-    include_healthy: bool = False
+    include_healthy: Switch = False
 
 
 class HealthCheckInput(Frozen):

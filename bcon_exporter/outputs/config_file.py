@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.refusals import tell_refusal
 
 _MAX_FILE_BYTES = 1024 * 1024
 Problem = dict[str, Any]
@@ -28,7 +29,7 @@ def describe_problem(problem: Problem) -> str:
     where = [str(part) for part in problem["loc"] if part != "[key]"]
     if problem["type"] == "extra_forbidden":
         return f"unknown key {'.'.join(where)}"
-    return f"{'.'.join(where) or 'the file'}: {str(problem['msg']).removeprefix('Value error, ')}"
+    return f"{'.'.join(where) or 'the file'}: {tell_refusal(problem)}"
 
 
 def load_config(path: Path, model: type[Config], describe: Callable[[Problem], str] = describe_problem) -> Config:

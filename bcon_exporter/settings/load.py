@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.settings.model import Settings
 from bcon_exporter.settings.sources import Source, env_name, read_environment, read_flags, read_yaml
 
@@ -74,8 +75,7 @@ def _one_line(error: ValidationError, origins: Mapping[str, str]) -> SettingsErr
     problems = error.errors(include_input=False, include_url=False, include_context=False)
     first = problems[0]
     path = [str(part).replace("_", "-") for part in first["loc"]]
-    message = str(first["msg"]).removeprefix("Value error, ")
-    message = message.replace("Input should be", "must be", 1)
+    message = tell_refusal(first)
     dotted = next((".".join(path[:n]) for n in range(len(path), 0, -1) if ".".join(path[:n]) in origins), None)
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     where = origins[dotted] if dotted else ""

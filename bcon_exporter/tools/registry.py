@@ -13,6 +13,7 @@ from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.tools.containers import CONTAINER_TOOLS
 from bcon_exporter.tools.context import Context
@@ -137,7 +138,7 @@ def parse_input(tool: Tool[Any], payload: object) -> Frozen:
 
 
 def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
-    """Return the field and what is wrong with it; pydantic's words where they are clear, never the value."""
+    """Return the field and what is wrong with it; never the value."""
     path = ".".join(clean_name(str(part))[:64] for part in item["loc"] if part != "[key]")
     match item["type"]:
         case "extra_forbidden":
@@ -147,8 +148,7 @@ def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
         case "missing":
             message = "is required"
         case _:
-            message = str(item["msg"]).removeprefix("Value error, ")
-            message = message.replace("Input should be", "must be", 1).replace("String should", "must", 1)
+            message = tell_refusal(item)
     return {"field": path, "message": message}
 
 

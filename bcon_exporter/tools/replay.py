@@ -22,6 +22,7 @@ from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningP
 from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.nearest import nearest_names
+from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
 
 SCHEMA_VERSION = 1
@@ -78,7 +79,7 @@ def read_snapshot(path: Path) -> HostSnapshot:
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"])[:120]
-        raise _bad(path, f"is broken at {where}: {first['msg']}") from None
+        raise _bad(path, f"is broken at {where}: {tell_refusal(first)}") from None
 
 
 def _bad(path: Path, what: str) -> InvalidInputError:

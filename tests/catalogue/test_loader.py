@@ -52,11 +52,11 @@ def test_a_shipped_id_is_replaced(tmp_path: Path) -> None:
         pytest.param(GOOD.replace("['gateway answered", "['gateway x did not answer"), 6, "ignores", id="too-wide"),
         pytest.param(GOOD.replace("'gateway (?P<peer>[a-z.]+) did not answer'", "'x*y*'"), 6, "empty line", id="empty"),
         pytest.param(GOOD.replace("?P<peer>", "?P<who>"), 6, "peer", id="unknown-group"),
-        pytest.param(GOOD.replace("  explanation", "  explanaton"), 9, "explanaton: Extra inputs", id="typo"),
+        pytest.param(GOOD.replace("  explanation", "  explanaton"), 9, "explanaton: is unknown here", id="typo"),
         pytest.param(GOOD + GOOD.split("\n", 1)[1], 12, "twice", id="id-twice"),
         pytest.param("signatures:\n- id: [unclosed\n", 3, "not valid YAML", id="not-yaml"),
-        pytest.param("- just a list\n", 1, "Input should be", id="another-shape"),
-        pytest.param("", None, "Input should be", id="empty-file"),
+        pytest.param("- just a list\n", 1, "must be", id="another-shape"),
+        pytest.param("", None, "must be", id="empty-file"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line: int | None, reason: str) -> None:

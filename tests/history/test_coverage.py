@@ -149,10 +149,10 @@ def first_look(count: int, *, created_minutes_ago: float) -> tuple[int, int]:
     """Return restarts in total and within the last hour after a first start: the ring told of three restarts."""
     history = open_history()
     seen = looping(count, started_at=ago(5), created_at=ago(minutes=created_minutes_ago))
+    history.record_events(batch(*crash_loop(3, last=ago(5), every_seconds=40), since=ago(minutes=2)), NOON)
     for n in range(3):
-        told = crash_loop(3, last=ago(5), every_seconds=40) if n == 0 else ()
-        history.record_events(batch(*told, since=ago(minutes=2)), NOON + n * MINUTE)
-        past = past_of(history, seen, NOON + n * MINUTE)
+        scan(history, seen, now=NOON + n * MINUTE)
+    past = past_of(history, seen, NOON + 2 * MINUTE)
     return past.restarts_total, sum(at > ago(minutes=58) for at in past.restarts)
 
 

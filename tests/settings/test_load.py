@@ -121,7 +121,7 @@ def test_an_unknown_variable_is_refused_with_a_near_match(variable: str, near: s
         ("log:\n  level: {a: [b]}\n", 2, "deeper"),
         ("scan:\n  deadline: 15\n", 2, "with its unit"),
         ("docker: {host: 5}\n", 1, "docker.host: is not a text"),
-        ("web: {allow-insecure: maybe}\n", 1, "web.allow-insecure: must be a valid boolean"),
+        ("web: {allow-insecure: maybe}\n", 1, "web.allow-insecure: must be true or false"),
         ("scan: {deadline: !!python/object:os.system 5}\n", 1, "cannot read"),
         ("&a scan: *a\n", 1, ""),
         ("\x00", 1, "not valid YAML"),

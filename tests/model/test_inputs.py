@@ -1,0 +1,55 @@
+"""Promise: a tool takes no value of another kind, and the refusal says in plain words what it takes."""
+
+from collections.abc import Mapping
+
+import pytest
+from pydantic import ValidationError
+
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.inputs import GetContainerLogsInput, ListContainersInput
+from bcon_exporter.model.refusals import tell_refusal
+
+
+def refusal(model: type[Frozen], given: Mapping[str, object]) -> str:
+    with pytest.raises(ValidationError) as caught:
+        model.model_validate(given)
+    return tell_refusal(dict(caught.value.errors()[0]))
+
+
+@pytest.mark.parametrize("tail", [True, 1.5, 1e30, "x", "1.5", None, [1]])
+def test_a_number_of_lines_is_a_whole_number(tail: object) -> None:
+    """Python itself would take true for 1."""
+    assert refusal(GetContainerLogsInput, {"container_id": "web", "tail": tail}) == "must be a whole number"
+
+
+@pytest.mark.parametrize("since", [1, 1.5, True, "1", "-5", " 17.0 ", "yesterday", "2026-13-01T00:00:00Z", {}])
+def test_a_time_is_written_as_one(since: object) -> None:
+    """A number would be taken for seconds since 1970, whatever was meant: the answer would be right for nobody."""
+    said = refusal(GetContainerLogsInput, {"container_id": "web", "since": since})
+    assert said == "must be a time with its zone, for example 2026-01-31T12:00:00Z"
+
+
+@pytest.mark.parametrize("switch", [1, 0, 1.0, "maybe", None, []])
+def test_a_switch_is_true_or_false(switch: object) -> None:
+    assert refusal(ListContainersInput, {"all": switch}) == "must be true or false"
+
+
+def test_text_as_a_query_or_a_flag_brings_it_is_taken() -> None:
+    given = GetContainerLogsInput.model_validate(
+        {"container_id": "web", "tail": "5", "timestamps": "false", "since": "2026-01-31T12:00:00Z"}
+    )
+    assert (given.tail, given.timestamps) == (5, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"filters": []}, "must be a mapping"),
+        ({"filters": {"name": 5}}, "must be text"),
+        ({"other": 1}, "is unknown here"),
+        ([], "must be a mapping"),
+    ],
+)
+def test_refusals_are_in_plain_words(given: Mapping[str, object], said: str) -> None:
+    assert refusal(ListContainersInput, given) == said
+    assert refusal(GetContainerLogsInput, {}) == "is missing"
