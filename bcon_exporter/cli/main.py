@@ -11,7 +11,7 @@ from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.own_commands import quiet_logging, version_line
 from bcon_exporter.cli.parsing import PROGRAM, find_command, parse
-from bcon_exporter.cli.screen import Screen
+from bcon_exporter.cli.screen import OutputError, Screen, write_out
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.interpreter import go_first_where_memory_runs_out
 from bcon_exporter.tools.envelope import failure
@@ -33,15 +33,23 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         return _fail(words, error)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read us has gone; Python would complain again when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # whoever read us has gone
+        _let_go_of_output()
         return Exit.PIPE_CLOSED
+    except OutputError as error:
+        _let_go_of_output()
+        sys.stderr.write(f"{PROGRAM}: {error}\n")
+        return Exit.FAILED
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes one line with an id
         incident = secrets.token_hex(4)
         _log.exception("command failed unexpectedly (id %s)", incident, exc_info=error)
         msg = f"an unexpected {type(error).__name__} happened (id {incident}); please report it"
         return _fail(words, InternalError(msg, {"id": incident}))
+
+
+def _let_go_of_output() -> None:
+    """Write no more to standard output: Python would complain again when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
@@ -59,10 +67,10 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
 
 def _without_command(words: list[str], environ: Mapping[str, str] | None) -> int:
     if "--version" in words:
-        sys.stdout.write(version_line() + "\n")
+        write_out(version_line() + "\n")
         return Exit.FINE
     if "-h" in words or "--help" in words:
-        sys.stdout.write(overview())
+        write_out(overview())
         return Exit.FINE
     if words:  # settings alone: `bcon-exporter --config.check` is meant for them
         check = next(one for one in COMMANDS if one.name == "check-config")

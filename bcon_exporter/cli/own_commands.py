@@ -14,7 +14,7 @@ from bcon_exporter import __version__
 from bcon_exporter.app import check_settings, run_daemon
 from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
-from bcon_exporter.cli.screen import Screen
+from bcon_exporter.cli.screen import Screen, write_out
 from bcon_exporter.cli.work import close_context, make_context
 from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
@@ -58,7 +58,7 @@ def check_config(call: Invocation) -> int:
 def _tell(call: Invocation, line: str, result: dict[str, object]) -> None:
     """Print one line, or in JSON a result in the envelope."""
     as_json = getattr(call.arguments, "format", "table") == "json"
-    sys.stdout.write(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
+    write_out(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
 
 
 def show_version(call: Invocation) -> int:
@@ -96,10 +96,22 @@ def _ask(settings: Settings) -> tuple[bool, str | None]:
     except (OSError, http.client.HTTPException) as error:
         if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
             return True, _NOT_ASKED
-        return False, f"no answer: {str(error) or type(error).__name__}"
+        return False, _tell_silence(error)
     finally:
         connection.close()
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
+
+
+def _tell_silence(error: Exception) -> str:
+    match error:
+        case ConnectionRefusedError():
+            return f"nothing listens there; is `{PROGRAM} serve` running at this address?"
+        case TimeoutError():
+            return f"no answer within {_ASK_SECONDS:g} s"
+        case OSError() if error.strerror:
+            return f"no answer: {error.strerror.lower()}"
+        case _:
+            return f"no answer: {str(error) or type(error).__name__}"
 
 
 def read_tls(settings: Settings) -> "TlsServerConfig | None":

@@ -12,6 +12,33 @@ from bcon_exporter.tools import Envelope
 _PIPE_WIDTH = 160
 
 
+class OutputError(Exception):
+    """Standard output cannot be written; BrokenPipeError, a reader that has gone, is none of these."""
+
+
+@contextmanager
+def _telling_failure() -> Iterator[None]:
+    """Turn the operating system's refusal into one that people understand."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        msg = f"the output cannot be written: {(error.strerror or type(error).__name__).lower()}"
+        raise OutputError(msg) from None
+
+
+def write_out(text: str) -> None:
+    """Write text to standard output as it is.
+
+    Raises:
+        OutputError: There is no room, for example.
+    """
+    with _telling_failure():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
 class Screen:
     """Standard output and standard error, in one of the three formats.
 
@@ -46,17 +73,17 @@ class Screen:
             self.write(render_markdown(value))
             return
         rendered = render_text(value, healthy_too=healthy_too)
-        if self._out.is_terminal:
-            self._out.print(rendered)
-            return
-        with self._out.capture() as captured:
-            self._out.print(rendered)
+        with _telling_failure():
+            if self._out.is_terminal:
+                self._out.print(rendered)
+                return
+            with self._out.capture() as captured:
+                self._out.print(rendered)
         self.write("".join(line.rstrip() + "\n" for line in captured.get().splitlines()))
 
     def write(self, text: str) -> None:
         """Write text as it is."""
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        write_out(text)
 
     def complain(self, error: BconError) -> None:
         """Write an error as one line."""

@@ -1,7 +1,7 @@
 """A person's word for a container → its full id, as the docker command line resolves it, with help. Pure."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bcon_exporter.docker_host.allowlist import is_valid_reference
@@ -37,12 +37,22 @@ def find_container(container: str, entries: Iterable[dict[str, Any]]) -> str:
         ContainerNotFoundError: There is none; `near_matches` names similar ones.
         InvalidInputError: It is malformed, or a prefix of several ids; `matches` names them.
     """
-    check_reference(container)
     names: dict[str, str] = {}
     for entry in entries:
         container_id = get_text(entry, "Id")
         if container_id:
             names[container_id] = _name(entry)
+    return find_among(container, names)
+
+
+def find_among(container: str, names: Mapping[str, str]) -> str:
+    """Return the full id that is meant, given every container's name by its full id.
+
+    Raises:
+        ContainerNotFoundError: There is none; `near_matches` names similar ones.
+        InvalidInputError: It is malformed, or a prefix of several ids; `matches` names them.
+    """
+    check_reference(container)
     if container in names:
         return container
     by_name = [container_id for container_id, name in names.items() if name == container]

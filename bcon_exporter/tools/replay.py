@@ -10,10 +10,9 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from bcon_exporter.docker_host import RequestCounts, Wants
+from bcon_exporter.docker_host import RequestCounts, Wants, find_among
 from bcon_exporter.errors import (
     ComposeFileNotFoundError,
-    ContainerNotFoundError,
     DockerConnectionError,
     InvalidInputError,
     PermissionDeniedError,
@@ -21,7 +20,6 @@ from bcon_exporter.errors import (
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
-from bcon_exporter.model.nearest import nearest_names
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
 
@@ -154,20 +152,8 @@ def find_container(snapshot: HostSnapshot, container: str) -> ContainerFacts:
         ContainerNotFoundError: There is none.
         InvalidInputError: Several ids begin so.
     """
-    for facts in snapshot.containers:
-        if container in (facts.name, facts.id):
-            return facts
-    matches = [facts for facts in snapshot.containers if facts.id.startswith(container)]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        names = tuple(facts.name for facts in matches)
-        msg = f"{len(matches)} containers have ids that begin with {container}; give more digits, or the name"
-        raise InvalidInputError(msg, {"container_id": container, "matches": names})
-    near = nearest_names(container, [facts.name for facts in snapshot.containers])
-    hint = f"; did you mean {near[0]}?" if near else ""
-    msg = f"there is no container {container}{hint}"
-    raise ContainerNotFoundError(msg, {"container_id": container, "near_matches": near})
+    by_id = {facts.id: facts for facts in snapshot.containers}
+    return by_id[find_among(container, {container_id: facts.name for container_id, facts in by_id.items()})]
 
 
 class SnapshotPast:

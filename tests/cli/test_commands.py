@@ -186,7 +186,7 @@ def test_every_tool_command_prints_every_format(run: Run, ailing: str, words: li
 def test_an_error_is_one_line_on_standard_error(run: Run, ailing: str) -> None:
     code, out, err = run("info", "jbo", "--from-snapshot", ailing)
     assert (code, out) == (4, "")
-    assert err == "bcon-exporter: there is no container jbo; did you mean job?\n"
+    assert err == "bcon-exporter: no container is named 'jbo', and no id begins so. Did you mean job?\n"
 
 
 def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
@@ -297,7 +297,9 @@ def test_checking_the_settings_says_ok_or_the_line(run: Run, tmp_path: Path) -> 
 def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
     code, _, err = run("healthcheck", "--web.listen-address", "127.0.0.1:1")
     assert code == 1
-    assert err.startswith("bcon-exporter: 127.0.0.1:1: no answer")
+    assert (
+        err == "bcon-exporter: 127.0.0.1:1: nothing listens there; is `bcon-exporter serve` running at this address?\n"
+    )
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one.group != "Daemon"], ids=lambda one: one.name)

@@ -40,6 +40,15 @@ def test_a_closed_pipe_is_no_error(file: str) -> None:
     assert process.returncode == 141
 
 
+@pytest.mark.parametrize("words", [["list", "--from-snapshot"], ["version"], ["--help"]], ids=lambda words: words[0])
+def test_a_full_disk_under_the_output_is_one_line(file: str, words: list[str]) -> None:
+    given = [*words, file] if "--from-snapshot" in words else words
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*COMMAND, *given], stdout=full, stderr=subprocess.PIPE, env=environment(), check=False)
+    assert done.stderr == b"bcon-exporter: the output cannot be written: no space left on device\n"
+    assert done.returncode == 4
+
+
 @pytest.fixture
 def heeding_ctrl_c() -> Iterator[None]:
     """Let children heed SIGINT, also where this run was started in the background, which ignores it."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.errors import BconError, ContainerNotFoundError, InvalidInputError
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import find_container, read_snapshot, snapshot_json, write_snapshot
@@ -101,4 +101,13 @@ def test_an_ambiguous_prefix_lists_its_matches() -> None:
     facts = snapshot(container(name="a", id="ab" * 32), container(name="b", id="ab" + "cd" * 31))
     with pytest.raises(InvalidInputError) as caught:
         find_container(facts, "ab")
-    assert caught.value.details["matches"] == ("a", "b")
+    assert caught.value.details["matches"] == [f"{'ab' * 6} a", f"ab{'cd' * 5} b"]
+
+
+def test_a_snapshot_is_asked_as_an_engine_is() -> None:
+    """By name, id and id prefix, in whatever case; with the same help where nothing is found."""
+    facts = snapshot(container(name="shop-api-1", id="ab" * 32), container(name="web", id="cd" * 32))
+    assert {find_container(facts, word).name for word in ("web", "cd" * 32, "cdc", "CDC")} == {"web"}
+    with pytest.raises(ContainerNotFoundError, match="Did you mean shop-api-1") as caught:
+        find_container(facts, "api")
+    assert caught.value.details["near_matches"] == ["shop-api-1"]
