@@ -36,10 +36,10 @@ def _value(content: bytes, key: bytes) -> int | None:
     return _to_int(content[at + len(key) : end if end >= 0 else None].strip())
 
 
-def _working_set(usage: int | None, stat: bytes | None, keys: tuple[bytes, ...]) -> int | None:
+def _working_set(usage: int | None, stat: bytes, keys: tuple[bytes, ...]) -> int | None:
     """Subtract the inactive page cache, as `docker stats` does."""
-    if usage is None or stat is None:
-        return usage
+    if usage is None:
+        return None
     for key in keys:
         inactive = _value(stat, key)
         if inactive is not None:
@@ -84,6 +84,7 @@ class _V1Files(_Files):
         cpu_stat = cpu_stat_file.read() or b""
         periods, throttled, throttled_time = (_value(cpu_stat, key) for key in _V1_CPU)
         read, written = _v1_blocks(blocks_file.read())
+        memory_stat = stat_file.read() or b""
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -91,7 +92,8 @@ class _V1Files(_Files):
             throttled_nanoseconds=throttled_time,
             periods=periods,
             throttled_periods=throttled,
-            memory_bytes=_working_set(memory, stat_file.read(), (b"total_inactive_file ", b"inactive_file ")),
+            memory_bytes=_working_set(memory, memory_stat, (b"total_inactive_file ", b"inactive_file ")),
+            active_cache_bytes=_value(memory_stat, b"total_active_file "),
             pids=_number(pids_file.read()),
             block_read_bytes=read,
             block_write_bytes=written,
@@ -111,6 +113,7 @@ class _V2Files(_Files):
         cpu = _value(content, b"usage_usec ")
         periods, throttled, throttled_usec = (_value(content, key) for key in _V2_CPU)
         read, written = _v2_blocks(blocks_file.read())
+        memory_stat = stat_file.read() or b""
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -118,7 +121,8 @@ class _V2Files(_Files):
             throttled_nanoseconds=None if throttled_usec is None else throttled_usec * 1000,
             periods=periods,
             throttled_periods=throttled,
-            memory_bytes=_working_set(memory, stat_file.read(), (b"inactive_file ",)),
+            memory_bytes=_working_set(memory, memory_stat, (b"inactive_file ",)),
+            active_cache_bytes=_value(memory_stat, b"active_file "),
             pids=_number(pids_file.read()),
             block_read_bytes=read,
             block_write_bytes=written,

@@ -8,6 +8,7 @@ from bcon_exporter.docker_host.usage import UsageSample
 _UNSIGNED_64 = 2**64
 # cgroup v1 and v2; the engine's own command line subtracts the same (docker/cli, since 20.10).
 _INACTIVE_KEYS = ("total_inactive_file", "inactive_file")
+_ACTIVE_KEYS = ("total_active_file", "active_file")
 
 
 def parse_stats(raw: Any) -> UsageSample | None:
@@ -39,6 +40,7 @@ def parse_stats(raw: Any) -> UsageSample | None:
         periods=_counter(throttling, "periods"),
         throttled_periods=_counter(throttling, "throttled_periods"),
         memory_bytes=memory_bytes,
+        active_cache_bytes=_first(get_object(memory, "stats"), _ACTIVE_KEYS),
         pids=pids,
         network_rx_bytes=received,
         network_tx_bytes=sent,
@@ -56,12 +58,12 @@ def _working_set(memory: dict[str, Any]) -> int | None:
     usage = _counter(memory, "usage")
     if usage is None:
         return None
-    details = get_object(memory, "stats")
-    for key in _INACTIVE_KEYS:
-        inactive = _counter(details, key)
-        if inactive is not None:
-            return usage - inactive if inactive < usage else usage
-    return usage
+    inactive = _first(get_object(memory, "stats"), _INACTIVE_KEYS) or 0
+    return usage - inactive if inactive < usage else usage
+
+
+def _first(raw: dict[str, Any], keys: tuple[str, ...]) -> int | None:
+    return next((value for value in (_counter(raw, key) for key in keys) if value is not None), None)
 
 
 def _network(networks: dict[str, Any]) -> tuple[int | None, int | None]:

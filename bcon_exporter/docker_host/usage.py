@@ -24,6 +24,7 @@ class UsageSample(NamedTuple):
         read_at: Aware UTC. With the engine's stats the engine's time, else ours.
         cpu_nanoseconds: Since the container's start, all CPUs together.
         memory_bytes: Working set, without inactive page cache.
+        active_cache_bytes: Page cache that is in use: part of `memory_bytes`, and given back when memory is short.
         periods: Scheduler periods in which it wanted to run; only with a CPU quota.
     """
 
@@ -34,6 +35,7 @@ class UsageSample(NamedTuple):
     periods: int | None = None
     throttled_periods: int | None = None
     memory_bytes: int | None = None
+    active_cache_bytes: int | None = None
     pids: int | None = None
     network_rx_bytes: int | None = None
     network_tx_bytes: int | None = None
@@ -172,6 +174,7 @@ class UsageWindows:
             cpu_throttled_seconds_total=_seconds(sample.throttled_nanoseconds),
             throttled_ratio=_throttled_ratio(first, newest),
             memory_usage_bytes=sample.memory_bytes,
+            memory_cache_bytes=sample.active_cache_bytes,
             memory_limit_bytes=own_limit,
             memory_ratio=_memory_ratio(window.rows[_MEMORY::_WIDTH], whole),
             pids=sample.pids,

@@ -143,6 +143,7 @@ class UsageFacts(Frozen):
         cpu_ratio: Mean share of those CPUs over `window_seconds`, 0.0 to 1.0; None with fewer than two samples.
         throttled_ratio: Throttled periods over all periods in the window, 0.0 to 1.0; None without a quota or samples.
         memory_usage_bytes: Newest working set, without inactive page cache, as `docker stats` shows it.
+        memory_cache_bytes: Page cache in use: a part of `memory_usage_bytes` that the kernel takes back when it has to.
         memory_limit_bytes: The container's own limit; None where it has none.
         memory_ratio: Mean working set over the limit, or over the host's memory where there is no limit.
         stale: True when this is the last known usage because the newest could not be read.
@@ -158,6 +159,7 @@ class UsageFacts(Frozen):
     cpu_throttled_seconds_total: float | None = None
     throttled_ratio: float | None = None
     memory_usage_bytes: int | None = None
+    memory_cache_bytes: int | None = None
     memory_limit_bytes: int | None = None
     memory_ratio: float | None = None
     pids: int | None = None

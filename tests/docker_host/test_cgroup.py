@@ -35,7 +35,10 @@ def make_v1(root: Path, path: str) -> None:
     write(root / "cpu" / path, {"cpu.stat": "nr_periods 3368\nnr_throttled 7\nthrottled_time 99\nnr_bursts 0\n"})
     write(
         root / "memory" / path,
-        {"memory.usage_in_bytes": "1000\n", "memory.stat": "inactive_file 1\ntotal_inactive_file 400\n"},
+        {
+            "memory.usage_in_bytes": "1000\n",
+            "memory.stat": "inactive_file 1\nactive_file 2\ntotal_inactive_file 400\ntotal_active_file 50\n",
+        },
     )
     write(root / "pids" / path, {"pids.current": "2\n"})
     write(
@@ -51,7 +54,7 @@ def make_v2(root: Path, path: str) -> None:
         {
             "cpu.stat": "usage_usec 17137201\nuser_usec 1\nnr_periods 3368\nnr_throttled 7\nthrottled_usec 99\n",
             "memory.current": "1000\n",
-            "memory.stat": "anon 1\ninactive_file 400\n",
+            "memory.stat": "anon 1\ninactive_file 400\nactive_file 50\n",
             "pids.current": "2\n",
             "io.stat": "8:0 rbytes=4096 wbytes=10 rios=1\n8:16 rbytes=1 wbytes=0\n",
         },
@@ -67,7 +70,8 @@ def test_v1_counters_are_read(tmp_path: Path) -> None:
     sample = reader(tmp_path).read(ID, "", None)
     assert sample is not None
     assert (sample.source, sample.cpu_nanoseconds, sample.throttled_nanoseconds) == ("cgroup", 17_137_201_997, 99)
-    assert (sample.periods, sample.throttled_periods, sample.memory_bytes, sample.pids) == (3368, 7, 600, 2)
+    assert (sample.periods, sample.throttled_periods, sample.pids) == (3368, 7, 2)
+    assert (sample.memory_bytes, sample.active_cache_bytes) == (600, 50)
     assert (sample.block_read_bytes, sample.block_write_bytes) == (4097, 10)
 
 
@@ -76,7 +80,8 @@ def test_v2_counters_are_read(tmp_path: Path) -> None:
     sample = reader(tmp_path).read(ID, "", None)
     assert sample is not None
     assert (sample.cpu_nanoseconds, sample.throttled_nanoseconds) == (17_137_201_000, 99_000)
-    assert (sample.periods, sample.throttled_periods, sample.memory_bytes, sample.pids) == (3368, 7, 600, 2)
+    assert (sample.periods, sample.throttled_periods, sample.pids) == (3368, 7, 2)
+    assert (sample.memory_bytes, sample.active_cache_bytes) == (600, 50)
     assert (sample.block_read_bytes, sample.block_write_bytes) == (4097, 10)
 
 

@@ -26,7 +26,7 @@ def make_stats(**changes: Any) -> dict[str, Any]:
             "cpu_usage": {"total_usage": 17_137_201_997},
             "throttling_data": {"periods": 3368, "throttled_periods": 7, "throttled_time": 99},
         },
-        "memory_stats": {"usage": 1000, "stats": {"total_inactive_file": 400, "inactive_file": 1}},
+        "memory_stats": {"usage": 1000, "stats": {"total_inactive_file": 400, "inactive_file": 1, "active_file": 50}},
         "networks": {"eth0": {"rx_bytes": 1602, "tx_bytes": 3}, "eth1": {"rx_bytes": 1, "tx_bytes": 1}},
     } | changes
 
@@ -38,6 +38,7 @@ def test_a_running_container_has_all_counters() -> None:
     assert sample.read_at.microsecond == 117890
     assert (sample.cpu_nanoseconds, sample.throttled_nanoseconds) == (17_137_201_997, 99)
     assert (sample.periods, sample.throttled_periods, sample.pids) == (3368, 7, 2)
+    assert sample.active_cache_bytes == 50
     assert (sample.network_rx_bytes, sample.network_tx_bytes) == (1603, 4)
     assert (sample.block_read_bytes, sample.block_write_bytes) == (4097, 10)
 

@@ -2,24 +2,38 @@
 
 from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import UsageFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
 def _judge(case: Case) -> Verdict:
     usage, limit = case.container.usage, case.thresholds.memory_ratio
-    if usage is None or usage.memory_ratio is None or usage.stale:
+    ratio = held_ratio(usage) if usage is not None else None
+    if usage is None or ratio is None or usage.stale:
         return unknown(case, SymptomType.HIGH_MEMORY, ("usage",))
-    if usage.memory_ratio <= limit:
+    if ratio <= limit:
         return None
     bound = usage.memory_limit_bytes
     whole = f"its limit of {in_bytes(bound)}" if bound else "the host's memory; it has no limit of its own"
-    description = f"Its working set is {in_percent(usage.memory_ratio)} of {whole}."
+    description = f"Its working set is {in_percent(ratio)} of {whole}."
+    held = (usage.memory_usage_bytes or 0) - (usage.memory_cache_bytes or 0)
     evidence = (
-        f"working set {in_bytes(usage.memory_usage_bytes)}, without page cache",
+        f"working set {in_bytes(held)}, without page cache",
         f"threshold {in_percent(limit)}",
     )
     return case.symptom(SymptomType.HIGH_MEMORY, Severity.WARNING, description, *evidence)
+
+
+def held_ratio(usage: UsageFacts) -> float | None:
+    """Mean memory that a container holds on to, as a share of what it may have: without page cache in use as well.
+
+    A database reads its files again and again: those pages are active, and yet the kernel gives them up first.
+    """
+    if usage.memory_ratio is None or not usage.memory_usage_bytes or not usage.memory_cache_bytes:
+        return usage.memory_ratio
+    cached = min(usage.memory_cache_bytes / usage.memory_usage_bytes, 1.0)
+    return usage.memory_ratio * (1 - cached)
 
 
 def _advise(_case: Case) -> Advice:
@@ -46,7 +60,8 @@ RULE = SymptomRule(
     needs=("usage",),
     judge=_judge,
     advise=_advise,
-    description="Mean working set is above thresholds.memory_ratio of the limit, or of the host's memory without one.",
+    description="Mean working set, without page cache of any kind, is above thresholds.memory_ratio of the limit, or "
+    "of the host's memory without one.",
     conditions=(("memory above {memory_ratio} of its limit, or of the host's memory without one", Severity.WARNING),),
     unknown_when="when memory could not be read, or is stale",
     causes=(

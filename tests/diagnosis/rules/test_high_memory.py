@@ -30,3 +30,15 @@ def test_says_whether_the_limit_is_its_own_or_the_host() -> None:
 
 def test_is_not_evaluated_when_memory_was_not_read() -> None:
     assert isinstance(ask(RULE, container(usage=usage(memory_ratio=None))), NotEvaluated)
+
+
+@pytest.mark.parametrize(("cached", "expected"), [(0, Severity.WARNING), (4, Severity.WARNING), (30, None)])
+def test_page_cache_in_use_is_no_memory_that_it_holds_on_to(cached: int, expected: Severity | None) -> None:
+    read = usage(
+        memory_ratio=0.94,
+        memory_limit_bytes=64 * 2**20,
+        memory_usage_bytes=60 * 2**20,
+        memory_cache_bytes=cached * 2**20,
+    )
+
+    assert severity(RULE, container(usage=read)) is expected
