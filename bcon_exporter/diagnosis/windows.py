@@ -7,6 +7,7 @@ from bcon_exporter.diagnosis.endings import Ending, EndKind
 from bcon_exporter.diagnosis.logs import LogEvent
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.lifecycle_rules import JITTER_SECONDS, STOPPING_SECONDS
 from bcon_exporter.model.thresholds import Thresholds
 
 
@@ -20,7 +21,21 @@ def counting_events(
     since = _since(container, ending, now, thresholds)
     if since is None:
         return ()
-    return tuple(event for event in events if event.at is None or event.at >= since)
+    until = stopping_since(container, now)
+    return tuple(
+        event for event in events if event.at is None or (event.at >= since and (until is None or event.at < until))
+    )
+
+
+def stopping_since(container: ContainerFacts, now: datetime) -> datetime | None:
+    """From when on a container that was listed as running is on its way out: what it says then is no news.
+
+    None when nobody asked it to stop, or when it goes on for so long that it did not care.
+    """
+    asked_at = container.lifecycle.stopping_since if container.lifecycle is not None else None
+    if asked_at is None or not container.is_running or now - asked_at > timedelta(seconds=STOPPING_SECONDS):
+        return None
+    return asked_at - timedelta(seconds=JITTER_SECONDS)
 
 
 def _since(container: ContainerFacts, ending: Ending, now: datetime, thresholds: Thresholds) -> datetime | None:
@@ -29,18 +44,22 @@ def _since(container: ContainerFacts, ending: Ending, now: datetime, thresholds:
         return None
     if ending.kind is EndKind.FAILED:
         return None if ending.aged else (ending.at or now) - window
-    earlier_end = _earlier_end(container)
-    if earlier_end is not None and _was_asked_to_restart(container):
-        return max(now - window, earlier_end)
-    return now - window
+    asked_end = _asked_end(container)
+    return now - window if asked_end is None else max(now - window, asked_end)
 
 
-def _was_asked_to_restart(container: ContainerFacts) -> bool:
-    """Whether the end before the present run was asked for: what it said while stopping is no news."""
+def _asked_end(container: ContainerFacts) -> datetime | None:
+    """The end before the present run, where it was asked for: what it said until then is no news.
+
+    One after `started_at` came after the container was listed: then it has been restarted meanwhile.
+    """
     if container.lifecycle is None or not container.lifecycle.exits:
-        return False
+        return None
     last = container.lifecycle.exits[-1]
-    return last.requested or last.shutdown
+    if not (last.requested or last.shutdown):
+        return None
+    ends = [at for at in (last.at, _earlier_end(container)) if at is not None]
+    return max(ends) if container.is_running and container.started_at is not None else None
 
 
 def _earlier_end(container: ContainerFacts) -> datetime | None:

@@ -207,7 +207,7 @@ class Lifecycles:
             telling = tell(own, circumstances, past.images)
         exits = make_exits(past, telling, container, circumstances, now)
         exits = self._add_lines(past, container, exits)
-        return make_facts(past, telling, container, exits, now)
+        return make_facts(past, telling, container, exits, circumstances, now)
 
     def _tell(self, past: Past, circumstances: Circumstances) -> Telling:
         key = (past.version, circumstances.shutdowns)

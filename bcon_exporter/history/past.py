@@ -20,6 +20,7 @@ from bcon_exporter.model.lifecycle_rules import (
     find_oom_kills,
     find_pause,
     find_restarts,
+    find_stopping,
     signal_of_exit,
 )
 from bcon_exporter.model.lifecycle_runs import Run, find_runs, order_of
@@ -84,6 +85,7 @@ class Past:
 class Telling:
     """What the events of an identity tell, before it is cut to windows."""
 
+    runs: tuple[Run, ...]
     exits: tuple[tuple[Run, ExitFacts], ...]
     restarts: tuple[tuple[str, datetime], ...]
     oom_kills: tuple[tuple[str, datetime], ...]
@@ -97,6 +99,7 @@ def tell(events: Iterable[LifecycleEvent], circumstances: Circumstances, images:
     runs = find_runs(ordered)
     exits = classify_exits(runs, circumstances)
     return Telling(
+        runs=runs,
         exits=exits,
         restarts=find_restarts(exits, runs, ordered, circumstances),
         oom_kills=find_oom_kills(ordered),
@@ -185,7 +188,12 @@ def was_stop_requested(
 
 
 def make_facts(
-    past: Past, telling: Telling, container: ContainerFacts, exits: list[tuple[str, ExitFacts]], now: datetime
+    past: Past,
+    telling: Telling,
+    container: ContainerFacts,
+    exits: list[tuple[str, ExitFacts]],
+    circumstances: Circumstances,
+    now: datetime,
 ) -> LifecycleFacts:
     """Return what is known, save for the coverage (`observed_since` is `now`)."""
     change = telling.image_change
@@ -197,6 +205,7 @@ def make_facts(
         restarts_total=past.restarts_total,
         oom_kills_total=past.oom_kills_total,
         stop_requested=was_stop_requested(telling, container, exits),
+        stopping_since=find_stopping(telling.runs, container.id, circumstances),
         paused_at=find_pause(past.events, container.id) if container.state is ContainerState.PAUSED else None,
         health_changes=tuple(at for at in telling.health_changes if is_recent(at, now, HOUR)),
         previous_image=change.previous if change else None,

@@ -88,6 +88,8 @@ class LifecycleFacts(Frozen):
         restarts: Times of restarts that nobody asked for, oldest first, the last 24 hours.
         oom_kills: Times of OOM kills, of the main or a child process, the last 24 hours.
         stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.
+        stopping_since: When the newest run was sent its stop signal, whether it has ended since or not; None when it
+            was not. A program that goes on all the same has it too.
         health_changes: Times at which health flipped between healthy and unhealthy, the last hour.
         paused_at: Of a paused container: since when; None when unknown.
         previous_image: The image before the last change of it, with its time in `image_changed_at`. Where only the id
@@ -103,6 +105,7 @@ class LifecycleFacts(Frozen):
     restarts_total: int = 0
     oom_kills_total: int = 0
     stop_requested: bool | None = None
+    stopping_since: UtcDatetime | None = None
     health_changes: tuple[UtcDatetime, ...] = ()
     paused_at: UtcDatetime | None = None
     previous_image: str | None = None

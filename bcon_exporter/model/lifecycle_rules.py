@@ -36,6 +36,9 @@ SHUTDOWN_EXIT_CODE = 255
 STOP_SECONDS = 30.0
 # An end with 0 or with the signal's own code may follow a stop signal after long graceful work.
 GRACEFUL_STOP_SECONDS = 600.0
+# So long what a program says after its stop signal is taken for its way out, where no end has come yet. One that goes
+# on after all is read in full again.
+STOPPING_SECONDS = 120.0
 REMOVAL_SECONDS = 10.0
 SELF_REMOVAL_SECONDS = 2.0
 KILL_SECONDS = 10.0
@@ -122,6 +125,23 @@ def _find_stop_kill(run: Run, end: LifecycleEvent, stop_signals: frozenset[int])
     return None
 
 
+def find_stopping(runs: Sequence[Run], container_id: str, circumstances: Circumstances) -> datetime | None:
+    """Return when a container's newest run was asked to stop, whether it has ended since or not; None when it was not.
+
+    Signals that follow each other closely are one request, made with the first. The engine reports a signal after it
+    has sent it.
+    """
+    run = next((each for each in reversed(runs) if each.container_id == container_id), None)
+    if run is None:
+        return None
+    stop_signals = STOP_SIGNALS | {circumstances.stop_signals.get(container_id, 15)}
+    since = None
+    for kill in reversed(run.kills):
+        if kill.signal in stop_signals and (since is None or is_near(kill.at, since, STOPPING_SECONDS)):
+            since = kill.at
+    return since
+
+
 def _ended_it(kill: LifecycleEvent, end: LifecycleEvent) -> bool:
     """Whether a signal sent through the engine is what the program died of; one that it handles (a reload) is not."""
     deadly = kill.signal == SIGKILL or kill.signal == signal_of_exit(end.exit_code)
@@ -173,7 +193,8 @@ def find_restarts(
     A restart counts when the end before it was neither asked for nor a shutdown's, and
     - the same container starts again within the engine's longest back-off, has (or may have) a restart policy,
       and no `restart` event marks it as somebody's; or
-    - it removed itself (`--rm`) and another container of the identity starts within a minute: a supervisor's loop.
+    - it failed and removed itself (`--rm`), and another container of the identity starts within a minute: a
+      supervisor's loop.
     A later or policy-less start of the same container, and any recreation by Compose, is somebody's doing.
     """
     facts = {id(run): exit_facts for run, exit_facts in exits}
@@ -218,7 +239,8 @@ def _find_supervised_restarts(runs: Sequence[Run], facts: Mapping[int, ExitFacts
         in_order = is_near(earlier.end.at, earlier.destroyed_at, SELF_REMOVAL_SECONDS)
         if in_order and later.created_at >= earlier.destroyed_at:
             end = facts.get(id(earlier))
-            if _is_crash(end, later.started_at, SUPERVISED_RESTART_SECONDS):
+            # One that ended well did its work: cron, a pipeline or a loop of a script starts the next, no supervisor.
+            if earlier.end.exit_code and _is_crash(end, later.started_at, SUPERVISED_RESTART_SECONDS):
                 found.add((later.started_at, later.container_id))
     return found
 

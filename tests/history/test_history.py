@@ -352,3 +352,10 @@ def test_totals_never_shrink(scenarios: list[str]) -> None:
             assert now[0] >= earlier[0]
             assert now[1] >= earlier[1]
             before[kept.name] = now
+
+
+def test_a_container_that_is_being_stopped_says_since_when(history: History) -> None:
+    history.record_events(batch(event(ago(60), "start"), event(ago(5), "kill", signal=15)), NOON)
+    assert past_of(history, container()).stopping_since == ago(5)
+    history.record_events(batch(event(ago(4), "die", exit_code=0), event(ago(3), "start")), NOON)
+    assert past_of(history, container()).stopping_since is None

@@ -17,10 +17,11 @@ from bcon_exporter.model.lifecycle_rules import (
     find_health_changes,
     find_image_change,
     find_oom_kills,
+    find_stopping,
     parse_signal,
     signal_of_exit,
 )
-from bcon_exporter.model.lifecycle_runs import sort_events
+from bcon_exporter.model.lifecycle_runs import find_runs, sort_events
 from tests.factories import NOON
 from tests.model.judged import HUP, KILL, QUIT, TERM, ends_of, event, restarts_of, verdicts
 from tests.model.recorded import SCENARIOS, of_container, of_service, recorded
@@ -295,3 +296,40 @@ def test_wild_events_give_sane_facts(events: list[LifecycleEvent]) -> None:
 def test_more_shutdowns_never_make_more_restarts(events: list[LifecycleEvent]) -> None:
     whole = Shutdown(NOON + timedelta(seconds=30), NOON + timedelta(seconds=60))
     assert set(restarts_of(events, Circumstances(shutdowns=(whole,)))) <= set(restarts_of(events))
+
+
+def stopping(events: list[LifecycleEvent], stop_signals: dict[str, int] | None = None) -> float | None:
+    """Seconds after NOON at which the container was asked to stop."""
+    found = find_stopping(find_runs(sort_events(events)), "c1", Circumstances(stop_signals or {}))
+    return None if found is None else (found - NOON).total_seconds()
+
+
+def test_a_stop_is_under_way_from_its_signal_on() -> None:
+    started = event(0, "start")
+    assert stopping([started]) is None
+    assert stopping([started, event(50, "kill", signal=TERM)]) == 50
+    assert stopping([started, event(50, "kill", signal=TERM), event(60, "kill", signal=KILL)]) == 50
+    assert stopping([started, event(50, "kill", signal=TERM), event(58, "kill", signal=TERM)]) == 50
+    assert stopping([started, event(50, "kill", signal=TERM), event(58, "die", exit_code=0)]) == 50
+
+
+def test_a_signal_that_it_outlived_is_no_part_of_a_later_stop() -> None:
+    assert stopping([event(0, "start"), event(50, "kill", signal=TERM), event(900, "kill", signal=TERM)]) == 900
+
+
+def test_neither_a_reload_nor_the_stop_of_an_earlier_run_is_one_under_way() -> None:
+    assert stopping([event(0, "start"), event(50, "kill", signal=HUP)]) is None
+    assert stopping([event(0, "start"), event(50, "kill", signal=HUP)], {"c1": HUP}) == 50
+    assert stopping([event(0, "start"), event(5, "kill", signal=TERM), event(6, "die"), event(7, "start")]) is None
+    assert stopping([event(0, "start", "c2"), event(5, "kill", "c2", signal=TERM)]) is None
+
+
+@pytest.mark.parametrize(("exit_code", "restarts"), [(0, 0), (1, 2)])
+def test_what_removes_itself_after_good_work_is_a_job_and_no_loop(exit_code: int, restarts: int) -> None:
+    events = []
+    for number in range(3):
+        name, at = f"c{number}", number * 10.0
+        events += [event(at, "create", name), event(at, "start", name)]
+        events += [event(at + 5, "die", name, exit_code=exit_code), event(at + 5.1, "destroy", name)]
+
+    assert len(restarts_of(events)) == restarts

@@ -4,7 +4,8 @@ import re
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
-from bcon_exporter.model.facts import HealthStatus, Probe
+from bcon_exporter.diagnosis.windows import stopping_since
+from bcon_exporter.model.facts import HealthFacts, HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -14,7 +15,7 @@ TIMED_OUT_CODE = -1
 
 def _judge(case: Case) -> Verdict:
     health = case.container.health
-    if health is None or health.status is not HealthStatus.UNHEALTHY:
+    if health is None or health.status is not HealthStatus.UNHEALTHY or _fails_on_its_way_out(case, health):
         return None
     failed = [probe for probe in health.probes if probe.exit_code != 0]
     outputs = [probe.output.strip() for probe in failed if probe.output.strip()]
@@ -23,6 +24,13 @@ def _judge(case: Case) -> Verdict:
     description = f"Its health check {count}{said if failed else '; what it printed was not read'}"
     evidence = [f"probe exit {probe.exit_code}: {quote(probe.output.strip()) or 'no output'}" for probe in failed[-3:]]
     return case.symptom(SymptomType.UNHEALTHY, Severity.ERROR, description, *evidence)
+
+
+def _fails_on_its_way_out(case: Case, health: HealthFacts) -> bool:
+    """Whether only probes failed that ended after it was asked to stop: it drains, and answers nobody any more."""
+    since = stopping_since(case.container, case.now)
+    failed = [probe for probe in health.probes if probe.exit_code != 0]
+    return since is not None and bool(failed) and all(probe.ended_at >= since for probe in failed)
 
 
 def _advise(case: Case) -> Advice:

@@ -80,3 +80,26 @@ def test_history_is_not_read_for_errors() -> None:
 
 def test_is_not_evaluated_without_logs() -> None:
     assert isinstance(ask(RULE, container(logs=None)), NotEvaluated)
+
+
+@pytest.mark.parametrize(
+    ("asked_ago", "expected"),
+    [pytest.param(4, None, id="on-its-way-out"), pytest.param(121, Severity.ERROR, id="goes-on-all-the-same")],
+)
+def test_what_it_says_after_its_stop_signal_is_no_news(asked_ago: float, expected: Severity | None) -> None:
+    facts = container(lifecycle=lifecycle(stopping_since=ago(asked_ago)), logs=logs("ERROR no", at=ago(asked_ago - 2)))
+
+    assert severity(RULE, facts) is expected
+
+
+def test_what_it_said_before_its_stop_signal_counts() -> None:
+    facts = container(lifecycle=lifecycle(stopping_since=ago(4)), logs=logs("ERROR no", at=ago(30)))
+
+    assert severity(RULE, facts) is Severity.ERROR
+
+
+def test_a_restart_on_request_while_the_host_is_read_leaves_no_errors() -> None:
+    """The list shows the earlier run, the events its end, the log its last words."""
+    past = lifecycle(exits=(ended(1, at=ago(3), requested=True),))
+
+    assert severity(RULE, container(lifecycle=past, logs=logs("ERROR no", at=ago(4)))) is None

@@ -6,7 +6,7 @@ from bcon_exporter.diagnosis.rules.unhealthy import RULE
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
-from tests.factories import container, exited, health, probe
+from tests.factories import ago, container, exited, health, lifecycle, probe
 
 BAD = health(HealthStatus.UNHEALTHY, failing_streak=4, probes=(probe(exit_code=1, output="db ping failed\n"),))
 
@@ -63,3 +63,11 @@ def test_a_check_of_which_only_the_status_is_known_is_told_without_a_count() -> 
     found = symptom(RULE, container(health=health(HealthStatus.UNHEALTHY)))
 
     assert found.description == "Its health check fails; what it printed was not read"
+
+
+@pytest.mark.parametrize(("probed_ago", "shown"), [(3, False), (20, True)])
+def test_a_container_that_drains_may_fail_its_probes(probed_ago: float, *, shown: bool) -> None:
+    checked = health(HealthStatus.UNHEALTHY, probes=(probe(exit_code=1, ended_ago=probed_ago),))
+    facts = container(health=checked, lifecycle=lifecycle(stopping_since=ago(10)))
+
+    assert (severity(RULE, facts) is not None) is shown
