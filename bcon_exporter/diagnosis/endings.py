@@ -7,6 +7,7 @@ from enum import StrEnum
 from bcon_exporter.diagnosis.shutdowns import STOP_LIKE_CODES, Moment
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.lifecycle_rules import SIGNAL_BASE, parse_signal
 from bcon_exporter.model.thresholds import Thresholds
 
 MATCH_SECONDS = 5
@@ -101,7 +102,9 @@ def _without_history(container: ContainerFacts, code: int) -> tuple[EndKind, boo
         return EndKind.FAILED, True
     if container.restart_policy in KEEPS_RUNNING:
         return EndKind.REQUESTED, False
-    return (EndKind.UNKNOWN if code in STOP_LIKE_CODES else EndKind.FAILED), False
+    own = parse_signal(container.stop_signal)
+    by_own_signal = own is not None and code == SIGNAL_BASE + own
+    return (EndKind.UNKNOWN if code in STOP_LIKE_CODES or by_own_signal else EndKind.FAILED), False
 
 
 def _known_exit(container: ContainerFacts) -> ExitFacts | None:
@@ -141,16 +144,30 @@ def ended_by_oom(container: ContainerFacts, end: ExitFacts | None) -> bool:
 
 
 def last_crash(container: ContainerFacts) -> ExitFacts | None:
-    """The newest end that history knows, when nobody asked for it and it failed."""
+    """The newest end that history knows, when nobody asked for it and it failed.
+
+    That of a container in whose place this one was put is over: somebody saw to it.
+    """
     if container.lifecycle is None or not container.lifecycle.exits:
         return None
     last = container.lifecycle.exits[-1]
+    if last.at < container.created_at and _was_put_in_place(container):
+        return None
     return None if last.requested or last.shutdown or not (last.exit_code or last.oom) else last
 
 
+def _was_put_in_place(container: ContainerFacts) -> bool:
+    """Whether nothing has restarted it since it was made, and it was not made by a supervisor's restart."""
+    past = container.lifecycle
+    return past is not None and all(at < container.created_at for at in past.restarts)
+
+
 def recent_restarts(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> tuple[datetime, ...]:
-    """Restarts within the window that nobody asked for, oldest first."""
-    if container.lifecycle is None:
+    """Restarts within the window that nobody asked for, oldest first.
+
+    Those of a container in whose place this one was put count once this one has to be restarted as well.
+    """
+    if container.lifecycle is None or _was_put_in_place(container):
         return ()
     since = now - timedelta(seconds=thresholds.restart_window_seconds)
     return tuple(at for at in container.lifecycle.restarts if since <= at <= now + timedelta(seconds=MATCH_SECONDS))

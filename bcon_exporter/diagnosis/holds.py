@@ -2,16 +2,18 @@
 
 - A usage symptom clears only after `clear_scans` scans in a row at least `clear_margin_ratio` below its threshold.
 - An event-like symptom is shown for at least `hold_scans` scans and at least `hold_seconds`, whichever is longer,
-  counted from when it was first shown. It is dropped at once when the container stops: its end then tells more.
+  counted from when it was first shown. It is dropped at once when the container stops: its end then tells more; and
+  after `hold_scans` when the log tells that what failed was retried with success (`keep_until_recovered`).
 - A symptom whose rule cannot be evaluated stays for `UNKNOWN_HOLD_SECONDS`: unknown is not healthy, nor ill for ever.
 - A symptom of severity info is history; it ends a hold.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from bcon_exporter.diagnosis.rules.high_memory import held_ratio
 from bcon_exporter.diagnosis.rules.pids_limit import pids_ratio
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
@@ -78,6 +80,15 @@ def hold_symptoms(
     return Step(tuple(sorted((*seen, *kept), key=lambda symptom: order.index(symptom.type))), after)
 
 
+def keep_until_recovered(
+    before: Holds, has_recovered: Callable[[SymptomType], bool], thresholds: Thresholds
+) -> dict[SymptomType, Hold]:
+    """Leave out what has been shown for its scans and is over, as the log tells."""
+    return {
+        kind: hold for kind, hold in before.items() if hold.scans < thresholds.hold_scans or not has_recovered(kind)
+    }
+
+
 def _renew(symptom: Symptom, before: Holds, now: datetime) -> Hold:
     earlier = before.get(symptom.type)
     if earlier is None:
@@ -118,7 +129,7 @@ def measured(symptom: SymptomType, container: ContainerFacts, thresholds: Thresh
         case SymptomType.HIGH_CPU:
             return (usage.cpu_ratio if usage else None), thresholds.cpu_ratio
         case SymptomType.HIGH_MEMORY:
-            return (usage.memory_ratio if usage else None), thresholds.memory_ratio
+            return (held_ratio(usage) if usage else None), thresholds.memory_ratio
         case SymptomType.CPU_THROTTLED:
             return (usage.throttled_ratio if usage else None), thresholds.throttled_ratio
         case SymptomType.PIDS_LIMIT:

@@ -1,5 +1,6 @@
 """Says what is wrong with the container at the other end of a failed connection, as seen from the failure."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -27,8 +28,8 @@ READY_SECONDS = 60
 BEFORE_SECONDS = 300
 """Up to here "so long before" says more than "so long ago"."""
 BUSY_RATIO = 0.9
-_GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT)
-"""Symptoms of a container that runs, in which it may not answer."""
+_GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT, SymptomType.NETWORK_ERROR)
+"""Symptoms of a container that runs, in which it may not answer: the last, when it lacks what it needs itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +68,17 @@ class Trouble:
     evidence: tuple[str, ...] = ()
 
 
-def trouble_of(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
-    """Why `other` did not answer at the time of `span`; None when it seems fine."""
+def trouble_of(
+    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None
+) -> Trouble | None:
+    """Why `other` did not answer `asking` at the time of `span`; None when it seems fine."""
     match other.state:
         case ContainerState.PAUSED:
             return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(other), around)}", confidence=0.9)
         case ContainerState.RESTARTING:
             return _restarting(other, around)
         case ContainerState.RUNNING:
-            return _running(other, span, around)
+            return _running(other, span, around, asking)
         case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
             return _stopped(other, span, around)
 
@@ -95,7 +98,7 @@ def _restarting(other: ContainerFacts, around: Around) -> Trouble:
     return Trouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
 
 
-def _running(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
+def _running(other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None) -> Trouble | None:
     if is_looping(other, around.now, around.thresholds):
         return _restarting(other, around)
     if other.health is not None and other.health.status is HealthStatus.UNHEALTHY:
@@ -103,7 +106,9 @@ def _running(other: ContainerFacts, span: Span, around: Around) -> Trouble | Non
         return Trouble(
             id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
         )
-    return _came_back(other, span, around) or _not_ready(other, span) or _ailing(other, around)
+    told = (_not_ready(other, span), _ailing(other, around, asking))
+    likeliest = max((one for one in told if one is not None), key=lambda one: one.confidence, default=None)
+    return _came_back(other, span, around) or likeliest
 
 
 def _came_back(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
@@ -145,12 +150,12 @@ def _not_ready(other: ContainerFacts, span: Span) -> Trouble | None:
     )
 
 
-def _ailing(other: ContainerFacts, around: Around) -> Trouble | None:
+def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None) -> Trouble | None:
     """It runs, but has a trouble of its own in which it may not answer."""
     bad = [
         one
         for one in around.symptoms.get(other.id, ())
-        if one.type in _GROUNDS and one.severity.rank >= Severity.ERROR.rank
+        if one.type in _GROUNDS and one.severity.rank >= Severity.ERROR.rank and not _is_about(asking, one)
     ]
     if bad:
         return Trouble(
@@ -165,6 +170,18 @@ def _ailing(other: ContainerFacts, around: Around) -> Trouble | None:
             id="dependency_overloaded", text=f"uses {in_percent(usage.cpu_ratio)} of its CPUs", confidence=0.6
         )
     return None
+
+
+def _is_about(asking: ContainerFacts | None, symptom: Symptom) -> bool:
+    """Whether it is the one who asks that a symptom's evidence names: then it is the same trouble, from its far end."""
+    if asking is None:
+        return False
+    networks = asking.networks or ()
+    names = {asking.name, *(network.ip_address or "" for network in networks)} - {""}
+    names |= {asking.compose.service} if asking.compose is not None else set()
+    return any(
+        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in names for text in symptom.evidence
+    )
 
 
 def _stopped(other: ContainerFacts, span: Span, around: Around) -> Trouble:
@@ -235,7 +252,8 @@ CAUSES = {
     "dependency_starting": "it was started only after the first failure, or is not healthy yet",
     "dependency_unhealthy": "the named peer is unhealthy",
     "dependency_paused": "it is paused",
-    "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids",
+    "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids, or it cannot reach what it "
+    "needs itself",
     "dependency_overloaded": "it uses all of its CPU",
 }
 """What this module names, and when: for the docs."""

@@ -112,7 +112,7 @@ def _of_troubles(
     others: Iterable[ContainerFacts], asking: ContainerFacts, around: Around, span: Span, line: str | None = None
 ) -> list[Finding]:
     """The trouble of the one that is meant; none as long as one replica of several is fine."""
-    troubles = [(other, trouble_of(other, span, around)) for other in others if other.id != asking.id]
+    troubles = [(other, trouble_of(other, span, around, asking)) for other in others if other.id != asking.id]
     told = [(other, trouble) for other, trouble in troubles if trouble is not None]
     if not told or len(told) < len(troubles):
         return []

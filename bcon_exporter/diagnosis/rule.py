@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, is_well
-from bcon_exporter.diagnosis.logs import LogEvent, find_events
+from bcon_exporter.diagnosis.logs import LogEvent, read_events
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
@@ -58,13 +58,23 @@ class Case:
         return is_well(self.container, self.now, self.thresholds)
 
     @cached_property
-    def events(self) -> tuple[LogEvent, ...]:
-        """The log events that count now; see `windows`."""
+    def _read(self) -> tuple[LogEvent, ...]:
+        """The log events of the time that counts, also those that recovered."""
         logs = self.container.logs
         if logs is None or not self.use_logs:
             return ()
-        found = find_events(logs.lines, self.catalogue)
+        found = read_events(logs.lines, self.catalogue)
         return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
+
+    @cached_property
+    def events(self) -> tuple[LogEvent, ...]:
+        """The log events that count now; see `windows`."""
+        return tuple(event for event in self._read if not event.recovered)
+
+    def has_recovered(self, symptom: SymptomType) -> bool:
+        """Whether the log shows `symptom` only in what was retried with success since."""
+        showing = [event for event in self._read if event.shows(symptom)]
+        return bool(showing) and all(event.recovered for event in showing)
 
     @cached_property
     def has_advice_from_log(self) -> bool:

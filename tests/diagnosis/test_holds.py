@@ -203,3 +203,13 @@ def test_a_held_symptom_keeps_pointing_to_its_root() -> None:
     assert host.report.root == "db"
     host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), after=10)
     assert host.report.root is None, "it was removed meanwhile"
+
+
+def test_what_was_retried_with_success_is_held_for_two_scans_and_no_longer() -> None:
+    refused, fine = "WARN connect to queue:5672: connection refused, retrying in 1s", "INFO connected to queue:5672"
+    host = Host()
+    failing, again = container(logs=logs(refused, at=NOON)), container(logs=logs(refused, fine, at=NOON))
+
+    assert host.scan(failing, after=3) == ("network_error", "log_error")
+    assert host.scan(again, after=3) == ("network_error", "log_error")
+    assert host.scan(again, after=3) == ()

@@ -146,3 +146,17 @@ def test_what_nobody_watched_is_history_after_a_day_whatever_the_policy() -> Non
     for age, expected in ((DAY, Severity.ERROR), (DAY + 1, Severity.INFO)):
         facts = exited(1, seconds_ago=age, restart_policy="on-failure:3", lifecycle=lifecycle(observed_since=NOON))
         assert severity(RULE, facts) is expected
+
+
+def test_the_crash_of_a_container_that_was_replaced_is_over() -> None:
+    past = lifecycle(exits=(ended(1, at=ago(20)),))
+
+    assert severity(RULE, container(created_at=ago(10), started_at=ago(10), lifecycle=past)) is None
+    assert severity(RULE, container(started_at=ago(10), lifecycle=past)) is Severity.WARNING
+
+
+def test_without_history_the_code_of_its_own_stop_signal_says_nothing_for_sure() -> None:
+    by_hup = exited(129, stop_signal="SIGHUP", lifecycle=None)
+
+    assert isinstance(ask(RULE, by_hup), NotEvaluated)
+    assert severity(RULE, exited(129, stop_signal="SIGTERM", lifecycle=None)) is Severity.ERROR

@@ -142,3 +142,11 @@ class TestRhythm:
 
         assert "the engine has given up: restart policy on-failure:3" in evidence
         assert not any("waited" in line for line in evidence)
+
+
+def test_a_loop_ends_with_the_container_that_is_put_in_its_place() -> None:
+    replaced = container(created_at=ago(10), started_at=ago(10), lifecycle=looping())
+    fails_too = container(created_at=ago(30), started_at=ago(10), lifecycle=looping(every_seconds=20))
+
+    assert severity(RULE, replaced) is None
+    assert severity(RULE, fails_too) is Severity.CRITICAL
