@@ -205,7 +205,7 @@ def find_restarts(
     for container_id, lives in by_container.items():
         if circumstances.policies.get(container_id) != "no":
             found.update(_find_policy_restarts(lives, facts))
-    found.update(_find_supervised_restarts(runs, facts))
+    found.update(_find_supervised_restarts(runs, facts, circumstances.policies))
     found.update(_find_inferred(events))
     return tuple((container_id, at) for at, container_id in sorted(found))
 
@@ -228,12 +228,16 @@ def _is_crash(end: ExitFacts | None, started_at: datetime, within_seconds: float
     return -JITTER_SECONDS <= (started_at - end.at).total_seconds() <= within_seconds
 
 
-def _find_supervised_restarts(runs: Sequence[Run], facts: Mapping[int, ExitFacts]) -> set[tuple[datetime, str]]:
+def _find_supervised_restarts(
+    runs: Sequence[Run], facts: Mapping[int, ExitFacts], policies: Mapping[str, str]
+) -> set[tuple[datetime, str]]:
     found = set()
     for earlier, later in pairwise(runs):
         if earlier.container_id == later.container_id or not (later.started_at and later.created_at):
             continue
-        removed_itself = earlier.destroyed_at and earlier.end and not earlier.kills
+        # One with a restart policy cannot remove itself: it was removed while it waited to be restarted.
+        may_remove_itself = policies.get(earlier.container_id, "no") == "no"
+        removed_itself = may_remove_itself and earlier.destroyed_at and earlier.end and not earlier.kills
         if not removed_itself or earlier.destroyed_at is None or earlier.end is None:
             continue
         in_order = is_near(earlier.end.at, earlier.destroyed_at, SELF_REMOVAL_SECONDS)

@@ -333,3 +333,12 @@ def test_what_removes_itself_after_good_work_is_a_job_and_no_loop(exit_code: int
         events += [event(at + 5, "die", name, exit_code=exit_code), event(at + 5.1, "destroy", name)]
 
     assert len(restarts_of(events)) == restarts
+
+
+@pytest.mark.parametrize(("policies", "restarts"), [({}, 1), ({"c1": "no"}, 1), ({"c1": "always"}, 0)])
+def test_one_with_a_restart_policy_was_removed_by_somebody(policies: dict[str, str], restarts: int) -> None:
+    """`docker rm -f` of a container that waits to be restarted sends no signal."""
+    removed = [event(0, "start"), event(1, "die", exit_code=1), event(2, "destroy")]
+    events = [*removed, event(3, "create", "c2"), event(4, "start", "c2")]
+
+    assert len(restarts_of(events, Circumstances(policies=policies))) == restarts
