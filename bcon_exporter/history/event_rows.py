@@ -7,7 +7,7 @@ from typing import Any
 from bcon_exporter.history.database import Database, Row, Statement
 from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.lifecycle import LifecycleEvent
-from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
 
 EVENTS_PER_IDENTITY = 1000
 """The newest of them are kept: a crash loop of a month must not fill the disk."""

@@ -13,7 +13,8 @@ from bcon_exporter.history.past import DAY, HOUR, Past, Telling, make_exits, mak
 from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
-from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART, Circumstances, parse_signal
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
+from bcon_exporter.model.lifecycle_rules import Circumstances, parse_signal
 from bcon_exporter.right_of_way import let_pass
 
 _Key = tuple[object, ...]

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.model.lifecycle_rules import (
-    INFERRED_RESTART,
     SHUTDOWN_EXIT_CODE,
     Circumstances,
     ImageChange,
@@ -19,7 +19,6 @@ from bcon_exporter.model.lifecycle_rules import (
     find_image_change,
     find_oom_kills,
     find_pause,
-    find_restarts,
     find_stopping,
     signal_of_exit,
 )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.history.identity import identity_of
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
-from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
 
 _LATE = timedelta(seconds=2)
 """A start event comes a little after StartedAt."""

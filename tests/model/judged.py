@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
-from bcon_exporter.model.lifecycle_rules import Circumstances, classify_exits, find_restarts
+from bcon_exporter.model.lifecycle_restarts import find_restarts
+from bcon_exporter.model.lifecycle_rules import Circumstances, classify_exits
 from bcon_exporter.model.lifecycle_runs import find_runs, sort_events
 from tests.factories import NOON
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from bcon_exporter.model.lifecycle_rules import INFERRED_RESTART, Circumstances
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
+from bcon_exporter.model.lifecycle_rules import Circumstances
 from tests.model.judged import event, restarts_of
 from tests.model.recorded import recorded
 
@@ -56,3 +57,23 @@ def test_an_inferred_restart_counts_until_its_own_event_comes() -> None:
     assert restarts_of([inferred]) == [10.0]
     told = [event(0, "start"), event(9, "die", exit_code=1), event(10.5, "start")]
     assert restarts_of([*told, inferred]) == [10.5]
+
+
+@pytest.mark.parametrize(("exit_code", "restarts"), [(0, 0), (1, 2)])
+def test_what_removes_itself_after_good_work_is_a_job_and_no_loop(exit_code: int, restarts: int) -> None:
+    events = []
+    for number in range(3):
+        name, at = f"c{number}", number * 10.0
+        events += [event(at, "create", name), event(at, "start", name)]
+        events += [event(at + 5, "die", name, exit_code=exit_code), event(at + 5.1, "destroy", name)]
+
+    assert len(restarts_of(events)) == restarts
+
+
+@pytest.mark.parametrize(("policies", "restarts"), [({}, 1), ({"c1": "no"}, 1), ({"c1": "always"}, 0)])
+def test_one_with_a_restart_policy_was_removed_by_somebody(policies: dict[str, str], restarts: int) -> None:
+    """`docker rm -f` of a container that waits to be restarted sends no signal."""
+    removed = [event(0, "start"), event(1, "die", exit_code=1), event(2, "destroy")]
+    events = [*removed, event(3, "create", "c2"), event(4, "start", "c2")]
+
+    assert len(restarts_of(events, Circumstances(policies=policies))) == restarts

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.model.lifecycle import LifecycleEvent
+from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
 from bcon_exporter.model.lifecycle_rules import (
-    INFERRED_RESTART,
     Circumstances,
     Shutdown,
     find_health_changes,
@@ -322,23 +322,3 @@ def test_neither_a_reload_nor_the_stop_of_an_earlier_run_is_one_under_way() -> N
     assert stopping([event(0, "start"), event(50, "kill", signal=HUP)], {"c1": HUP}) == 50
     assert stopping([event(0, "start"), event(5, "kill", signal=TERM), event(6, "die"), event(7, "start")]) is None
     assert stopping([event(0, "start", "c2"), event(5, "kill", "c2", signal=TERM)]) is None
-
-
-@pytest.mark.parametrize(("exit_code", "restarts"), [(0, 0), (1, 2)])
-def test_what_removes_itself_after_good_work_is_a_job_and_no_loop(exit_code: int, restarts: int) -> None:
-    events = []
-    for number in range(3):
-        name, at = f"c{number}", number * 10.0
-        events += [event(at, "create", name), event(at, "start", name)]
-        events += [event(at + 5, "die", name, exit_code=exit_code), event(at + 5.1, "destroy", name)]
-
-    assert len(restarts_of(events)) == restarts
-
-
-@pytest.mark.parametrize(("policies", "restarts"), [({}, 1), ({"c1": "no"}, 1), ({"c1": "always"}, 0)])
-def test_one_with_a_restart_policy_was_removed_by_somebody(policies: dict[str, str], restarts: int) -> None:
-    """`docker rm -f` of a container that waits to be restarted sends no signal."""
-    removed = [event(0, "start"), event(1, "die", exit_code=1), event(2, "destroy")]
-    events = [*removed, event(3, "create", "c2"), event(4, "start", "c2")]
-
-    assert len(restarts_of(events, Circumstances(policies=policies))) == restarts
