@@ -42,7 +42,7 @@ _STARTS = compile_pattern(
 )
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
-    r"|recovery mode"
+    r"|recovery mode|sleeping \d"
 )
 
 

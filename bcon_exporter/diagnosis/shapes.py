@@ -59,7 +59,7 @@ _HARMLESS = re2.compile(
     r"|\b(?:if|when|unless|until|in case) .*(?:fail|error)|fail(?:ed)?[_-]?(?:over|safe|fast|timeout|count)"
     r"|\b(?:may|might|can|could|would|should|will|to) (?:\w+ )?(?:fail|cause|error)|ErrorMessage \{"
     r"|\b(?:errors?|exceptions?) (?:tracking|monitoring|logging|reporting|messages?|codes?|budget|boundar|correction"
-    r"|recovery|margin|template)|\(Allocation Failure\)"
+    r"|recovery|margin|template)|\(Allocation Failure\)|\berror-free\b|^critical dependency:"
     r"|\b(?:panic|fatal|errors?|abort|crash|failure) (?:mode|reporters?|detect\w+|handlers?|thresholds?)\b"
     r"|^\s*(?:ok \d|not ok|# Subtest|✓|✔|√|--- PASS|PASS\b|- )|nothing failed|none failed"
     r"|ignor(?:e|ed|ing)\b.*(?:error|fail)|(?:error|fail\w*)\b.*\bignored|no longer (?:fail|error)"

@@ -17,7 +17,7 @@ from tests.corpus.score import Score, judge, score
 F1_AT_LEAST = {
     "LOG_ERROR": 0.96,
     "NETWORK_ERROR": 0.955,
-    "OOM_KILLED": 0.92,
+    "OOM_KILLED": 0.98,
     "DISK_PRESSURE": 0.98,
     "auth_failure": 0.98,
     "permission": 0.95,

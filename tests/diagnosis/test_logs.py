@@ -117,6 +117,23 @@ def test_a_consequence_is_not_told_beside_its_cause() -> None:
     assert [hit.signature.id for event in events for hit in event.hits] == ["permission_denied"]
 
 
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("read tcp 172.18.0.2:45000->172.18.0.3:5432: read: connection reset by peer", ["net_reset"]),
+        ("read tcp 172.18.0.2:5432->172.18.0.3:45000: read: connection reset by peer", []),
+    ],
+)
+def test_the_ports_tell_whether_a_lost_connection_was_a_clients(text: str, ids: list[str]) -> None:
+    assert ids_of(f"WARN {text}") == ids
+
+
+def test_threads_that_cannot_be_created_are_no_full_heap() -> None:
+    assert "heap_java" not in ids_of(
+        "java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory"
+    )
+
+
 def test_a_client_that_went_away_in_an_info_line_with_a_trace_is_nothing() -> None:
     events = events_of(
         "12:00:00 INFO [nio-1] Unexpected exception during request; channel = 7",
