@@ -1,17 +1,19 @@
 """What the tools accept. Everything not named here is refused; docs/api.md lists it."""
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.refusals import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
 
-_NUMBER = re.compile(r"\s*[-+]?[0-9.]*\s*")
+_NUMBER = re.compile(r"\s*[-+]?[0-9.]+\s*")
 
 ContainerRef = Annotated[
     str,
@@ -51,6 +53,10 @@ FilterKey = Literal[
     "ancestor", "exited", "health", "id", "label", "name", "network", "project", "service", "status", "volume"
 ]
 FILTER_KEYS: tuple[str, ...] = get_args(FilterKey)
+_KNOWN_VALUES: Mapping[FilterKey, tuple[str, ...]] = {
+    "status": tuple(state.value for state in ContainerState),
+    "health": tuple(status.value for status in HealthStatus),
+}
 
 
 class ListContainersInput(Frozen):
@@ -60,6 +66,21 @@ class ListContainersInput(Frozen):
     filters: dict[FilterKey, Annotated[str, StringConstraints(max_length=1024)]] | None = Field(
         None, description="All must match; name is any part of a name, label is key or key=value"
     )
+
+    @field_validator("filters")
+    @classmethod
+    def _check_filters(cls, filters: dict[FilterKey, str] | None) -> dict[FilterKey, str] | None:
+        """Refuse what nothing can ever match: an empty answer would say that there is no such container."""
+        for key, known in _KNOWN_VALUES.items():
+            value = (filters or {}).get(key)
+            if value is not None and value not in known:
+                msg = f"{key} must be {', '.join(known[:-1])} or {known[-1]}"
+                raise ValueError(msg)
+        exited = (filters or {}).get("exited")
+        if exited is not None and not exited.isdecimal():
+            msg = "exited must be an exit code"
+            raise ValueError(msg)
+        return filters
 
 
 class ContainerInput(Frozen):

@@ -53,3 +53,23 @@ def test_text_as_a_query_or_a_flag_brings_it_is_taken() -> None:
 def test_refusals_are_in_plain_words(given: Mapping[str, object], said: str) -> None:
     assert refusal(ListContainersInput, given) == said
     assert refusal(GetContainerLogsInput, {}) == "is missing"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("status", "stopped", "status must be running, exited, paused, restarting, dead, created or removing"),
+        ("health", "sick", "health must be healthy, unhealthy, starting or none"),
+        ("exited", "one", "exited must be an exit code"),
+        ("exited", "1.5", "exited must be an exit code"),
+        ("exited", "", "exited must be an exit code"),
+    ],
+)
+def test_a_filter_that_nothing_can_match_is_refused(key: str, value: str, said: str) -> None:
+    """An empty answer would say that there is no such container."""
+    assert refusal(ListContainersInput, {"filters": {key: value}}) == said
+
+
+def test_filters_that_may_match_are_taken() -> None:
+    filters = {"status": "exited", "health": "none", "exited": "137", "name": "anything"}
+    assert ListContainersInput.model_validate({"filters": filters}).filters == filters

@@ -49,7 +49,10 @@ def _document(api: FastAPI) -> bytes:
 
 async def _refuse(_request: Request, error: Any) -> Response:
     """Put a refusal of the framework (404, 405, ...) into the envelope."""
-    return _reply(http_error(error.status_code), error.status_code, error.headers)
+    headers = dict(error.headers or {})
+    if headers.get("Allow") == "GET":  # the gate answers HEAD wherever GET is answered
+        headers["Allow"] = "GET, HEAD"
+    return _reply(http_error(error.status_code), error.status_code, headers)
 
 
 async def _fail(_request: Request, error: Any) -> Response:

@@ -244,6 +244,7 @@ def test_other_methods_are_405(method: str, path: str) -> None:
 
     assert answer.status_code == 405
     assert error_of(answer)["code"] == "invalid_input"
+    assert answer.headers["allow"] == "GET, HEAD"
 
 
 def test_a_defect_is_an_envelope_for_the_client_and_a_traceback_for_the_log(caplog: pytest.LogCaptureFixture) -> None:
