@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE = 1
 .PHONY: help demo test lint fmt unit integration e2e accuracy bench soak drift-oracle docs screenshots previews rules dashboards wheels lock clean venv packages
 
 help: ## Say what can be made
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it once and end)
 	@.ci/setup.sh packages busybox

@@ -1,5 +1,6 @@
 """Tools about bcon-exporter itself: is it well, what did it cost."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Literal
 
@@ -19,8 +20,7 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
     now = context.now()
     docker_version, problem = _ask_engine(context)
     endpoints = dict(context.host.endpoints_up())
-    hanging = sorted(name for name, up in endpoints.items() if not up)
-    status, message = _judge(problem, hanging, context.history.status)
+    status, message = _judge(problem, endpoints, context.history.status)
     return HealthCheck(
         status=status,
         docker_connected=problem is None,
@@ -59,15 +59,16 @@ def _ask_engine(context: Context) -> tuple[str | None, str | None]:
 
 
 def _judge(
-    problem: str | None, hanging: list[str], database: str
+    problem: str | None, endpoints: Mapping[str, bool], database: str
 ) -> tuple[Literal["healthy", "degraded", "unhealthy"], str]:
     if problem is not None:
         return "unhealthy", problem
+    hanging = sorted(name for name, up in endpoints.items() if not up)
     if hanging:
         return "degraded", f"the engine answers, but not on: {', '.join(hanging)}"
     if database == "memory":
         return "degraded", "the engine answers; the state file cannot be used, so the past is kept in memory only"
-    return "healthy", "the engine answers"
+    return "healthy", "the engine answers" if endpoints else "this is a snapshot: no engine was asked"
 
 
 def _age(context: Context, name: ScanName) -> float | None:

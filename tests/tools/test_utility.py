@@ -33,9 +33,21 @@ def entry(operation: str, *, cached: bool = False, seconds_ago: float = 0, secon
     return CostEntry(timestamp=at, operation=operation, usage=usage, cached=cached, docker_calls=2, seconds=seconds)
 
 
+class AnsweringHost(SnapshotHost):
+    def endpoints_up(self) -> dict[str, bool]:
+        return {"list": True, "stats": True}
+
+
 def test_a_reached_engine_is_healthy() -> None:
-    health = call_tool(context_of(snapshot(engine=ENGINE)), "health_check", {}).value
+    health = call_tool(context_of(host=AnsweringHost(snapshot(engine=ENGINE))), "health_check", {}).value
     assert (health.status, health.docker_connected, health.docker_version) == ("healthy", True, "29.1")
+    assert health.message == "the engine answers"
+
+
+def test_a_snapshot_claims_no_answer_of_an_engine() -> None:
+    health = call_tool(context_of(snapshot(engine=ENGINE)), "health_check", {}).value
+    assert (health.status, health.docker_version) == ("healthy", "29.1")
+    assert health.message == "this is a snapshot: no engine was asked"
 
 
 def test_a_dead_engine_is_an_answer_and_no_error() -> None:
