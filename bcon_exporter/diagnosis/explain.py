@@ -7,14 +7,22 @@ from typing import NamedTuple
 
 import re2
 
-from bcon_exporter.diagnosis.causes import MAX_CAUSES, causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.finding import Finding
 from bcon_exporter.diagnosis.logs import Hit, read_events, template_of
+from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.numbers import safe_name
+from bcon_exporter.diagnosis.peer_state import Around
+from bcon_exporter.diagnosis.peers import find_peer_causes
+from bcon_exporter.diagnosis.shutdowns import find_shutdowns
+from bcon_exporter.diagnosis.signs import Seen, failures_in
 from bcon_exporter.diagnosis.windows import is_before_start
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.facts import ContainerFacts, LogLine
+from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, LogLine
+from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.signatures import Catalogue, compile_pattern
+from bcon_exporter.model.thresholds import Thresholds
 
 PREFIX = "re:"
 MAX_PATTERN_CHARS = 256
@@ -22,6 +30,13 @@ MAX_PROGRAM = 5_000
 MAX_SAMPLES = 5
 _LENGTH = f"it must have 1 to {MAX_PATTERN_CHARS} characters"
 _TOO_LARGE = "it is too large; avoid counted repeats"
+
+
+class Beside(NamedTuple):
+    """The host around the container, and the numbers to judge it by: others may be why something failed."""
+
+    host: HostSnapshot
+    thresholds: Thresholds
 
 
 class _Found(NamedTuple):
@@ -33,7 +48,13 @@ class _Found(NamedTuple):
 
 
 def explain(
-    container: ContainerFacts, pattern: str, context_lines: int, catalogue: Catalogue, *, well: bool = False
+    container: ContainerFacts,
+    pattern: str,
+    context_lines: int,
+    catalogue: Catalogue,
+    *,
+    well: bool = False,
+    beside: Beside | None = None,
 ) -> ErrorExplanation:
     """Explain the lines that `pattern` finds, those that are over apart from those of now.
 
@@ -43,6 +64,7 @@ def explain(
         context_lines: Lines to show before and after each sample.
         catalogue: Signatures to recognise.
         well: It runs well since its last start: what it said before is history.
+        beside: Where given, failed connections are followed to the other containers.
 
     Raises:
         InvalidInputError: The pattern is empty, too long, or not RE2.
@@ -52,6 +74,8 @@ def explain(
     indexes = [index for index, line in enumerate(lines) if finds(line.text)]
     found = _place(lines, indexes, container if well else None, catalogue)
     current, over = _hits_of(found, history=False), _hits_of(found, history=True)
+    peers = _peer_findings(lines, found, container, beside) if beside is not None else []
+    told = [text for finding in peers if finding.cause.confidence >= SURE for text in finding.suggestions]
     return ErrorExplanation(
         container_id=container.short_id,
         container_name=container.name,
@@ -61,9 +85,10 @@ def explain(
         first_seen=_time(lines, indexes, newest=False),
         last_seen=_time(lines, indexes, newest=True),
         explanation=_explanation(container, lines, found),
-        likely_causes=_causes(current, over),
+        likely_causes=_causes([*(finding.cause for finding in peers), *causes_of_hits(current)], over),
         suggestions=suggestions_of(
-            (text for hit in current or over for text in hit.signature.suggestions), {"name": safe_name(container)}
+            (*told, *(text for hit in current or over for text in hit.signature.suggestions)),
+            {"name": safe_name(container)},
         ),
         sample_logs=tuple(_sample(lines, one, context_lines) for one in found[-MAX_SAMPLES:]),
         lines_searched=len(lines),
@@ -122,9 +147,21 @@ def _hits_of(found: Sequence[_Found], *, history: bool) -> list[Hit]:
     return [hit for one in found if one.history is history for hit in one.hits]
 
 
-def _causes(current: Sequence[Hit], over: Sequence[Hit]) -> tuple[ExplainedCause, ...]:
+def _peer_findings(
+    lines: Sequence[LogLine], found: Sequence[_Found], container: ContainerFacts, beside: Beside
+) -> list[Finding]:
+    """What the containers at the other end of failed connections tell; of what is over, nothing."""
+    seen = [Seen(lines[one.line].at, hit) for one in found if not one.history for hit in one.hits]
+    failures = failures_in(seen)
+    if not failures:
+        return []
+    around = Around(beside.host.taken_at, beside.thresholds, {}, find_shutdowns(beside.host))
+    return find_peer_causes(failures, container, Neighbours(beside.host), around)
+
+
+def _causes(current: Sequence[LikelyCause], over: Sequence[Hit]) -> tuple[ExplainedCause, ...]:
     """Those of now first; a cause that both show is one of now."""
-    now = rank(causes_of_hits(current))
+    now = rank(current)
     known = {cause.id for cause in now}
     then = [cause for cause in rank(causes_of_hits(over)) if cause.id not in known]
     marked = [(cause, False) for cause in now] + [(cause, True) for cause in then]

@@ -11,18 +11,23 @@ from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
+_NOT_A_NETWORK = ("none", "host", "bridge", "default", "private", "container:", "ns:", "slirp4netns", "pasta")
+"""Network modes, Podman's too, that are no network of somebody's own: such a container may have none and be well."""
 INSIDE_PENALTY = 0.12
 """Of several containers in one network namespace any may be meant."""
 
 
 def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
-    """It was given no network at all: nothing can be reached, whoever is meant."""
-    if asking.wiring is None or asking.wiring.network_mode != "none" or failure.kind is Kind.REFUSED:
+    """It was given no network at all, or was taken from its last one: nothing can be reached, whoever is meant."""
+    mode = asking.wiring.network_mode if asking.wiring is not None else ""
+    lost = not asking.networks and asking.is_running and not mode.startswith(_NOT_A_NETWORK) and mode != ""
+    if failure.kind is Kind.REFUSED or not (lost or mode == "none"):
         return []  # a refusal came from somewhere
+    how = f"was disconnected from its network ({mode})" if lost else "has no network (network mode none)"
     cause = LikelyCause(
         id="no_network",
-        description="It has no network (network mode none), so that nothing outside can be reached.",
-        confidence=0.9 if failure.kind is Kind.SILENT else 0.65,
+        description=f"It {how}, so that nothing outside can be reached.",
+        confidence=0.9 if failure.kind is Kind.SILENT or lost else 0.65,
         evidence=(quote(failure.line),),
         related_symptoms=RELATED,
     )
@@ -159,7 +164,7 @@ _CONNECT_BOTH = SuggestionText(
 
 CAUSES = {
     "localhost_in_container": "it connects to localhost, which is itself",
-    "no_network": "it has network mode none and wants to connect",
+    "no_network": "it has network mode none, or was disconnected from its last network, and wants to connect",
     "own_service_hangs": "a time-out or a reset on localhost",
     "no_shared_network": "the named peer runs on other networks",
     "default_bridge_without_dns": "both are on the default bridge network, where Docker resolves no names",

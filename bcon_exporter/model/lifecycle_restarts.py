@@ -1,5 +1,6 @@
 """Which restarts nobody asked for: pure rules over the runs of one identity and how each of them ended."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
@@ -67,11 +68,12 @@ def _find_supervised_restarts(
     runs: Sequence[Run], facts: Mapping[int, ExitFacts], policies: Mapping[str, str]
 ) -> set[tuple[datetime, str]]:
     found = set()
+    lives = Counter(run.container_id for run in runs)
     for earlier, later in pairwise(runs):
         if earlier.container_id == later.container_id or not (later.started_at and later.created_at):
             continue
-        # One with a restart policy cannot remove itself: it was removed while it waited to be restarted.
-        may_remove_itself = policies.get(earlier.container_id, "no") == "no"
+        # One that removes itself has one run and no restart policy; another was removed while it waited to be restarted.
+        may_remove_itself = lives[earlier.container_id] == 1 and policies.get(earlier.container_id, "no") == "no"
         removed_itself = may_remove_itself and earlier.destroyed_at and earlier.end and not earlier.kills
         if not removed_itself or earlier.destroyed_at is None or earlier.end is None:
             continue

@@ -79,9 +79,18 @@ def read_container(context: Context, container: str, wants: Wants) -> tuple[Cont
     """
     full_id = context.host.resolve(container)
     snapshot = observe(context, replace(wants, only=(full_id,)))
+    return find_container(snapshot, full_id, container), snapshot
+
+
+def find_container(snapshot: HostSnapshot, full_id: str, container: str) -> ContainerFacts:
+    """Return the facts of one container, which was asked for as `container`.
+
+    Raises:
+        ContainerNotFoundError: It was removed before the snapshot was taken.
+    """
     for facts in snapshot.containers:
         if facts.id == full_id:
-            return facts, snapshot
+            return facts
     msg = f"container {container} was removed a moment ago"
     raise ContainerNotFoundError(msg, {"container_id": container, "near_matches": ()})
 

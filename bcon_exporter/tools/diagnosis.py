@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from bcon_exporter.diagnosis import diagnose_host, diagnose_one, explain, is_well, summary_of
+from bcon_exporter.diagnosis import Beside, diagnose_host, diagnose_one, explain, is_well, summary_of
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
 from bcon_exporter.model.log_reports import ErrorExplanation
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
-from bcon_exporter.tools.containers import read_container
+from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
@@ -39,12 +39,15 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
 
 
 def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
-    """Return what a pattern found in the newest 5,000 lines of a container's log, and what it means."""
-    facts, snapshot = read_container(context, request.container_id, Wants(logs=False, usage=False))
+    """Return what a pattern found in the newest 5,000 lines of a container's log, and what it means: on this host."""
+    full_id = context.host.resolve(request.container_id)
+    snapshot = observe(context, Wants(logs=False, usage=False))
+    facts = find_container(snapshot, full_id, request.container_id)
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})
     well = is_well(facts, snapshot.taken_at, context.thresholds)
-    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well)
+    beside = Beside(snapshot, context.thresholds)
+    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well, beside=beside)
 
 
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:

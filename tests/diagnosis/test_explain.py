@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.diagnosis import explain
+from bcon_exporter.diagnosis import Beside, explain
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
-from tests.factories import ago, container, line, logs
+from tests.factories import ago, compose, container, exited, line, logs, network, snapshot
 
 SECOND = timedelta(seconds=1)
 LINES = logs(
@@ -147,3 +148,14 @@ def test_where_all_is_history_the_advice_is_still_given() -> None:
     assert all(cause.history for cause in found.likely_causes)
     assert found.suggestions
     assert "All of it is history" in found.explanation
+
+
+def test_a_failed_connection_is_followed_to_the_container_at_its_other_end() -> None:
+    db = exited(137, seconds_ago=45, name="shop-db-1", compose=compose("db"), networks=(network(aliases=("db",)),))
+    asking = container(logs=logs("ERROR connect to db:5432: connection refused", at=ago(20)), networks=(network(),))
+    beside = Beside(snapshot(asking, db), Thresholds())
+
+    found = explain(asking, "refused", 1, shipped(), beside=beside)
+
+    assert (found.likely_causes[0].id, found.likely_causes[0].peer) == ("dependency_down", "shop-db-1")
+    assert "shop-db-1" in found.suggestions[0].action

@@ -475,6 +475,13 @@ def test_a_container_without_a_network_reaches_nobody(mode: str, expected: str) 
     assert top(asking).id == expected
 
 
+def test_one_that_was_taken_from_its_last_network_reaches_nobody() -> None:
+    detached = app(NO_HOST, networks=(), wiring=Wiring(network_mode="shop_default"))
+
+    assert top(detached).id == "no_network"
+    assert "no_network" not in causes(app(NO_HOST, networks=(), wiring=Wiring(network_mode="slirp4netns")))
+
+
 def test_an_unknown_name_stays_an_unknown_name_without_a_network() -> None:
     assert top(app(NO_HOST, networks=(), wiring=Wiring(network_mode="none"))).id == "name_unknown"
 

@@ -77,3 +77,11 @@ def test_one_with_a_restart_policy_was_removed_by_somebody(policies: dict[str, s
     events = [*removed, event(3, "create", "c2"), event(4, "start", "c2")]
 
     assert len(restarts_of(events, Circumstances(policies=policies))) == restarts
+
+
+def test_one_that_was_restarted_does_not_remove_itself() -> None:
+    """Its policy is unknown where no scan fell into its short life."""
+    looped = [event(0, "start"), event(1, "die", exit_code=1), event(1.2, "start"), event(2, "die", exit_code=1)]
+    replaced = [event(2.1, "destroy"), event(3, "create", "c2"), event(4, "start", "c2")]
+
+    assert restarts_of([*looped, *replaced]) == [1.2]
