@@ -72,7 +72,7 @@ def _find_supervised_restarts(
     for earlier, later in pairwise(runs):
         if earlier.container_id == later.container_id or not (later.started_at and later.created_at):
             continue
-        # One that removes itself has one run and no restart policy; another was removed while it waited to be restarted.
+        # One that removes itself has one run and no policy; another was removed while it waited to be restarted.
         may_remove_itself = lives[earlier.container_id] == 1 and policies.get(earlier.container_id, "no") == "no"
         removed_itself = may_remove_itself and earlier.destroyed_at and earlier.end and not earlier.kills
         if not removed_itself or earlier.destroyed_at is None or earlier.end is None:
