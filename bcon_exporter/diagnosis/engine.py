@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.causes import Conclusion, conclude, never_silent, with_remembered
-from bcon_exporter.diagnosis.holds import hold_symptoms, keep_until_recovered
+from bcon_exporter.diagnosis.holds import hold_symptoms, keep_until_over
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
@@ -225,7 +225,7 @@ def _hold(
         return verdicts, _NO_HOLDS
     wanted = {kind: hold for kind, hold in before.items() if kind not in orders.ignored}
     unclear = (*(entry.symptom for entry in verdicts.not_evaluated), *verdicts.rule_errors)
-    wanted = keep_until_recovered(wanted, case.has_recovered, case.thresholds)
+    wanted = keep_until_over(wanted, case.is_over, case.thresholds)
     step = hold_symptoms(verdicts.symptoms, unclear, case.container, case.now, case.thresholds, wanted)
     held = frozenset(one.type for one in step.symptoms) - {one.type for one in verdicts.symptoms}
     return verdicts._replace(symptoms=step.symptoms, held=held), step.holds

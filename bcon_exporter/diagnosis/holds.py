@@ -3,7 +3,7 @@
 - A usage symptom clears only after `clear_scans` scans in a row at least `clear_margin_ratio` below its threshold.
 - An event-like symptom is shown for at least `hold_scans` scans and at least `hold_seconds`, whichever is longer,
   counted from when it was first shown. It is dropped at once when the container stops: its end then tells more; and
-  after `hold_scans` when the log tells that what failed was retried with success (`keep_until_recovered`).
+  after `hold_scans` when what showed it is known to be over: retried with success, restarted on request.
 - A symptom whose rule cannot be evaluated stays for `UNKNOWN_HOLD_SECONDS`: unknown is not healthy, nor ill for ever.
 - A symptom of severity info is history; it ends a hold.
 """
@@ -80,13 +80,11 @@ def hold_symptoms(
     return Step(tuple(sorted((*seen, *kept), key=lambda symptom: order.index(symptom.type))), after)
 
 
-def keep_until_recovered(
-    before: Holds, has_recovered: Callable[[SymptomType], bool], thresholds: Thresholds
+def keep_until_over(
+    before: Holds, is_over: Callable[[SymptomType], bool], thresholds: Thresholds
 ) -> dict[SymptomType, Hold]:
     """Leave out what has been shown for its scans and is over, as the log tells."""
-    return {
-        kind: hold for kind, hold in before.items() if hold.scans < thresholds.hold_scans or not has_recovered(kind)
-    }
+    return {kind: hold for kind, hold in before.items() if hold.scans < thresholds.hold_scans or not is_over(kind)}
 
 
 def _renew(symptom: Symptom, before: Holds, now: datetime) -> Hold:

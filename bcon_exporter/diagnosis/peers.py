@@ -1,5 +1,6 @@
 """Follows a failed connection to the other container: the one that is named is often the one that is ill."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,8 @@ from bcon_exporter.model.findings import SymptomType
 
 UNNAMED_PENALTY = 0.25
 """A dependency that is down explains a failure that names nobody less surely."""
+_NAMED = re.compile(r"(?<![\w./:@-])[A-Za-z][\w.-]{0,62}:[0-9]{2,5}(?![\w.:-])")
+MAX_LINE = 1000
 _COMPLETED = "service_completed_successfully"
 
 
@@ -29,6 +32,7 @@ def find_peer_causes(
     failures: Sequence[Failure], asking: ContainerFacts, neighbours: Neighbours, around: Around
 ) -> list[Finding]:
     """What the state of the named peers tells about failed connections; else that of declared dependencies."""
+    failures = [_with_named(failure, asking, neighbours) for failure in failures]
     found = [
         finding
         for failure in failures
@@ -44,6 +48,15 @@ def find_peer_causes(
     of_dependencies = find_dependency_causes(asking, neighbours, around, span)
     penalty = UNNAMED_PENALTY if not names_stranger else UNNAMED_PENALTY * 2
     return [*found, *(weakened(finding, penalty) for finding in of_dependencies)]
+
+
+def _with_named(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> Failure:
+    """The failure with the one name and port in its line that stand for a container here, where it has no peer yet."""
+    if failure.peer is not None:
+        return failure
+    named = dict.fromkeys(match.group(0) for match in _NAMED.finditer(failure.line[:MAX_LINE]))
+    known = [one for one in named if neighbours.meant(host_of(one), port_of(one, failure.line), asking) is not None]
+    return replace(failure, peer=known[0]) if len(known) == 1 else failure
 
 
 def find_dependency_causes(

@@ -59,22 +59,28 @@ class Case:
 
     @cached_property
     def _read(self) -> tuple[LogEvent, ...]:
-        """The log events of the time that counts, also those that recovered."""
+        """The log events that were read, whenever they happened, also those that recovered."""
         logs = self.container.logs
-        if logs is None or not self.use_logs:
-            return ()
-        found = read_events(logs.lines, self.catalogue)
-        return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
+        return () if logs is None or not self.use_logs else read_events(logs.lines, self.catalogue)
 
     @cached_property
     def events(self) -> tuple[LogEvent, ...]:
         """The log events that count now; see `windows`."""
-        return tuple(event for event in self._read if not event.recovered)
+        found = tuple(event for event in self._read if not event.recovered)
+        return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
 
-    def has_recovered(self, symptom: SymptomType) -> bool:
-        """Whether the log shows `symptom` only in what was retried with success since."""
-        showing = [event for event in self._read if event.shows(symptom)]
-        return bool(showing) and all(event.recovered for event in showing)
+    def is_over(self, symptom: SymptomType) -> bool:
+        """Whether it is known that what showed `symptom` is over, rather than that nothing shows it any more.
+
+        The log shows it only in what was retried with success, or in what counts no more, for somebody has stopped or
+        restarted the container since. So has an exit been seen to after which the container was started by hand.
+        """
+        if symptom is SymptomType.EXIT_ERROR:
+            past = self.container.lifecycle
+            return self.is_running and past is not None and (not past.exits or past.exits[-1].requested)
+        return any(event.shows(symptom) for event in self._read) and not any(
+            event.shows(symptom) for event in self.events
+        )
 
     @cached_property
     def has_advice_from_log(self) -> bool:

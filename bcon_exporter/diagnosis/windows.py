@@ -10,6 +10,9 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.lifecycle_rules import JITTER_SECONDS, STOPPING_SECONDS
 from bcon_exporter.model.thresholds import Thresholds
 
+TOO_NEW_SECONDS = 5
+"""Longer than a scan takes."""
+
 
 def counting_events(
     events: Sequence[LogEvent], container: ContainerFacts, ending: Ending, now: datetime, thresholds: Thresholds
@@ -23,8 +26,19 @@ def counting_events(
         return ()
     until = stopping_since(container, now)
     return tuple(
-        event for event in events if event.at is None or (event.at >= since and (until is None or event.at < until))
+        event
+        for event in events
+        if event.at is None
+        or (event.at >= since and (until is None or event.at < until) and not _is_too_new(event.at, container, now))
     )
+
+
+def _is_too_new(at: datetime, container: ContainerFacts, now: datetime) -> bool:
+    """Whether it was said while the host was being read: whether a stop was asked for just before may not be known yet.
+
+    It counts at the next scan. What is further ahead comes from an engine whose clock is.
+    """
+    return container.is_running and timedelta() < at - now <= timedelta(seconds=TOO_NEW_SECONDS)
 
 
 def stopping_since(container: ContainerFacts, now: datetime) -> datetime | None:

@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
-from bcon_exporter.model.facts import ContainerFacts, DiskFacts, HealthStatus, Mount, NetworkAttachment
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, DiskFacts, HealthStatus, Mount, NetworkAttachment
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
-from tests.factories import NOON, container, ended, exited, health, logs, probe, snapshot, usage
+from tests.factories import NOON, container, ended, exited, health, lifecycle, logs, probe, snapshot, usage
 
 LAN = NetworkAttachment(name="lan")
 
@@ -213,3 +213,22 @@ def test_what_was_retried_with_success_is_held_for_two_scans_and_no_longer() -> 
     assert host.scan(failing, after=3) == ("network_error", "log_error")
     assert host.scan(again, after=3) == ("network_error", "log_error")
     assert host.scan(again, after=3) == ()
+
+
+def test_what_was_said_before_a_restart_on_request_is_held_for_two_scans_and_no_longer() -> None:
+    said = logs("ERROR worker 3 died", at=NOON)
+    host = Host()
+    before = container(logs=said)
+    past = lifecycle(exits=(ended(1, at=NOON + timedelta(seconds=4), requested=True),))
+    after = container(logs=said, lifecycle=past, started_at=NOON + timedelta(seconds=5))
+
+    assert [host.scan(facts, after=3) for facts in (before, before, after)] == [("log_error",), ("log_error",), ()]
+
+
+def test_a_failed_start_is_over_once_somebody_has_started_it() -> None:
+    host = Host()
+    failed = container(state=ContainerState.CREATED, exit_code=128, started_at=None, error="port is already allocated")
+
+    assert "exit_error" in host.scan(failed, after=3)
+    assert "exit_error" in host.scan(failed, after=3)
+    assert host.scan(container(), after=3) == ()

@@ -530,3 +530,10 @@ def test_the_same_trouble_told_from_its_far_end_is_no_cause() -> None:
     report = diagnose(app("ERROR read tcp 172.18.0.2:51234->172.18.0.4:8080: connection reset by peer"), api)
 
     assert all(cause.id != "dependency_ailing" for cause in report.likely_causes)
+
+
+def test_a_name_with_a_port_is_the_peer_where_it_stands_for_a_container() -> None:
+    lost = "FATAL: connection to db:5432 lost: connection reset by peer"
+
+    assert (top(app(lost), down()).id, top(app(lost), down()).peer) == ("dependency_down", "shop-db-1")
+    assert not blames_a_container(diagnose(app(lost.replace("db:", "line:")), down()))

@@ -103,3 +103,8 @@ def test_a_restart_on_request_while_the_host_is_read_leaves_no_errors() -> None:
     past = lifecycle(exits=(ended(1, at=ago(3), requested=True),))
 
     assert severity(RULE, container(lifecycle=past, logs=logs("ERROR no", at=ago(4)))) is None
+
+
+@pytest.mark.parametrize(("ahead", "expected"), [(0, Severity.ERROR), (1, None), (60, Severity.ERROR)])
+def test_what_is_said_while_the_host_is_read_counts_at_the_next_scan(ahead: float, expected: Severity | None) -> None:
+    assert severity(RULE, container(logs=logs("ERROR no", at=ago(-ahead)))) is expected
