@@ -48,6 +48,11 @@ class KnownContainers:
         """
         self._gap_began, self._gap_ended, self._missing = gap_began, gap_ended, None
 
+    @property
+    def infers_earlier_times(self) -> bool:
+        """Whether what is inferred next happened before anything was watched."""
+        return self._gap_ended is not None
+
     def infer(
         self, containers: tuple[ContainerFacts, ...], lifecycles: Lifecycles
     ) -> tuple[tuple[str, LifecycleEvent], ...]:

@@ -99,8 +99,10 @@ class History:
             now = snapshot.taken_at
             if not snapshot.partial:
                 self._coverage.confirm_shutdowns(snapshot.containers, now)
+                # A total that took in, a scan later, what happened before the first would tell of restarts just now.
+                earlier = self._containers.infers_earlier_times
                 for identity, event in self._containers.infer(snapshot.containers, self._lifecycles):
-                    self._lifecycles.add(identity, event)
+                    self._lifecycles.add(identity, event, counted=earlier)
             filled = self._lifecycles.fill(snapshot.containers, now, partial=snapshot.partial)
             return snapshot.model_copy(update={"containers": tuple(map(self._with_last_usage, filled))})
 

@@ -107,12 +107,15 @@ class Lifecycles:
             for at, text in rows:
                 past.lines[container_id, from_micros(at)] = lines_from_text(text)
 
-    def add(self, identity: str, event: LifecycleEvent) -> bool:
-        """Add an event; False when it was known."""
+    def add(self, identity: str, event: LifecycleEvent, *, counted: bool = False) -> bool:
+        """Add an event; False when it was known. The total leaves out a restart that is `counted` already."""
         bare = strip(event)
         if not self.past_of(identity).add(bare):
             return False
         self._pending_events.append((identity, bare))
+        if counted:
+            self._pasts[identity].counted_restarts.add((bare.container_id, bare.at))
+            self._pending_counted.append((identity, bare))
         return True
 
     def rename(self, container_id: str, old: str, new: str) -> None:
@@ -297,10 +300,6 @@ class Lifecycles:
             )
             self._pending_images.extend(past.images.items())
             self._pending_lines.extend((key[0], to_micros(key[1]), lines_to_text(v)) for key, v in past.lines.items())
-
-    def identities(self) -> Iterable[str]:
-        """Return the identities at hand."""
-        return self._pasts.keys()
 
 
 def _find_holders(containers: Iterable[ContainerFacts], identities: Iterable[str]) -> dict[str, list[str]]:

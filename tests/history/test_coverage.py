@@ -157,7 +157,19 @@ def first_look(count: int, *, created_minutes_ago: float) -> tuple[int, int]:
 
 
 def test_at_the_first_look_a_young_containers_count_tells_of_what_the_ring_has_forgotten() -> None:
-    assert first_look(12, created_minutes_ago=50) == (12, 12)
+    assert first_look(12, created_minutes_ago=50)[1] == 12
+
+
+def test_what_happened_before_the_first_look_does_not_raise_the_total_at_a_later_scan(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    seen = looping(12, started_at=ago(5), created_at=ago(minutes=50))
+    history.record_events(batch(*crash_loop(3, last=ago(5), every_seconds=40), since=ago(minutes=2)), NOON)
+    assert [past_of(history, seen, NOON + n * MINUTE).restarts_total for n in range(3)] == [3, 3, 3]
+    history.record_events(batch(*crash_loop(1, last=NOON + 3 * MINUTE)), NOON + 3 * MINUTE)
+    assert past_of(history, seen, NOON + 3 * MINUTE).restarts_total == 4
+    history.close()
+    again = open_history(tmp_path / "state.db", now=NOON + 3 * MINUTE)
+    assert past_of(again, seen, NOON + 3 * MINUTE).restarts_total == 4
 
 
 def test_at_the_first_look_an_older_count_may_be_of_any_hour() -> None:
