@@ -54,7 +54,8 @@ def _counted(case: Case, count: int) -> Symptom:
     severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
     hour = in_seconds(case.thresholds.restart_window_seconds)
     ago = in_seconds((case.now - last).total_seconds())
-    description = f"It restarted {count} times within {hour} without being asked to, the last time {ago} ago."
+    times = f"{count} times" if _covers_window(case) else f"at least {count} times"
+    description = f"It restarted {times} within {hour} without being asked to, the last time {ago} ago."
     shown = ", ".join(explain_exit(code) for code in codes[-SHOWN:])
     told = (f"exit codes, newest last: {shown}",) if codes else ()
     return case.symptom(LOOP, severity, description, *told, *_rhythm(case))

@@ -150,3 +150,13 @@ def test_a_loop_ends_with_the_container_that_is_put_in_its_place() -> None:
 
     assert severity(RULE, replaced) is None
     assert severity(RULE, fails_too) is Severity.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("seen_for_minutes", "complete", "told"),
+    [(61, True, "3 times"), (59, True, "at least 3 times"), (61, False, "at least 3 times")],
+)
+def test_what_history_did_not_see_in_full_is_a_lower_bound(seen_for_minutes: float, complete: bool, told: str) -> None:
+    seen = {"observed_since": ago(minutes=seen_for_minutes), "complete": complete}
+    facts = container(created_at=ago(days=9), lifecycle=restarted(3, 2, 1).model_copy(update=seen))
+    assert symptom(RULE, facts).description.startswith(f"It restarted {told} within 60 min")
