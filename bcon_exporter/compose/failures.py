@@ -36,6 +36,12 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (rf"env file {_PATH} not found", "The env file {0} does not exist here."),
         (rf"open {_PATH}: no such file", "The file {0}, which it includes or extends, does not exist here."),
         (rf"open {_PATH}: permission denied", "The file {0}, which it needs, may not be read by this user."),
+        (
+            rf'service "{_NAME}" has neither an image nor a build context',
+            "Service {0} has no image: its keys image and build are absent or empty.",
+        ),
+        (rf"{_KEY} '' does not match pattern", "The value at {0} is empty."),
+        (rf"{_KEY} '[^\n]*' does not match pattern", "The value at {0} is not of the form that Compose demands."),
         (r"include cycle|cyclic|circular", "Files or services include, extend or need one another in a circle."),
         (rf"additional properties '{_NAME}' not allowed", "The key {0} is not one that Compose knows here."),
         (
@@ -53,7 +59,7 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"unusable value", "A value (a port, a count, a size) is not one that the engine could take."),
         (r"excessive aliasing", "It expands YAML aliases without bound."),
-        (r"yaml|construct errors|control characters|UTF-8", "It is not valid YAML."),
+        (r"(?<![.\w])yaml\b|construct errors|control characters|UTF-8", "It is not valid YAML."),
     )
 )
 _LINES = (
@@ -62,6 +68,7 @@ _LINES = (
     re.compile(r"\bL([0-9]{1,7})[.:-]"),
 )
 _FILE = re.compile(r"(?:validating|parse|read) (/[^\n\"']{1,512}?): ")
+_VARIABLES_SHOWN = 5
 _UNSET = re.compile(r'The \\?"([A-Za-z_][A-Za-z0-9_]{0,127})\\?" variable is not set')
 
 
@@ -80,16 +87,25 @@ def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
         details["file"] = file
     if line:
         details["line"] = int(line)
+    if unset := unset_variables(errors):
+        details["unset_variables"] = unset
     where = f"{file}, line {line}" if line else str(file or "the file")
+    told = f"{_kind(complaint)}{_tell_unset(unset)}"
     return ComposeParseError(
-        f"Compose cannot resolve {where}: {_kind(complaint)} `docker compose -f {file} config` shows the details.",
-        details,
+        f"Compose cannot resolve {where}: {told} `docker compose -f {file} config` shows the details.", details
     )
 
 
 def unset_variables(errors: str) -> tuple[str, ...]:
     """Return the names of variables that Compose found no value for; it tells them in any order."""
     return tuple(sorted(set(_UNSET.findall(errors))))
+
+
+def _tell_unset(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _VARIABLES_SHOWN} more" if len(names) > _VARIABLES_SHOWN else ""
+    return f" Variables without a value, taken as empty: {', '.join(names[:_VARIABLES_SHOWN])}{more}."
 
 
 def _kind(complaint: str) -> str:

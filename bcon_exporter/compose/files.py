@@ -9,6 +9,7 @@ from bcon_exporter.errors import BconError, ComposeFileNotFoundError, Permission
 
 FILE_BYTES = 1024 * 1024
 _DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
+_ELSEWHERE = "Check the path, or set compose.path-map when bcon-exporter runs in a container."
 _OVERRIDE_NAMES = (
     "compose.override.yml",
     "compose.override.yaml",
@@ -71,22 +72,20 @@ def check_file(path: Path) -> BconError | None:
     except PermissionError:
         return _forbidden(path)
     except (OSError, ValueError):
-        return _missing(path, "does not exist here")
+        return _unusable(path, "does not exist here", _ELSEWHERE)
     if stat.S_ISDIR(facts.st_mode):
-        return _missing(path, "is a directory without a default Compose file")
+        return _unusable(path, "is a directory without a default Compose file", "Name the file.")
     if not stat.S_ISREG(facts.st_mode):
-        return _missing(path, "is no regular file")
+        return _unusable(path, "is no regular file", "Name a regular file: pipes and devices are not read.")
     if facts.st_size > FILE_BYTES:
-        return _missing(path, f"is larger than {FILE_BYTES // 1024} KiB")
+        told = f"is larger than {FILE_BYTES // 1024} KiB"
+        return _unusable(path, told, "Is it a Compose file? Split it with `include` if it is.")
     return None if os.access(path, os.R_OK) else _forbidden(path)
 
 
-def _missing(path: Path, what: str) -> BconError:
-    return ComposeFileNotFoundError(
-        f"The Compose file {path} {what}. Check the path, or set compose.path-map when bcon-exporter runs in a "
-        "container.",
-        {"file": str(path), "reason": what},
-    )
+def _unusable(path: Path, what: str, what_to_do: str) -> BconError:
+    details: dict[str, object] = {"file": str(path), "reason": what}
+    return ComposeFileNotFoundError(f"The Compose file {path} {what}. {what_to_do}", details)
 
 
 def _forbidden(path: Path) -> BconError:

@@ -18,6 +18,10 @@ SECRET = "hunter2-hunter2"  # stands where the binary quotes a value
         ("empty compose file", "empty", None),
         ('service "a" depends on undefined service "zz": invalid compose project', "zz", None),
         ('service "a" refers to undefined volume vv: invalid compose project', "volume vv", None),
+        ('service "web" has neither an image nor a build context specified: invalid', "Service web has no image", None),
+        ("validating /a/c.yaml: services.web.container_name '' does not match pattern '[a-z]+'", "is empty", None),
+        (f"validating /a/c.yaml: services.w.container_name '{SECRET}' does not match pattern 'x'", "services.w.", None),
+        (f"validating /a/c.yaml: something new about {SECRET}", "breaks a rule", None),
         ("open /a/nope.yaml: no such file or directory", "/a/nope.yaml", None),
         (
             f"invalid interpolation format for services.web.image.\nYou may need to.\nx:${{{SECRET}",
@@ -54,3 +58,13 @@ def test_warnings_are_no_complaints_and_unset_variables_are_read_from_them() -> 
     stream = 'time="t" level=warning msg="The \\"A_B\\" variable is not set. Defaulting to a blank string."\n' * 2
     assert unset_variables(stream) == ("A_B",)
     assert "breaks a rule" in explain_failure(stream, []).message
+
+
+def test_variables_without_a_value_are_named_since_they_may_be_the_reason() -> None:
+    warning = 'time="t" level=warning msg="The \\"X%s\\" variable is not set. Defaulting to a blank string."\n'
+    complaint = 'service "web" has neither an image nor a build context specified: invalid compose project'
+    error = explain_failure(warning % 1 + complaint, [])
+    assert "Service web has no image" in error.message
+    assert "without a value, taken as empty: X1." in error.message
+    many = explain_failure("".join(warning % n for n in range(7)) + complaint, [])
+    assert "X0, X1, X2, X3, X4 and 2 more." in many.message

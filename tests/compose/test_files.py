@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from tests.compose.conftest import NOW
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bcon_exporter.compose import ComposeReader
 
@@ -30,6 +30,24 @@ def test_command_line_tells_absent_directory_and_device_apart(
             make_reader().resolve_file(str(path), None, NOW)
         reasons[str(caught.value.details["reason"])] = path
     assert len(reasons) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "hinted"),
+    [
+        pytest.param(Path.exists, True, id="absent"),
+        pytest.param(Path.mkdir, False, id="directory"),
+        pytest.param(lambda file: file.write_bytes(b"#" * (FILE_BYTES + 1)), False, id="too-large"),
+        pytest.param(os.mkfifo, False, id="pipe"),
+    ],
+)
+def test_only_an_absent_file_may_be_one_of_another_view(
+    project: Path, make: Callable[[Path], object], hinted: bool
+) -> None:
+    make(project / "odd.yaml")
+    error = check_file(project / "odd.yaml")
+    assert error is not None
+    assert ("compose.path-map" in error.message) is hinted
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
