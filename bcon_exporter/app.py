@@ -10,7 +10,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
-from bcon_exporter.docker_host import DockerHost, HostOptions, find_endpoint, probe_interval
+from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
 from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
@@ -33,7 +33,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         SettingsError: The engine's address or the signature catalogue is malformed.
     """
     environ = current_environment()
-    endpoint = find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
+    endpoint = _find_endpoint(settings, environ)
     options = HostOptions(
         usage_window_seconds=settings.thresholds.usage_window_seconds,
         probe_interval_seconds=probe_interval(settings.scan.diagnose_interval.total_seconds()),
@@ -120,10 +120,15 @@ def check_settings(settings: Settings) -> None:
     from bcon_exporter.outputs.http.web_access import WebAccess
 
     environ = current_environment()
-    find_endpoint(settings.docker.host, environ, home=_home(environ) or Path("/"))
+    _find_endpoint(settings, environ)
     load_catalogue(settings.catalogue.directory)
     WebAccess(settings.web.config.file)
     load_http_access(settings.alertmanager.config.file)
+
+
+def _find_endpoint(settings: Settings, environ: Mapping[str, str]) -> Endpoint:
+    home = _home(environ) or Path("/")
+    return find_endpoint(settings.docker.host, environ, home=home, named_by=settings.origin_of("docker.host"))
 
 
 @cache

@@ -40,7 +40,8 @@ class Endpoint:
 
     Attributes:
         url: unix:///path or tcp://host:port.
-        source: Which setting named it, for messages: "--docker.host", "DOCKER_HOST", "context prod", ...
+        source: Which setting named it, for messages: "--docker.host", "BCON_DOCKER__HOST", "DOCKER_HOST",
+            "context prod", ...
     """
 
     url: str
@@ -48,21 +49,24 @@ class Endpoint:
     source: str = "--docker.host"
 
 
-def find_endpoint(host: str | None, environ: Mapping[str, str], *, home: Path) -> Endpoint:
+def find_endpoint(
+    host: str | None, environ: Mapping[str, str], *, home: Path, named_by: str = "--docker.host"
+) -> Endpoint:
     """Find the engine to watch.
 
     Args:
-        host: Value of the flag; None when it was not given.
+        host: Value of the setting; None when it was not given.
         environ: The environment, for DOCKER_HOST, DOCKER_CONTEXT, DOCKER_CONFIG, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH
             and XDG_RUNTIME_DIR.
         home: The user's home directory.
+        named_by: The flag, the variable, or the file and line that gave `host`.
 
     Raises:
         SettingsError: The address cannot be used (ssh://, npipe://, malformed), or the context does not exist.
     """
     config_dir = Path(environ.get("DOCKER_CONFIG") or home / ".docker")
     if host:
-        return _parse_host(host, "--docker.host", _find_tls(environ, config_dir))
+        return _parse_host(host, named_by, _find_tls(environ, config_dir))
     if environ.get("DOCKER_HOST"):
         return _parse_host(environ["DOCKER_HOST"], "DOCKER_HOST", _find_tls(environ, config_dir))
     context = environ.get("DOCKER_CONTEXT") or _read_current_context(config_dir)

@@ -33,8 +33,7 @@ def load_settings(flags: Mapping[str, Any] | None = None, environ: Mapping[str, 
     environ = current_environment() if environ is None else environ
     given = read_flags(flags or {})
     variables = read_environment(environ)
-    file = given.values.get("config.file") or variables.values.get("config.file")
-    written = read_yaml(Path(str(file)).expanduser()) if file else Source()
+    written = _read_file(given if given.values.get("config.file") else variables)
     default = Source(values={"state.path": str(default_state_file(environ))})
     sources = (default, written, variables, given)
     values: dict[str, Any] = {}
@@ -47,7 +46,13 @@ def load_settings(flags: Mapping[str, Any] | None = None, environ: Mapping[str, 
     except ValidationError as error:
         raise _one_line(error, origins) from None
     _check_paths(settings, origins)
-    return settings
+    return settings.written_at(origins)
+
+
+def _read_file(source: Source) -> Source:
+    """Return the settings of the file that a source names, nothing when it names none."""
+    file = source.values.get("config.file")
+    return read_yaml(Path(str(file)).expanduser(), source.origins["config.file"]) if file else Source()
 
 
 def default_state_file(environ: Mapping[str, str]) -> Path:

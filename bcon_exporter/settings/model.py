@@ -1,10 +1,11 @@
 """Every setting once, with its default, its type and its one line of help."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bcon_exporter.alerting import RUNBOOKS_URL
@@ -255,6 +256,17 @@ class Settings(BaseSettings):
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()
+    _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)
+
+    def written_at(self, origins: Mapping[str, str]) -> "Settings":
+        """Return the settings with the place where each was written, by dotted name."""
+        told = self.model_copy()
+        told._origins = origins  # noqa: SLF001 -- its own
+        return told
+
+    def origin_of(self, dotted: str) -> str:
+        """Return where a setting was written (flag, variable, or file and line); its flag for a default."""
+        return self._origins.get(dotted, f"--{dotted}")
 
     @classmethod
     def settings_customise_sources(

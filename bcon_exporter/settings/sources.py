@@ -73,8 +73,12 @@ def read_flags(nested: Mapping[str, Any]) -> Source:
     return source
 
 
-def read_yaml(path: Path) -> Source:
+def read_yaml(path: Path, origin: str = "--config.file") -> Source:
     """Return the settings of a YAML file.
+
+    Args:
+        path: The file.
+        origin: The flag or variable that named it.
 
     Raises:
         SettingsError: The file cannot be read, is no YAML, or has an unknown or repeated key; names file and line,
@@ -84,10 +88,10 @@ def read_yaml(path: Path) -> Source:
         with path.open("rb") as stream:
             raw = stream.read(_MAX_FILE_BYTES + 1)
     except OSError as error:
-        msg = f"--config.file: {path} cannot be read: {error.strerror}"
+        msg = f"{origin}: {path} cannot be read: {error.strerror}"
         raise SettingsError(msg, {"file": str(path)}) from None
     if len(raw) > _MAX_FILE_BYTES:
-        msg = f"--config.file: {path} is larger than 1 MiB"
+        msg = f"{origin}: {path} is larger than 1 MiB"
         raise SettingsError(msg, {"file": str(path)})
     try:
         root = yaml.compose(raw, Loader=yaml.SafeLoader)

@@ -135,8 +135,24 @@ def test_a_bad_file_is_refused_with_its_line(file: Path, text: str, line_number:
 
 
 @pytest.mark.parametrize("path", ["/nonexistent/bcon.yml", "/tmp", "/dev/zero"])
-def test_an_unreadable_file_is_refused(path: str) -> None:
-    assert path in refuse("--config.file", path)
+def test_an_unreadable_file_is_refused_by_what_named_it(path: str) -> None:
+    assert refuse("--config.file", path).startswith(f"--config.file: {path} ")
+    assert refuse(environ={"BCON_CONFIG__FILE": path}).startswith(f"BCON_CONFIG__FILE: {path} ")
+
+
+def test_a_setting_tells_where_it_was_written(file: Path) -> None:
+    file.write_text("log: {level: debug}\ndocker:\n  host: unix:///a\n")
+    environ = {"BCON_CONFIG__FILE": str(file)}
+    assert load(environ=environ).origin_of("docker.host") == f"{file}:3: docker.host"
+    environ["BCON_DOCKER__HOST"] = "unix:///b"
+    assert load(environ=environ).origin_of("docker.host") == "BCON_DOCKER__HOST"
+    assert load("--docker.host=unix:///c", environ=environ).origin_of("docker.host") == "--docker.host"
+    assert load().origin_of("docker.host") == "--docker.host"
+
+
+@pytest.mark.parametrize("variable", ["BCON_BOGUS", "BCON_X", "BCON_METERS"])
+def test_a_variable_like_none_is_refused_without_a_guess(variable: str) -> None:
+    assert "did you mean" not in refuse(environ={variable: "1"})
 
 
 @pytest.mark.parametrize(
