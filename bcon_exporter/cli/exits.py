@@ -65,7 +65,7 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
         case DriftFindings():
             return _exit_of_drift(value.reports)
         case HealthCheck():
-            return Exit.FINE if value.docker_connected else Exit.NO_ENGINE
+            return Exit.NO_ENGINE if value.status == "unhealthy" else Exit.FINE
         case _:
             return Exit.FINE
 

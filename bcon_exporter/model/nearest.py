@@ -1,14 +1,23 @@
 """Finds the names that a mistyped one may have meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+
+_LIKENESS = 0.6
+_CLOSE_LIKENESS = 0.75
 
 
 def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
     """Return at most `limit` known names that resemble `name`, the nearest first."""
     by_folded = {_fold(candidate): candidate for candidate in known}
-    close = get_close_matches(_fold(name)[:128], by_folded, n=limit, cutoff=0.6)
-    return tuple(by_folded[folded] for folded in close)
+    asked = _fold(name)[:128]
+    close = get_close_matches(asked, by_folded, n=limit, cutoff=_LIKENESS)
+    return tuple(by_folded[folded] for folded in close if _is_slip(asked, folded))
+
+
+def _is_slip(asked: str, known: str) -> bool:
+    """Return whether one may be a slip of the other: people seldom mistake the first letter, and then little else."""
+    return asked[:1] == known[:1] or SequenceMatcher(None, known, asked).ratio() >= _CLOSE_LIKENESS
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -18,4 +27,5 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _fold(name: str) -> str:
-    return name.casefold().replace("_", "-")
+    """Return the name without what all of its kind begin with, which would make any two alike."""
+    return name.casefold().replace("_", "-").lstrip("-").removeprefix("bcon-")

@@ -123,10 +123,8 @@ def parse_input(tool: Tool[Any], payload: object) -> Frozen:
     Raises:
         InvalidInputError: `details["errors"]` names each field and what is wrong with it, never its value.
     """
-    if payload is None:
-        payload = {}
     if not isinstance(payload, Mapping):
-        msg = f"{tool.name}: the input must be a JSON object"
+        msg = f"{tool.name}: the input must be a JSON object, {{}} for none"
         raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
     try:
         request: Frozen = tool.input_model.model_validate(dict(payload))

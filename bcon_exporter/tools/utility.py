@@ -23,7 +23,7 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
     status, message = _judge(problem, endpoints, context.history.status)
     return HealthCheck(
         status=status,
-        docker_connected=problem is None,
+        docker_connected=problem is None and bool(endpoints),  # a snapshot has none
         docker_version=docker_version,
         timestamp=now,
         message=message,

@@ -199,6 +199,8 @@ def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
     ("words", "code", "said"),
     [
         (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
+        (["bogus"], 2, "there is no command 'bogus'; see bcon-exporter --help"),
+        (["list", "--al"], 2, "unknown flag --al; did you mean --all?"),
         (["diagnose", "--fail-onn", "error"], 2, "unknown flag --fail-onn; did you mean --fail-on?"),
         (["diagnose", "--scan.deadlin=5s"], 2, "unknown flag --scan.deadlin; did you mean --scan.deadline?"),
         (["diagnose", "a", "b"], 2, "unexpected argument 'b'"),

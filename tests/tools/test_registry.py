@@ -103,7 +103,7 @@ def test_bad_input_is_named_by_its_field(name: str, payload: dict[str, Any], fie
     assert field in error["message"]
 
 
-@pytest.mark.parametrize("payload", [[], "x", 5, True, [{"container_id": "a"}]])
+@pytest.mark.parametrize("payload", [None, [], "x", 5, True, [{"container_id": "a"}]])
 def test_a_payload_that_is_no_object_is_refused(payload: object) -> None:
     assert "JSON object" in refuse("health_check", payload)["message"]
 

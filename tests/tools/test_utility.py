@@ -46,7 +46,7 @@ def test_a_reached_engine_is_healthy() -> None:
 
 def test_a_snapshot_claims_no_answer_of_an_engine() -> None:
     health = call_tool(context_of(snapshot(engine=ENGINE)), "health_check", {}).value
-    assert (health.status, health.docker_version) == ("healthy", "29.1")
+    assert (health.status, health.docker_connected, health.docker_version) == ("healthy", False, "29.1")
     assert health.message == "this is a snapshot: no engine was asked"
 
 

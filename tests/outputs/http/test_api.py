@@ -67,7 +67,7 @@ def test_an_empty_body_is_an_empty_input() -> None:
         ("/api/v1/containers/web/stats", "container_name", "web"),
         ("/api/v1/containers/web/logs?tail=7", "tail", 7),
         ("/api/v1/containers/web/diagnosis?include_logs=false", "container_name", "web"),
-        ("/api/v1/health", "docker_connected", True),
+        ("/api/v1/health", "status", "healthy"),
         ("/api/v1/cost?period=month", "total_cost_usd", 0.0),
     ],
 )
