@@ -5,7 +5,7 @@ import json
 
 from bcon_exporter.alerting.rule_file import render_rule_file
 from bcon_exporter.cli.exits import Exit
-from bcon_exporter.cli.own_commands import make_connection, read_tls
+from bcon_exporter.cli.own_commands import make_connection, read_tls, tell_silence
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
@@ -48,7 +48,7 @@ def ask_alerts(settings: Settings) -> dict[str, object]:
         answer = connection.getresponse()
         status, body = answer.status, json.loads(answer.read(_MOST_BYTES))
     except (OSError, http.client.HTTPException, ValueError) as error:
-        msg = f"no daemon answers at {address}: {str(error) or type(error).__name__}; start it with bcon-exporter serve"
+        msg = f"no daemon answers at {address}: {tell_silence(error)}"
         raise InternalError(msg, {"address": str(address)}) from None
     finally:
         connection.close()

@@ -26,6 +26,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         argv: The words after the program's name; the process's own when absent.
         environ: The environment for settings; the process's own when absent.
     """
+    _fill_standard_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         return _run(words, environ)
@@ -45,6 +46,19 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         _log.exception("command failed unexpectedly (id %s)", incident, exc_info=error)
         msg = f"an unexpected {type(error).__name__} happened (id {incident}); please report it"
         return _fail(words, InternalError(msg, {"id": incident}))
+
+
+def _fill_standard_streams() -> None:
+    """Put nothing in the place of standard streams that came closed (`>&-`).
+
+    Python has None for them, and the next file or socket would get their number, for children to write into.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 -- for as long as we live
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- as above
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- as above
 
 
 def _let_go_of_output() -> None:

@@ -96,13 +96,14 @@ def _ask(settings: Settings) -> tuple[bool, str | None]:
     except (OSError, http.client.HTTPException) as error:
         if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
             return True, _NOT_ASKED
-        return False, _tell_silence(error)
+        return False, tell_silence(error)
     finally:
         connection.close()
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
 
 
-def _tell_silence(error: Exception) -> str:
+def tell_silence(error: Exception) -> str:
+    """Return why the daemon gave no answer."""
     match error:
         case ConnectionRefusedError():
             return f"nothing listens there; is `{PROGRAM} serve` running at this address?"

@@ -49,6 +49,16 @@ def test_a_full_disk_under_the_output_is_one_line(file: str, words: list[str]) -
     assert done.returncode == 4
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["list --from-snapshot", "list --format json --from-snapshot", "--version"])
+def test_a_stream_that_came_closed_is_written_to_no_more(file: str, words: str, closed: str) -> None:
+    given = f"{words} {file}" if "--from-snapshot" in words else words
+    line = f"{sys.executable} -m bcon_exporter {given} {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, env=environment(), check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (done.stdout == b"") is (">&-" in closed.split())
+
+
 @pytest.fixture
 def heeding_ctrl_c() -> Iterator[None]:
     """Let children heed SIGINT, also where this run was started in the background, which ignores it."""
