@@ -195,10 +195,14 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def show_explanation(report: ErrorExplanation) -> RenderableType:
     """Return what a pattern found, with the newest occurrence in its context."""
     over = f" ({report.history_occurrences} of them history)" if report.history_occurrences else ""
-    found = f"{report.occurrences} times{over} " if report.occurrences else "not found: "
+    found = f"{_times(report.occurrences)}{over} " if report.occurrences else "not found: "
     parts = [plain(found + repr(report.pattern), "bold"), Text("in"), name_text(report.container_name, "bold")]
     head = join(parts, " ")
     rows: list[tuple[str, RenderableType]] = []

@@ -177,7 +177,11 @@ def _suggestions(suggestions: Iterable[Suggestion]) -> list[str]:
 
 
 def _explanation(report: ErrorExplanation) -> list[str]:
-    lines = [f"# {report.occurrences} occurrences in {escape(report.container_name)}", "", escape(report.explanation)]
+    lines = [
+        f"# {report.occurrences} occurrence{'' if report.occurrences == 1 else 's'} in {escape(report.container_name)}",
+        "",
+        escape(report.explanation),
+    ]
     if report.likely_causes:
         lines += ["", "Why:", ""]
         lines += [
@@ -298,4 +302,10 @@ def _cost(report: CostReport) -> list[str]:
         for name, cost in report.by_operation.items()
     )
     head = ("operation", "calls", "tokens", "engine calls", "time")
-    return [f"# {report.total_operations} tool calls", "", *_rows(head, rows), "", report.note]
+    return [
+        f"# {report.total_operations} tool call{'' if report.total_operations == 1 else 's'}",
+        "",
+        *_rows(head, rows),
+        "",
+        report.note,
+    ]
