@@ -7,6 +7,8 @@ from bcon_exporter.outputs.http.replies import Receive, Scope
 
 BODY_MAX_BYTES = 64 * 1024
 _BODY_SECONDS = 10.0
+_SWALLOWED_BYTES = 1024 * 1024
+"""Of a body that is too large: many clients read no answer before they have sent all, and would see a reset."""
 _LENGTH_MAX_DIGITS = 20
 
 
@@ -33,7 +35,7 @@ async def buffer_body(scope: Scope, receive: Receive, seconds: float = _BODY_SEC
     declared = headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise BodyRefusedError(400, InvalidInputError("the header Content-Length must be a number of bytes"))
-    if len(declared) > _LENGTH_MAX_DIGITS or int(declared) > BODY_MAX_BYTES:
+    if len(declared) > _LENGTH_MAX_DIGITS or int(declared) > _SWALLOWED_BYTES:
         raise _too_large()
     if declared == b"0" and b"transfer-encoding" not in headers:
         return receive
@@ -41,6 +43,8 @@ async def buffer_body(scope: Scope, receive: Receive, seconds: float = _BODY_SEC
         async with asyncio.timeout(seconds):
             body = await _read(receive)
     except TimeoutError:
+        if int(declared) > BODY_MAX_BYTES:
+            raise _too_large() from None
         msg = f"the body did not come within {seconds:g} s"
         raise BodyRefusedError(408, DeadlineExceededError(msg)) from None
     return _replay(body, receive)
@@ -57,12 +61,15 @@ async def _read(receive: Receive) -> bytes:
         message = await receive()
         if message["type"] == "http.disconnect":
             return b""
-        pieces.append(message.get("body", b""))
-        size += len(pieces[-1])
-        if size > BODY_MAX_BYTES:
-            raise _too_large()
-        if not message.get("more_body", False):
-            return b"".join(pieces)
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size <= BODY_MAX_BYTES:
+            pieces.append(piece)
+        if not message.get("more_body", False) or size > _SWALLOWED_BYTES:
+            break
+    if size > BODY_MAX_BYTES:
+        raise _too_large()
+    return b"".join(pieces)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

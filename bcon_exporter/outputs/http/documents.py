@@ -91,6 +91,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
         421: "The Host header names another server",
         422: "Compose refused the file",
         429: "Too many requests at once; try again",
+        431: "The headers are larger than 16 KiB",
         500: "A defect; the log has the details",
         503: "The engine cannot be reached, or no scan has ended yet",
         504: "The engine or Compose did not answer in time",
@@ -109,13 +110,18 @@ def query_parameters(tool: Tool[Any], without: tuple[str, ...] = ()) -> list[dic
     ]
 
 
+_NO_USER = (401,)
+_OF_THE_GATE = (400, 403, 405, 408, 413, 421, 431, 500)
+
+
 def plain_paths() -> dict[str, Any]:
     """Return the addresses that are served without the API framework."""
-    text = {"text/plain": {"schema": {"type": "string"}}}
+    text, page = _content("text/plain"), _content("text/html")
+    families = text | _content("application/openmetrics-text")
     return {
-        "/": {"get": _operation("Landing page", {"200": {"text/html": {"schema": {"type": "string"}}}})},
+        "/": {"get": _operation("Landing page", {"200": page}, _NO_USER)},
         "/metrics": {
-            "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": text})
+            "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": families}, _NO_USER)
             | {"parameters": [_names_parameter()]}
         },
         "/-/healthy": {"get": _operation("200 while scans are started on time", {"200": text, "503": text})},
@@ -123,8 +129,18 @@ def plain_paths() -> dict[str, Any]:
     }
 
 
-def _operation(summary: str, contents: dict[str, Any]) -> dict[str, Any]:
-    responses = {status: {"description": summary, "content": content} for status, content in contents.items()}
+def _content(media_type: str) -> dict[str, Any]:
+    return {media_type: {"schema": {"type": "string"}}}
+
+
+def _operation(summary: str, contents: dict[str, Any], errors: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return an operation with its own answers, and the errors of `errors` and of the gate before every address."""
+    envelope = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorEnvelope"}}}
+    responses = {
+        str(status): {"description": ERROR_RESPONSES[status]["description"], "content": envelope}
+        for status in sorted((*errors, *_OF_THE_GATE))
+    }
+    responses |= {status: {"description": summary, "content": content} for status, content in contents.items()}
     return {"summary": summary, "tags": ["exporter"], "responses": responses}
 
 

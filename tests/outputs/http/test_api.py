@@ -276,6 +276,25 @@ def test_the_openapi_document_describes_every_route_and_the_error_envelope() -> 
     assert info["responses"]["404"]["content"]["application/json"]["schema"]["$ref"].endswith("ErrorEnvelope")
 
 
+@pytest.mark.parametrize("path", ["/", "/metrics", "/-/healthy", "/-/ready", "/api/v1/drift"])
+def test_the_openapi_document_knows_what_the_gate_answers_before_every_address(path: str) -> None:
+    described = ask(site_of(), "GET", "/openapi.json").json()["paths"][path]["get"]["responses"]
+
+    for headers in ({"host": "evil.example"}, {"origin": "https://evil.example"}, {"x-many": "x" * 17_000}):
+        answer = ask(site_of(), "GET", path, headers=headers)
+        assert list(described[str(answer.status_code)]["content"]) == [answer.headers["content-type"]]
+    assert ("401" in described) is not path.startswith("/-/")
+
+
+def test_the_openapi_document_knows_both_formats_of_the_metrics() -> None:
+    document = ask(site_of(), "GET", "/openapi.json").json()
+    described = document["paths"]["/metrics"]["get"]["responses"]["200"]["content"]
+
+    for accepted in ("text/plain", "application/openmetrics-text; version=1.0.0"):
+        answer = ask(site_of(), "GET", "/metrics", headers={"accept": accepted})
+        assert answer.headers["content-type"].partition(";")[0] in described
+
+
 def test_every_reference_in_the_openapi_document_resolves() -> None:
     document = ask(site_of(), "GET", "/openapi.json").json()
 

@@ -219,6 +219,29 @@ def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "sent", "left"),
+    [
+        pytest.param(BODY_MAX_BYTES + 1, 20, 0, id="swallowed"),
+        pytest.param(None, 20, 0, id="swallowed-undeclared"),
+        pytest.param(None, 200, 71, id="endless"),
+        pytest.param(2**20 + 1, 20, 20, id="far-too-large"),
+    ],
+)
+def test_a_client_that_sends_somewhat_too_much_gets_to_read_why(declared: int | None, sent: int, left: int) -> None:
+    waiting = [{"type": "http.request", "body": b"x" * 8192, "more_body": n > 0} for n in range(sent)]
+
+    async def receive() -> dict[str, object]:
+        return waiting.pop()
+
+    length = (b"content-length", str(declared).encode())
+    headers = [length if declared else (b"transfer-encoding", b"chunked")]
+    with pytest.raises(BodyRefusedError) as refused:
+        asyncio.run(buffer_body({"headers": headers}, receive))
+
+    assert (refused.value.status, len(waiting)) == (413, left)
+
+
+@pytest.mark.parametrize(
     ("length", "status"), [("-1", 400), ("abc", 400), ("1e3", 400), ("", 400), ("65537", 413), ("9" * 5000, 413)]
 )
 def test_a_length_that_is_no_number_is_refused_like_other_nonsense(length: str, status: int) -> None:
@@ -235,6 +258,10 @@ def test_a_body_that_does_not_come_is_a_timeout() -> None:
         asyncio.run(buffer_body({"headers": [(b"content-length", b"5")]}, never, seconds=0.0))
 
     assert (refused.value.status, refused.value.error.code) == (408, ErrorCode.TIMEOUT)
+    with pytest.raises(BodyRefusedError) as refused:
+        asyncio.run(buffer_body({"headers": [(b"content-length", b"65537")]}, never, seconds=0.0))
+
+    assert refused.value.status == 413
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
