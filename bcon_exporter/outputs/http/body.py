@@ -39,14 +39,17 @@ async def buffer_body(scope: Scope, receive: Receive, seconds: float = _BODY_SEC
         raise _too_large()
     if declared == b"0" and b"transfer-encoding" not in headers:
         return receive
+    too_large = int(declared) > BODY_MAX_BYTES
     try:
         async with asyncio.timeout(seconds):
             body = await _read(receive)
     except TimeoutError:
-        if int(declared) > BODY_MAX_BYTES:
+        if too_large:
             raise _too_large() from None
         msg = f"the body did not come within {seconds:g} s"
         raise BodyRefusedError(408, DeadlineExceededError(msg)) from None
+    if too_large:
+        raise _too_large()
     return _replay(body, receive)
 
 
