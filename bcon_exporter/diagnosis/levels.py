@@ -20,9 +20,10 @@ _WORDS = {
     Level.DEBUG: "trace trce debug dbug debu debg dbg trc fine finer finest verbose vrb silly spam t d",
     Level.INFO: "info information informational inf notice ntc note log system config hint detail statement context "
     "query success ok n i",
-    Level.WARNING: "warn warning wrn w",
-    Level.ERROR: "error err eror erro fail severe failure e",
-    Level.CRITICAL: "fatal fata pani critical crit crt ftl panic alert emerg emergency dpanic f c",
+    Level.WARNING: "warn warning wrn w warnung attention advertencia aviso avviso предупреждение",
+    Level.ERROR: "error err eror erro fail severe failure e fehler erreur errore ошибка",
+    Level.CRITICAL: "fatal fata pani critical crit crt ftl panic alert emerg emergency dpanic f c "
+    "fatale panik panique panico pánico pânico важно паника",
 }
 _NAMES = {name: level for level, names in _WORDS.items() for name in names.split()}
 _ANY = (
@@ -84,7 +85,8 @@ _ACCESS = re2.compile(
 _LETTER = re2.compile(
     r"^\[([TDIWECF]) \d|^([DIWEF]), \[\d|^\(([NIWC])\) \d{4}-|(?:^| )([DIWE])! |\[([DIWEF])\] "
     r"|\]\[([DIWE])\]\[|^\d[\d:.,TZ/ -]{8,30} ([DINWEC]) \| |^\[[^\]]{8,30}\] [0-9a-f]{8} \S+ +([FEWID])  "
-    r"|^\((EE|WW|II)\) |^([IWEF]) [\w./-]+\.(?:cc|cpp|c|go|rs):\d+\]"
+    r"|^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: ([IWEF]) [\w./-]+:\d+\] |^\((EE|WW|II)\) "
+    r"|^([IWEF]) [\w./-]+\.(?:cc|cpp|c|go|rs):\d+\]"
 )
 _REPORT = re2.compile(r"^=(CRASH|ERROR|SUPERVISOR|WARNING|INFO|PROGRESS) REPORT====")
 _REPORTS = {"CRASH": Level.ERROR, "SUPERVISOR": Level.ERROR, "PROGRESS": Level.INFO}
@@ -96,7 +98,12 @@ _OWN_WARNING = re2.compile(r"^(?:\(node:\d+\) |\S+:\d+: )(?:\[\w+\] )?(\w*Warnin
 _NPM = re2.compile(r"^npm (ERR!|error|WARN|warn|notice|info|verb|timing)(?: |$)")
 _IN_BRACKETS = re2.compile(r"[\[<] *(?:[\w.-]+:|[\w .#:-]{1,60}/)?([A-Za-z]{3,13}) *[\]>]")
 _UPPER = re2.compile(rf"(?:^|[\s\[|(<:>./\[]|[\d\s]-)({_UPPERS})(?:[\s\])>:|,\[!/-]|$)")
-_POSTGRES = re2.compile(r"(?:^|[\s\[])(LOG|HINT|DETAIL|STATEMENT|CONTEXT|QUERY|NOTICE):  ?")
+_POSTGRES = re2.compile(
+    r"(?:^|[\s\[])(LOG|HINT|DETAIL|STATEMENT|CONTEXT|QUERY|NOTICE"
+    r"|FEHLER|WARNUNG|PANIK|ERREUR|ATTENTION|PANIQUE|ADVERTENCIA|PÁNICO|ERRO|AVISO|PÂNICO|ERRORE|AVVISO|FATALE"
+    r"|PANICO|ОШИБКА|ПРЕДУПРЕЖДЕНИЕ|ВАЖНО|ПАНИКА):  ?"
+)
+"""PostgreSQL's own levels, also as it translates them."""
 _START = re2.compile(
     r"^(?:[\d\[][\d:.,TZ+/\s\]-]{3,40}|\w{3} +\d+ [\d:.]+ \S+ |[\w./@-]+(?:\[\d+\])?: |[\w./-]+:\d+: |\[[\w./-]+\] )*"
     rf"(?i:({_ANY})(?: error)?(?:\[\d+\])?(?::| ?\t|  | -))"

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from bcon_exporter.diagnosis.clients import names_client
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
-from bcon_exporter.diagnosis.multiline import event_bounds
+from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
+from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
 from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
 from bcon_exporter.diagnosis.shapes import TRIGGERS, is_fatal, is_lost_answer, looks_like_failure
 from bcon_exporter.model.facts import LogLine
@@ -32,8 +34,28 @@ LOST_RATIO = 0.1
 _SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
 """That an answer was late or a program ended does not say why: the line's next signature may."""
 
+_REASONS = frozenset({Category.NETWORK, Category.MISSING_DEPENDENCY})
+"""What may be the reason why settings could not be had or did not do; a missing file of settings is none."""
+
+REPEATS = 3
+"""So often a retry that is told as information must have failed, up to the end of the log, to be a failure."""
+LAST_LINES = 2
+"""So near to the end the newest of them must stand."""
+
 _NAMED_BESIDE = frozenset({Category.AUTH_FAILURE})
 """What a line may name as the reason beside what it yields to it: "cannot connect: invalid API key"."""
+
+
+_NEVER_PASSED = frozenset({Category.OOM, Category.DISK})
+"""A program that goes on after these goes on in trouble."""
+
+
+class _Match(NamedTuple):
+    """One line of an event, and the patterns that match it."""
+
+    text: str
+    raw: bytes
+    indexes: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +136,7 @@ def read_events(
 
 def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int], screen: Catalogue) -> list[LogEvent]:
     events: list[LogEvent] = []
+    quiet: list[LogEvent] = []
     wanted = frozenset(candidates)
     done = 0
     for index in candidates:
@@ -123,11 +146,32 @@ def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int],
         start, done = max(start, done), end
         level = _level_of_event(lines[start:end])
         fails = level is Level.UNKNOWN and _has_shape_of_failure(lines[start:end])
-        matches = [(number, screen.matching(buffer.line(number))) for number in range(start, end) if number in wanted]
-        event = _judge(lines[start:end], level, _hits(buffer, matches, level, screen, fails=fails), fails=fails)
+        matches = [_match(buffer.texts[at], buffer.line(at), screen) for at in range(start, end) if at in wanted]
+        if end - start > 1 and level >= Level.WARNING:
+            whole = unwrapped(buffer.texts[start:end])
+            matches += [] if whole is None else [_match(whole, whole.encode(), screen)]
+        event = _judge(lines[start:end], start, level, _hits(matches, level, screen, fails=fails), fails=fails)
         if event is not None:
-            events.append(replace(event, index=start))
-    return events
+            events.append(event)
+        elif level is Level.INFO and is_retried(buffer.texts[start]):
+            hits = _hits(matches, Level.WARNING, screen, fails=False)
+            event = _judge(lines[start:end], start, Level.WARNING, hits, fails=False)
+            if event is not None and event.failed and _may_recover(event):
+                quiet.append(event)
+    return sorted([*events, *_still_retried(quiet, len(lines))], key=lambda event: event.index) if quiet else events
+
+
+def _match(text: str, raw: bytes, screen: Catalogue) -> _Match:
+    return _Match(text, raw, screen.matching(raw))
+
+
+def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]:
+    """What fails again and again in lines that call themselves information, and is the last that the log tells."""
+    if quiet[-1].index + quiet[-1].line_count < line_count - LAST_LINES:
+        return []
+    template = template_of(quiet[-1].text)
+    same = [event for event in quiet if template_of(event.text) == template]
+    return same if len(same) >= REPEATS else []
 
 
 def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
@@ -138,6 +182,9 @@ def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     if any(_may_recover(event) for event in events):
         recoveries = Recoveries(buffer)
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
+    passed = _passed_over(events, buffer)
+    if passed:
+        events = [replace(event, recovered=True) if event.index in passed else event for event in events]
     return tuple(_without_consequences(events))
 
 
@@ -164,6 +211,27 @@ def _is_over(event: LogEvent, recoveries: Recoveries) -> bool:
         return False
     is_waiting = event.level < Level.ERROR or is_retried(event.text)
     return recoveries.follow(event.index + event.line_count - 1, ready_counts=is_waiting)
+
+
+def _passed_over(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
+    """Indexes of the failures after which the program went on as if they were none."""
+    failed = [event for event in events if event.failed and not event.recovered and not _is_grave(event)]
+    if not failed:
+        return set()
+    shrugs = find_shrugs(buffer)
+    passed = {event.index for event in failed if shrugs and is_shrugged_off(buffer, event.index, _end(event), shrugs)}
+    last = failed[-1]
+    if last is events[-1] and went_on(buffer.texts, last.index, _end(last), is_known=bool(last.hits)):
+        passed.add(last.index)
+    return passed
+
+
+def _is_grave(event: LogEvent) -> bool:
+    return any(hit.signature.category in _NEVER_PASSED for hit in event.hits)
+
+
+def _end(event: LogEvent) -> int:
+    return event.index + event.line_count
 
 
 def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...]:
@@ -199,7 +267,9 @@ def _level_of_event(lines: Sequence[LogLine]) -> Level:
     return Level.ERROR if level is Level.WARNING and is_fatal(text) else level
 
 
-def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...], *, fails: bool) -> LogEvent | None:
+def _judge(
+    lines: Sequence[LogLine], index: int, level: Level, hits: tuple[Hit, ...], *, fails: bool
+) -> LogEvent | None:
     if any(hit.signature.benign for hit in hits):
         return None
     failed = _failed(level, hits, fails=fails)
@@ -208,34 +278,49 @@ def _judge(lines: Sequence[LogLine], level: Level, hits: tuple[Hit, ...], *, fai
     text = hits[0].line if hits else lines[0].text
     if failed and level is Level.UNKNOWN:
         level = Level.ERROR
-    return LogEvent(lines[0].at, level, text.strip(), len(lines), hits, failed)
+    return LogEvent(lines[0].at, level, text.strip(), len(lines), hits, failed, index)
 
 
-def _hits(
-    buffer: LineBuffer, matches: Sequence[tuple[int, list[int]]], level: Level, screen: Catalogue, *, fails: bool
-) -> tuple[Hit, ...]:
+def _hits(matches: Sequence[_Match], level: Level, screen: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
     """The first signature of each line that counts at the event's level, and one that it yields to; each once.
 
     In a line without a level that has the shape of a failure, what counts in errors counts too.
     """
     hits: dict[str, Hit] = {}
-    for number, indexes in matches:
+    for match in matches:
         wanted: tuple[Category, ...] = tuple(Category)
-        for index in indexes:
+        for index in _deepest_first(match, screen):
             signature = screen.owner(index)
-            counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
-            if not counts or signature.category not in wanted:
-                continue
-            if signature.client and not names_client(buffer.texts[number]):
+            if signature.category not in wanted or not _counts(screen, index, level, match.text, fails=fails):
                 continue
             if signature.id not in hits:
-                line = buffer.line(number)
-                hits[signature.id] = Hit(signature, buffer.texts[number].strip(), _peer(screen, index, indexes, line))
+                hits[signature.id] = Hit(signature, match.text.strip(), _peer(screen, index, match.indexes, match.raw))
             if signature.category not in _SAY_NOT_WHY:
                 wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
             if not wanted:
                 break
     return tuple(hits.values())
+
+
+def _counts(screen: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:
+    counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
+    return counts and (not screen.owner(index).client or names_client(text))
+
+
+def _deepest_first(match: _Match, screen: Catalogue) -> list[int]:
+    """Put first what stands behind the last colon, where the line begins with settings that could not be had.
+
+    "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection.
+    """
+    deeper = [index for index in match.indexes if screen.owner(index).category in _REASONS]
+    settings = [index for index in match.indexes if screen.owner(index).category is Category.CONFIG_ERROR]
+    if not deeper or not settings:
+        return match.indexes
+    reason = match.raw.rpartition(b": ")[2]
+    if any(screen.compiled(index).search(reason) is not None for index in settings):
+        return match.indexes
+    found = [index for index in deeper if screen.compiled(index).search(reason) is not None]
+    return [*found, *(index for index in match.indexes if index not in found)]
 
 
 def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) -> str | None:

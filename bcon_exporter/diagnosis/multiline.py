@@ -42,6 +42,9 @@ _TELLS_OF_EXCEPTION = re2.compile(
     r"(?i)\b(?:exceptions?|errors?|closed|closing|disconnect\w*|reset|aborted|rejected|dropped|ignor\w+|interrupted)\b"
 )
 _CHAINS = ("During handling of the above", "The above exception was")
+_WHERE_AT_END = re2.compile(r"^(.*?\S) {2,}[\w.]+\.\w{1,4}:\d+ *$")
+"""Loggers for terminals wrap the message and write the place in the source behind its first line."""
+_NPM_HEADS = ("npm ERR!", "npm error")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
 
@@ -54,6 +57,15 @@ def event_bounds(lines: Sequence[LogLine], index: int) -> tuple[int, int]:
     while end < len(lines) and end - start < MAX_EVENT_LINES and _belongs(lines, end):
         end += 1
     return start, end
+
+
+def unwrapped(texts: Sequence[str]) -> str | None:
+    """The message that a logger for terminals wrapped over several lines; None where none did."""
+    head = _WHERE_AT_END.match(texts[0]) if len(texts) > 1 and texts[0].rstrip()[-1:].isdigit() else None
+    if head is None:
+        return None
+    rest = [text.strip() for text in texts[1:] if text[:1] == " "]
+    return " ".join([head.group(1), *rest])
 
 
 def _belongs(lines: Sequence[LogLine], index: int) -> bool:
@@ -71,6 +83,8 @@ def continues(previous: str, current: str) -> bool:
     first = current[0]
     if first in " \t":
         return level_of(current.lstrip()) is Level.UNKNOWN
+    if current.startswith(_NPM_HEADS) and previous.startswith(_NPM_HEADS):
+        return True
     if first in "})]" and len(current) <= CLOSING_CHARS:
         return True
     if _may_be_trace(current) and _TRACE_PART.match(current) is not None:

@@ -8,7 +8,7 @@ from bcon_exporter.model.signatures import Level, compile_pattern
 
 _RECOVERED = compile_pattern(
     "(?i)"
-    r"\b(?:re-?)?connected(?: successfully)?(?: to| after| with|!|\.|,|\"|$)|\b(?:is |was )?connected\b.*after"
+    r"\b(?:re-?)?connected(?: successfully)?(?: to| after| with|!|\.|,|;|\"|$)|\b(?:is |was )?connected\b.*after"
     r"|connection (?:to \S+ )?(?:has been |was |is )?(?:re-?)?(?:established|restored|succeeded|successful|recovered)"
     r"|\b(?:initiali[sz]ation|login|handshake|migration) (?:was |is )?successful\b"
     r"|connection (?:to \S+ )?(?:is )?(?:ok|up)\b|successfully (?:re-?)?connected|is UP\b"
@@ -19,6 +19,12 @@ _RECOVERED = compile_pattern(
     r"|successfully (?:re-?)?(?:joined|registered|subscribed|synced|synchronized|authenticated|elected)"
     r"|discovered (?:group )?coordinator"
     r"|(?:re-?)joined .*successfully|session establishment complete"
+    r"|\bre-?opened\b|\b(?:web ?socket|connection|channel|stream|tunnel|link) (?:was |is )?(?:re-?)?opened\b"
+    r"|\bregistered tunnel\b|\bkeypair \d+ created|\bnew connection to server\b"
+    r"|\b(?:database|db|postgres\w*|mysql|mariadb|broker|rabbitmq|kafka|redis|backend|upstream|peer)\b:?(?: \S+)?"
+    r" (?:available|ready|up|reachable|online)\b|\b(?:notify|delivery|send) success\b"
+    r"|\bsuccessfully (?:\w+ )?(?:acquired|sent|delivered|reached|renewed|fetched)\b|^successfully installed\b"
+    r"|\bacquired (?:the )?(?:leader )?(?:leas\w+|leadership)"
     r"|(?:REPLICA|SLAVE) sync: (?:Finished|Successful|Master accepted)|partial resynchronization"
 )
 _READY = compile_pattern(
@@ -29,6 +35,15 @@ _READY = compile_pattern(
     r"|fully up and running|entered RUNNING state|application started|ready to (?:serve|accept|handle|receive)"
     r"|Startup of .* complete|init process complete"
 )
+_WORKS = compile_pattern(
+    "(?i)"
+    r"\bresumed\b|\bhealth ?checks? (?:has )?(?:passed|succeeded)|\bwrote batch\b|\bbus started\b"
+    r"|https?://\S+ \"[A-Z]+ \S+ HTTP/[\d.]+\" 2\d\d\b|\bmsg=\"[\w ]{1,30} started\"|\bstatus=\"?(?:ready|healthy)\b"
+    r"|\belection won\b|\bleadership acquired\b|, the leader with the lock|\bsynced node info"
+    r"|\bpromoted (?:self |itself )?to (?:leader|master|primary)"
+    r"|\b(?:became|elected|entering) (?:the |new |state )?(?:leader|master|primary)\b"
+)
+"""What a program that only warned, or retries, says once it gets on; of a failed connection it says less."""
 _NOT_YET = compile_pattern(
     "(?i)"
     r"\bnot\b|n't\b|no longer|fail|unable|\berror|lost|refus|disconnect|\bnever\b|\buntil\b|\bif\b|\bwhen\b|\bonce\b"
@@ -42,7 +57,8 @@ _STARTS = compile_pattern(
 )
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
-    r"|recovery mode|sleeping \d"
+    r"|recovery mode|sleeping \d|\b(?:will|going to) (?:reconnect|retry)|\bno (?:cluster )?leader\b|\bempty ring\b"
+    r"|\bre-?opening\b"
 )
 
 
@@ -52,6 +68,7 @@ class Recoveries:
     def __init__(self, buffer: LineBuffer) -> None:
         self._recovered = self._lines(buffer, _RECOVERED)
         self._ready = self._lines(buffer, _READY)
+        self._works = self._lines(buffer, _WORKS)
         self._starts = buffer.lines_with(_STARTS)
 
     def _lines(self, buffer: LineBuffer, pattern: Any) -> list[int]:
@@ -62,9 +79,11 @@ class Recoveries:
 
         Args:
             line: Index of the failure's last line.
-            ready_counts: A service that got ready counts too: it does not without what it retries.
+            ready_counts: A service that got ready or gets on counts too: it does not without what it retries.
         """
-        return _any_after(self._recovered, line) or (ready_counts and _any_after(self._ready, line))
+        if _any_after(self._recovered, line):
+            return True
+        return ready_counts and (_any_after(self._ready, line) or _any_after(self._works, line))
 
     def last_good_start(self) -> int:
         """Index of the line at which the last run that got ready began; 0 where none is seen to begin anew."""
@@ -78,7 +97,7 @@ def _any_after(indexes: list[int], line: int) -> bool:
 
 
 def _is_good_news(text: str) -> bool:
-    return _NOT_YET.search(text.encode("utf-8", "replace")) is None and level_of(text) < Level.WARNING
+    return _NOT_YET.search(text.encode("utf-8", "replace")) is None and level_of(text) <= Level.WARNING
 
 
 def is_retried(text: str) -> bool:

@@ -4,7 +4,9 @@ import re2
 
 TRIGGERS: tuple[str, ...] = (
     r"(?i)error|\berr\b|fatal|panic|exception|traceback|fail|\bcrit\b|critical|severe|emerg|\balert\b|abort",
-    r"core dumped|^(?:ERRO|FATA|PANI)\[|\bFTL\b|\bCRT\b|(?i:exit(?:ed)? (?:with )?(?:code|status)|(?:by|on) signal)",
+    r"core dumped|^(?:ERRO|FATA|PANI)\[|\bFTL\b|\bCRT\b",
+    r"(?i:exit(?:ed)? (?:with )?(?:abnormal )?(?:code|status)|(?:by|on) signal)",
+    r"\b(?:FEHLER|ERREUR|ERRO|ERRORE|FATALE|PANIK|PANIQUE|ОШИБКА|ВАЖНО|ПАНИКА): |(?i:abnormally)",
     r"(?i)unable to|cannot|can't|could not|couldn't|unhandled|uncaught|\bdied\b|crashed|terminating with",
     r" at \S+\.(?:pl|pm|cgi|t) line \d|CRASH REPORT|SUPERVISOR REPORT| E! |\[[EF]\] |^\[[EC] |^\(C\) ",
     r"^\s*(?:\[[✗✘]\]|[✗✘❌])",
@@ -47,6 +49,7 @@ _SENTENCES = (
     r"(?i)\b(?:internal|unexpected|unknown|runtime|system|server|syntax|assertion|i/o|disk|boot) error\b",
     r"(?i)\b(?:with|returned|got|threw|raised) (?:an? |the )?(?:\w+ )?(?:error|exception)\b",
     r"(?i)\berror (?:code )?-?\d",
+    r"(?i)\b(?:terminated|exited|ended|stopped|died) abnormally\b|\babnormal(?:ly)? (?:termination|terminated)\b",
     r"(?i)\b(?:has |have )?(?:crashed|died|aborted unexpectedly|terminated unexpectedly|exited unexpectedly)\b",
     r"(?i)\bexited with (?:non-zero |abnormal |error )?(?:exit )?(?:code|status):? [1-9]"
     r"|\bexit(?:ed with)? (?:code|status)[ :=]+[1-9]",
@@ -60,6 +63,7 @@ _HARMLESS = re2.compile(
     r"|\b(?:may|might|can|could|would|should|will|to) (?:\w+ )?(?:fail|cause|error)|ErrorMessage \{"
     r"|\b(?:errors?|exceptions?) (?:tracking|monitoring|logging|reporting|messages?|codes?|budget|boundar|correction"
     r"|recovery|margin|template)|\(Allocation Failure\)|\berror-free\b|^critical dependency:"
+    r"|\btest result (?:failed|ok)\b|\bpref=\d+"
     r"|\b(?:panic|fatal|errors?|abort|crash|failure) (?:mode|reporters?|detect\w+|handlers?|thresholds?)\b"
     r"|^\s*(?:ok \d|not ok|# Subtest|✓|✔|√|--- PASS|PASS\b|- )|nothing failed|none failed"
     r"|ignor(?:e|ed|ing)\b.*(?:error|fail)|(?:error|fail\w*)\b.*\bignored|no longer (?:fail|error)"
@@ -76,7 +80,7 @@ _LOUD = re2.compile("|".join(f"(?:{part})" for part in _TRACE_HEADS))
 _LOST_ANSWER = re2.compile(r'(?:HTTP/[\d.]+"|\[GIN\] [^|]*\|) (?:500|502|504|507|508)\b')
 _FATAL = re2.compile(
     r"(?i)\bfatal error\b|crashed by signal|core dumped|panicked at |\bunrecoverable\b|wrong signature trying to load"
-    r"|(?:terminated|killed|exited) (?:by|on) signal (?:6|7|8|11)\b"
+    r"|\bjob raised exception\b|(?:terminated|killed|exited) (?:by|on) signal (?:6|7|8|11)\b"
 )
 
 

@@ -15,6 +15,10 @@ D, I, U, W, E, C = Level  # noqa: E741 - one letter a level keeps the table read
     [
         ('ts=2026-01-01T00:00:00Z level=info msg="an error page"', I),
         ('level=ERROR msg="x"', E),
+        ("2026-01-01 12:00:00.114 CET [77] FEHLER:  x", E),
+        ("2026-01-01 12:00:00.114 CET [77] ERREUR:  x", E),
+        ("2026-01-01 12:00:00.114 MSK [77] ОШИБКА:  x", E),
+        ("2026-01-01 12:00:00.120: I external/local_xla/x.cc:887] could not open file", I),
         ('{"level":"error","msg":"x"}', E),
         ('{"msg":"error","severity":"INFO"}', I),
         ('{"level":30,"msg":"error"}', I),

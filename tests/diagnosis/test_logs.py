@@ -95,6 +95,41 @@ def test_a_failure_after_the_success_counts() -> None:
     assert [event.shows(SymptomType.NETWORK_ERROR) for event in events] == [True]
 
 
+RETRY = "INFO: Failed to connect to the master. Will try again: java.net.SocketTimeoutException connect timed out"
+
+
+@pytest.mark.parametrize(("times", "after", "count"), [(2, (), 0), (3, (), 3), (3, ("INFO connected to it",), 0)])
+def test_a_retry_that_fails_to_the_end_is_a_failure_also_as_information(
+    times: int, after: tuple[str, ...], count: int
+) -> None:
+    assert len(events_of(*([RETRY] * times), *after)) == count
+
+
+def test_a_retry_in_the_middle_of_other_information_is_none() -> None:
+    assert events_of(*([RETRY] * 3), "INFO a", "INFO b", "INFO c") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("failed to load the configuration: http://127.0.0.1:2379: connection refused", ["net_refused"]),
+        ("ERROR Failed to load the configuration: loader: No module named 'yaml'", ["missing_python_module"]),
+        ("ERROR Failed to load configuration: line 3: invalid value 7 for listen.port", ["config_syntax"]),
+    ],
+)
+def test_the_reason_behind_the_last_colon_counts(text: str, ids: list[str]) -> None:
+    assert ids_of(text) == ids
+
+
+def test_a_message_that_a_terminal_logger_wrapped_is_read_whole() -> None:
+    lines = (
+        "           ERROR    Error importing plugin=shop, No   c_plugin.py:91",
+        "                    module named 'docker'",
+    )
+
+    assert ids_of(*lines) == ["missing_python_module"]
+
+
 def test_a_service_that_listens_has_not_reached_its_database_by_that() -> None:
     events = events_of("Error: connect ECONNREFUSED 172.18.0.3:5432", "Server listening on port 3000")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcon_exporter.diagnosis.multiline import event_bounds
+from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from tests.factories import logs
 
 PYTHON = (
@@ -60,3 +60,15 @@ def test_an_endless_trace_is_bounded() -> None:
     start, end = event_bounds(lines, 2500)
 
     assert end - start <= 400
+
+
+def test_what_npm_says_at_an_end_is_one_event() -> None:
+    lines = logs("npm ERR! path /app", "npm ERR! signal SIGTERM", "npm ERR! command sh -c node", "INFO x").lines
+
+    assert event_bounds(lines, 1) == (0, 3)
+
+
+def test_a_message_is_unwrapped_only_where_the_place_in_the_source_stands_behind_it() -> None:
+    assert unwrapped(["ERROR    no   a.py:91", "  module"]) == "ERROR    no module"
+    assert unwrapped(["ERROR    no   a.py:91"]) is None
+    assert unwrapped(["ERROR no such module in 12", "  module"]) is None

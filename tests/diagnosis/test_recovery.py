@@ -20,6 +20,13 @@ REFUSED = "ERROR dial tcp db:5432: connect: connection refused"
         "wait-for-it.sh: db:5432 is available after 3 seconds",
         "343:S 01 Mar 2026 10:00:00.000 * MASTER <-> REPLICA sync: Finished with success",
         "INFO [Consumer groupId=g] Successfully joined group with generation 5",
+        "INFO channel reopened, consuming again",
+        "notice: RTM websocket opened",
+        "redis: ready",
+        "Database available!",
+        "[WARNING] Server app/app1 is UP, reason: Layer7 check passed, code: 200",
+        "WARN reconnected to broker",
+        "I0301 10:00:00.000000 1 leader.go:260] successfully acquired lease kube-system/shop",
     ],
 )
 def test_news_of_success_ends_a_failure(text: str) -> None:
@@ -34,6 +41,12 @@ def test_news_of_success_ends_a_failure(text: str) -> None:
         "ERROR connected to db, but it is read-only",
         "INFO waiting until db is available",
         "INFO server listening on port 3000",
+        "INFO server ready",
+        "pam_unix(cron:session): session opened for user root(uid=0) by (uid=0)",
+        "INFO job 12 succeeded",
+        "INFO job 12 successfully completed",
+        "INFO player: playback resumed",
+        "INFO became leader at term 7",
     ],
 )
 def test_no_other_news_does(text: str) -> None:
@@ -49,6 +62,16 @@ def test_a_service_that_got_ready_counts_only_where_it_says_so() -> None:
 
     assert news.follow(0, ready_counts=True)
     assert Recoveries(LineBuffer([REFUSED, "[I] Listen: http://0.0.0.0:3000"])).follow(0, ready_counts=True)
+    assert not news.follow(0, ready_counts=False)
+
+
+@pytest.mark.parametrize(
+    "text", ["INFO session resumed", "INFO cluster leadership acquired", 'level=info msg="Shop started"']
+)
+def test_a_service_that_gets_on_counts_for_what_it_only_retries(text: str) -> None:
+    news = Recoveries(LineBuffer([REFUSED, text]))
+
+    assert news.follow(0, ready_counts=True)
     assert not news.follow(0, ready_counts=False)
 
 

@@ -71,3 +71,10 @@ def test_an_answer_is_lost_when_the_service_itself_failed(text: str, lost: bool)
 def test_a_warning_that_tells_of_the_end_is_fatal() -> None:
     assert is_fatal("1:M 01 Mar 2026 10:00:00.000 # Redis 7.0.5 crashed by signal: 11")
     assert not is_fatal("1:M 01 Mar 2026 10:00:00.000 # Server initialized")
+
+
+@pytest.mark.parametrize(
+    "text", ["fbguard: bin/fbserver terminated abnormally (-1)", "launchd: Service exited with abnormal code: 1"]
+)
+def test_an_abnormal_end_is_a_failure(text: str) -> None:
+    assert looks_like_failure(text)

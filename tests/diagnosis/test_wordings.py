@@ -15,6 +15,8 @@ AUTH = Category.AUTH_FAILURE
 
 FAILURES = [
     (CONFIG, "shop: required key missing: PORT"),
+    (DISK, "ERROR Checker - Space left on device data : 254738432, Used space fraction: 0.99 > threshold 0.95."),
+    (MISSING, '  "payload": "/bin/sh: 1: ./run.sh: not found\\n",'),
     (CONFIG, "RuntimeError: Please set the SHOP_API_KEY environment variable"),
     (CONFIG, "Error: SHOP_USER, SHOP_GROUP or SHOP_ANY needs to be specified"),
     (CONFIG, "ValidationError: WORKERS is required in env PRODUCTION"),
@@ -111,6 +113,11 @@ HARMLESS = [
     "=== RUN   TestConnectionRefused",
     "debconf: unable to initialize frontend: Dialog",
     "ERROR Invalid HTTP_HOST header: '203.0.113.7'. You may need to add '203.0.113.7' to ALLOWED_HOSTS.",
+    "           select : pref=150,  test result FAILED",
+    "2026-01-01T12:00:00Z [MONITOR] WARN: Monitor #3 'shop': Failing: connect ECONNREFUSED 10.0.0.9:80",
+    "SSL - Processing of the ClientHello handshake message failed (-30976)",
+    "/app/main.py:7: UserWarning: Failed to initialize NumPy: No module named 'numpy'",
+    "Failed requests:        0",
     "Error-free deployment since 12 days",
     "The shop is not installed - only a limited number of commands are available",
     "[E 2026-01-01 12:00:00.000 ServerApp] 404 GET /static/x.js (10.0.0.5) 1.2ms referer=None",
