@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis.changes import find_image_change
 from bcon_exporter.diagnosis.finding import Finding, quote, weakened
-from bcon_exporter.diagnosis.logs import Hit
+from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.neighbours import Neighbours, host_of
 from bcon_exporter.diagnosis.numbers import numbers_of, render

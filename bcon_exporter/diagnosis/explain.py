@@ -9,7 +9,8 @@ import re2
 
 from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, rank, suggestions_of
 from bcon_exporter.diagnosis.finding import Finding
-from bcon_exporter.diagnosis.logs import Hit, read_events, template_of
+from bcon_exporter.diagnosis.hits import Hit
+from bcon_exporter.diagnosis.logs import read_events, template_of
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_state import Around

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
 
-from bcon_exporter.diagnosis.clients import names_client
 from bcon_exporter.diagnosis.finding import quote
+from bcon_exporter.diagnosis.hits import Hit, find_hits, match_line
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
@@ -31,40 +30,13 @@ SHAPE_LINES = 20
 LOST_RATIO = 0.1
 """So great a part of the lines must be lost answers (HTTP 500, 502, 504) before these count as failures."""
 
-_SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
-"""That an answer was late or a program ended does not say why: the line's next signature may."""
-
-_REASONS = frozenset({Category.NETWORK, Category.MISSING_DEPENDENCY})
-"""What may be the reason why settings could not be had or did not do; a missing file of settings is none."""
-
 REPEATS = 3
 """So often a retry that is told as information must have failed, up to the end of the log, to be a failure."""
 LAST_LINES = 2
 """So near to the end the newest of them must stand."""
 
-_NAMED_BESIDE = frozenset({Category.AUTH_FAILURE})
-"""What a line may name as the reason beside what it yields to it: "cannot connect: invalid API key"."""
-
-
 _NEVER_PASSED = frozenset({Category.OOM, Category.DISK})
 """A program that goes on after these goes on in trouble."""
-
-
-class _Match(NamedTuple):
-    """One line of an event, and the patterns that match it."""
-
-    text: str
-    raw: bytes
-    indexes: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A signature found in a line. `peer` is the host that the line names, None when it names none."""
-
-    signature: Signature
-    line: str
-    peer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,23 +118,19 @@ def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int],
         start, done = max(start, done), end
         level = _level_of_event(lines[start:end])
         fails = level is Level.UNKNOWN and _has_shape_of_failure(lines[start:end])
-        matches = [_match(buffer.texts[at], buffer.line(at), screen) for at in range(start, end) if at in wanted]
+        matches = [match_line(buffer.texts[at], buffer.line(at), screen) for at in range(start, end) if at in wanted]
         if end - start > 1 and level >= Level.WARNING:
             whole = unwrapped(buffer.texts[start:end])
-            matches += [] if whole is None else [_match(whole, whole.encode(), screen)]
-        event = _judge(lines[start:end], start, level, _hits(matches, level, screen, fails=fails), fails=fails)
+            matches += [] if whole is None else [match_line(whole, whole.encode(), screen)]
+        event = _judge(lines[start:end], start, level, find_hits(matches, level, screen, fails=fails), fails=fails)
         if event is not None:
             events.append(event)
         elif level is Level.INFO and is_retried(buffer.texts[start]):
-            hits = _hits(matches, Level.WARNING, screen, fails=False)
+            hits = find_hits(matches, Level.WARNING, screen, fails=False)
             event = _judge(lines[start:end], start, Level.WARNING, hits, fails=False)
             if event is not None and event.failed and _may_recover(event):
                 quiet.append(event)
     return sorted([*events, *_still_retried(quiet, len(lines))], key=lambda event: event.index) if quiet else events
-
-
-def _match(text: str, raw: bytes, screen: Catalogue) -> _Match:
-    return _Match(text, raw, screen.matching(raw))
 
 
 def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]:
@@ -279,60 +247,6 @@ def _judge(
     if failed and level is Level.UNKNOWN:
         level = Level.ERROR
     return LogEvent(lines[0].at, level, text.strip(), len(lines), hits, failed, index)
-
-
-def _hits(matches: Sequence[_Match], level: Level, screen: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
-    """The first signature of each line that counts at the event's level, and one that it yields to; each once.
-
-    In a line without a level that has the shape of a failure, what counts in errors counts too.
-    """
-    hits: dict[str, Hit] = {}
-    for match in matches:
-        wanted: tuple[Category, ...] = tuple(Category)
-        for index in _deepest_first(match, screen):
-            signature = screen.owner(index)
-            if signature.category not in wanted or not _counts(screen, index, level, match.text, fails=fails):
-                continue
-            if signature.id not in hits:
-                hits[signature.id] = Hit(signature, match.text.strip(), _peer(screen, index, match.indexes, match.raw))
-            if signature.category not in _SAY_NOT_WHY:
-                wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
-            if not wanted:
-                break
-    return tuple(hits.values())
-
-
-def _counts(screen: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:
-    counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
-    return counts and (not screen.owner(index).client or names_client(text))
-
-
-def _deepest_first(match: _Match, screen: Catalogue) -> list[int]:
-    """Put first what stands behind the last colon, where the line begins with settings that could not be had.
-
-    "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection.
-    """
-    deeper = [index for index in match.indexes if screen.owner(index).category in _REASONS]
-    settings = [index for index in match.indexes if screen.owner(index).category is Category.CONFIG_ERROR]
-    if not deeper or not settings:
-        return match.indexes
-    reason = match.raw.rpartition(b": ")[2]
-    if any(screen.compiled(index).search(reason) is not None for index in settings):
-        return match.indexes
-    found = [index for index in deeper if screen.compiled(index).search(reason) is not None]
-    return [*found, *(index for index in match.indexes if index not in found)]
-
-
-def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) -> str | None:
-    """The host that the line names, as the first pattern of the same signature tells that finds one."""
-    for other in indexes:
-        compiled = screen.compiled(other)
-        if screen.owner(other) is screen.owner(index) and compiled.groupindex:
-            match = compiled.search(line)
-            named = [] if match is None else [text for text in match.groupdict().values() if text]
-            if named:
-                return named[0].decode("utf-8", "replace").rstrip(".:") or None
-    return None
 
 
 def _failed(level: Level, hits: tuple[Hit, ...], *, fails: bool) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bcon_exporter.diagnosis.finding import Finding, quote
-from bcon_exporter.diagnosis.logs import Hit
+from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.model.facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency

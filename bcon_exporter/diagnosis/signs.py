@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.failure import Failure, Kind, kind_of
-from bcon_exporter.diagnosis.logs import Hit, find_events
+from bcon_exporter.diagnosis.hits import Hit
+from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.neighbours import host_of, is_local
 from bcon_exporter.diagnosis.peer_state import Span
 from bcon_exporter.diagnosis.rule import Case

@@ -1,0 +1,93 @@
+"""Which signatures a line of an event shows, the one that says why first, and the host that it names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from bcon_exporter.diagnosis.clients import names_client
+from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
+
+_SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
+"""That an answer was late or a program ended does not say why: the line's next signature may."""
+
+_NAMED_BESIDE = frozenset({Category.AUTH_FAILURE})
+"""What a line may name as the reason beside what it yields to it: "cannot connect: invalid API key"."""
+
+_REASONS = frozenset({Category.NETWORK, Category.MISSING_DEPENDENCY})
+"""What may be the reason why settings could not be had or did not do; a missing file of settings is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A signature found in a line. `peer` is the host that the line names, None when it names none."""
+
+    signature: Signature
+    line: str
+    peer: str | None = None
+
+
+class Match(NamedTuple):
+    """One line of an event, and the patterns that match it."""
+
+    text: str
+    raw: bytes
+    indexes: list[int]
+
+
+def match_line(text: str, raw: bytes, screen: Catalogue) -> Match:
+    """Look up one line, given as text and as bytes."""
+    return Match(text, raw, screen.matching(raw))
+
+
+def find_hits(matches: Sequence[Match], level: Level, screen: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
+    """The first signature of each line that counts at the event's level, and one that it yields to; each once.
+
+    In a line without a level that has the shape of a failure, what counts in errors counts too.
+    """
+    hits: dict[str, Hit] = {}
+    for match in matches:
+        wanted: tuple[Category, ...] = tuple(Category)
+        for index in _deepest_first(match, screen):
+            signature = screen.owner(index)
+            if signature.category not in wanted or not _counts(screen, index, level, match.text, fails=fails):
+                continue
+            if signature.id not in hits:
+                hits[signature.id] = Hit(signature, match.text.strip(), _peer(screen, index, match.indexes, match.raw))
+            if signature.category not in _SAY_NOT_WHY:
+                wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
+            if not wanted:
+                break
+    return tuple(hits.values())
+
+
+def _counts(screen: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:
+    counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
+    return counts and (not screen.owner(index).client or names_client(text))
+
+
+def _deepest_first(match: Match, screen: Catalogue) -> list[int]:
+    """Put first what stands behind the last colon, where the line begins with settings that could not be had.
+
+    "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection.
+    """
+    deeper = [index for index in match.indexes if screen.owner(index).category in _REASONS]
+    settings = [index for index in match.indexes if screen.owner(index).category is Category.CONFIG_ERROR]
+    if not deeper or not settings:
+        return match.indexes
+    reason = match.raw.rpartition(b": ")[2]
+    if any(screen.compiled(index).search(reason) is not None for index in settings):
+        return match.indexes
+    found = [index for index in deeper if screen.compiled(index).search(reason) is not None]
+    return [*found, *(index for index in match.indexes if index not in found)]
+
+
+def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) -> str | None:
+    """The host that the line names, as the first pattern of the same signature tells that finds one."""
+    for other in indexes:
+        compiled = screen.compiled(other)
+        if screen.owner(other) is screen.owner(index) and compiled.groupindex:
+            match = compiled.search(line)
+            named = [] if match is None else [text for text in match.groupdict().values() if text]
+            if named:
+                return named[0].decode("utf-8", "replace").rstrip(".:") or None
+    return None
