@@ -1,7 +1,5 @@
 """What is over: a failure that was retried with success, or that stands before the last successful start."""
 
-from typing import Any
-
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.model.signatures import Level, compile_pattern
@@ -55,6 +53,8 @@ _STARTS = compile_pattern(
     r"|Redis is starting|MongoDB starting|starting as process|Starting \S+ (?:on|using|v\d)|Entrypoint script"
     r"|:: Spring Boot ::|initiali[sz]ing (?:database|server)|\[cont-init"
 )
+_NEWS = compile_pattern("|".join(f"(?:{part.pattern.decode()})" for part in (_RECOVERED, _READY, _WORKS, _STARTS)))
+"""All of these, for one search over the whole log."""
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
     r"|recovery mode|sleeping \d|\b(?:will|going to) (?:reconnect|retry)|\bno (?:cluster )?leader\b|\bempty ring\b"
@@ -66,13 +66,12 @@ class Recoveries:
     """The lines of a log that say that something works, found once for all of its events."""
 
     def __init__(self, buffer: LineBuffer) -> None:
-        self._recovered = self._lines(buffer, _RECOVERED)
-        self._ready = self._lines(buffer, _READY)
-        self._works = self._lines(buffer, _WORKS)
-        self._starts = buffer.lines_with(_STARTS)
-
-    def _lines(self, buffer: LineBuffer, pattern: Any) -> list[int]:
-        return [index for index in buffer.lines_with(pattern) if _is_good_news(buffer.texts[index])]
+        told = {index: buffer.line(index) for index in buffer.lines_with(_NEWS)}
+        good = [index for index in told if _is_good_news(buffer.texts[index])]
+        self._recovered = [index for index in good if _RECOVERED.search(told[index]) is not None]
+        self._ready = [index for index in good if _READY.search(told[index]) is not None]
+        self._works = [index for index in good if _WORKS.search(told[index]) is not None]
+        self._starts = [index for index, raw in told.items() if _STARTS.search(raw) is not None]
 
     def follow(self, line: int, *, ready_counts: bool) -> bool:
         """Whether a line after `line` says that what failed there works.
