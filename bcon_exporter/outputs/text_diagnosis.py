@@ -19,6 +19,7 @@ from bcon_exporter.outputs.text_style import (
     pairs,
     plain,
     show_age,
+    show_count,
     show_seconds,
     show_time,
     stack,
@@ -73,7 +74,7 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
 
 def _headline(report: DiagnoseAllReport) -> Text:
     counts = {"critical": report.critical, "error": report.error, "warning": report.warning, "healthy": report.healthy}
-    parts = [Text(f"{report.total_containers} containers", style="bold")]
+    parts = [Text(show_count(report.total_containers, "container"), style="bold")]
     parts += [Text(f" {counts[status]} {status} ", style=STATUS_STYLES[status]) for status in _ORDER if counts[status]]
     if report.ignored:
         parts.append(Text(f"{report.ignored} ignored", style=DIM))

@@ -11,7 +11,7 @@ from rich.text import Text
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.reports import DriftReport, DriftStatus
-from bcon_exporter.outputs.text_style import DIM, SEVERITY_STYLES, join, name_text, plain, show_time, stack
+from bcon_exporter.outputs.text_style import DIM, SEVERITY_STYLES, join, name_text, plain, show_count, show_time, stack
 from bcon_exporter.tools.drift import DriftFindings
 
 _STATUS_STYLES = {
@@ -72,8 +72,7 @@ def _indented(part: RenderableType) -> RenderableType:
 def _headline(reports: Iterable[DriftReport]) -> Text:
     reports = tuple(reports)
     counts = {status: sum(report.status is status for report in reports) for status in _ORDER}
-    noun = "project" if len(reports) == 1 else "projects"
-    parts = [Text(f"{len(reports)} Compose {noun}", style="bold")]
+    parts = [Text(show_count(len(reports), "Compose project"), style="bold")]
     seen = [status for status in _ORDER if counts[status]]
     parts += [Text(f"{counts[status]} {status.value}", style=_STATUS_STYLES[status]) for status in seen]
     return join([*parts, Text(show_time(max(report.timestamp for report in reports)), style=DIM)])
@@ -127,6 +126,5 @@ def _difference(difference: ServiceDrift, *, tell_container: bool) -> Renderable
 def _untracked(names: tuple[str, ...]) -> list[RenderableType]:
     if not names:
         return []
-    noun = "container" if len(names) == 1 else "containers"
-    head = Text(f"{len(names)} running {noun} in no Compose file: ", style=DIM)
+    head = Text(f"{show_count(len(names), 'running container')} in no Compose file: ", style=DIM)
     return [head.append_text(join([name_text(name, "default not dim") for name in names], ", "))]

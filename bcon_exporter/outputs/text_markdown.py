@@ -24,7 +24,7 @@ from bcon_exporter.model.reports import (
 )
 from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_roots, tell_unjudged, worst_first
 from bcon_exporter.outputs.text_drift import tell_doubts, tell_notes
-from bcon_exporter.outputs.text_style import show_percent, show_seconds, show_size, show_time
+from bcon_exporter.outputs.text_style import show_count, show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$]|^[-+=]|(?<=^\d)[.)])")
@@ -132,7 +132,7 @@ def _cell(value: Any) -> str:
 
 def _host(report: DiagnoseAllReport) -> list[str]:
     counts = f"{report.critical} critical, {report.error} error, {report.warning} warning, {report.healthy} healthy"
-    lines = [f"# {report.total_containers} containers: {counts}", "", show_time(report.timestamp)]
+    lines = [f"# {show_count(report.total_containers, 'container')}: {counts}", "", show_time(report.timestamp)]
     lines += [line for told in tell_roots(report) for line in ("", f"**{escape(told[:1].upper() + told[1:])}**")]
     if report.summaries and not report.reports:  # the tool's own answer has a line of each
         lines += ["", *map(_summary, report.summaries)]
@@ -178,7 +178,7 @@ def _suggestions(suggestions: Iterable[Suggestion]) -> list[str]:
 
 def _explanation(report: ErrorExplanation) -> list[str]:
     lines = [
-        f"# {report.occurrences} occurrence{'' if report.occurrences == 1 else 's'} in {escape(report.container_name)}",
+        f"# {show_count(report.occurrences, 'occurrence')} in {escape(report.container_name)}",
         "",
         escape(report.explanation),
     ]
@@ -302,10 +302,4 @@ def _cost(report: CostReport) -> list[str]:
         for name, cost in report.by_operation.items()
     )
     head = ("operation", "calls", "tokens", "engine calls", "time")
-    return [
-        f"# {report.total_operations} tool call{'' if report.total_operations == 1 else 's'}",
-        "",
-        *_rows(head, rows),
-        "",
-        report.note,
-    ]
+    return [f"# {show_count(report.total_operations, 'tool call')}", "", *_rows(head, rows), "", report.note]

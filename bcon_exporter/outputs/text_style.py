@@ -42,6 +42,11 @@ def name_text(raw: str, style: str = "") -> Text:
     return Text(clean_name(raw), style=style)
 
 
+def show_count(count: int, noun: str) -> str:
+    """Return "1 container", "2 containers"."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def show_size(size_bytes: float | None) -> str:
     """Return "12.3 MiB"; a dash where it is unknown."""
     if size_bytes is None:

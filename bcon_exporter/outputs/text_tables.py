@@ -17,6 +17,7 @@ from bcon_exporter.outputs.text_style import (
     name_text,
     pairs,
     plain,
+    show_count,
     show_percent,
     show_seconds,
     show_size,
@@ -165,7 +166,7 @@ def show_cost(report: CostReport) -> RenderableType:
             f"{cost.seconds:.2f}",
             f"{cost.cost_usd:.2f}",
         )
-    head = Text(f"{report.total_operations} tool call{'' if report.total_operations == 1 else 's'}", style="bold")
+    head = Text(show_count(report.total_operations, "tool call"), style="bold")
     head.append(f"  {show_time(report.period_start)} to {show_time(report.period_end)}", style=DIM)
     shared = Text(f"{report.cache_hit_rate:.0%} answered by another's run", style=DIM)
     body: list[RenderableType] = [rows, shared] if report.by_operation else []

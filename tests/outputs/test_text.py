@@ -367,6 +367,24 @@ HOSTILE_VALUES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("occurrences", "shown", "headed"),
+    [(0, "not found: ", "# 0 occurrences"), (1, "once ", "# 1 occurrence in"), (2, "2 times ", "# 2 occurrences in")],
+)
+def test_one_is_counted_as_one(occurrences: int, shown: str, headed: str) -> None:
+    found = ErrorExplanation(
+        container_id="a",
+        container_name="api",
+        pattern="refused",
+        occurrences=occurrences,
+        first_seen=None,
+        last_seen=None,
+        explanation="It occurs.",
+    )
+    assert text_of(found).startswith(f"{shown}'refused' in api")
+    assert render_markdown(found).startswith(headed)
+
+
 def test_an_explanation_marks_what_is_history() -> None:
     cause = ExplainedCause(id="peer_down", description="The peer is down.", confidence=0.5, history=True)
     found = ErrorExplanation(
