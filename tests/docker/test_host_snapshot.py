@@ -101,11 +101,14 @@ def test_network_counters_that_no_file_shows_are_asked_for_on_demand_only(engine
     assert (asked["bridged"].unread, asked["hosted"].unread) == ({}, {})
 
 
-def test_a_steady_scan_is_one_list_and_one_log_request_a_container(engine: TestEngine) -> None:
+@pytest.mark.parametrize("log_files", [True, False])
+def test_a_steady_scan_is_one_list_and_logs_where_their_files_cannot_be_seen(
+    engine: TestEngine, *, log_files: bool
+) -> None:
     health = ("--health-cmd", "true", "--health-interval", "1s")
     for number in range(4):
         engine.docker("run", "-d", "--name", f"n{number}", *health[: 4 * (number % 2)], engine.image, "sleep", "600")
-    with open_host(engine.host, HostOptions(heartbeat_seconds=600.0), started=True) as host:
+    with open_host(engine.host, HostOptions(heartbeat_seconds=600.0, log_files=log_files), started=True) as host:
 
         def are_healthy() -> bool:
             host.drain_events()
@@ -121,7 +124,7 @@ def test_a_steady_scan_is_one_list_and_one_log_request_a_container(engine: TestE
             scan(host)
         after = {name: counts.requests for name, counts in host.requests().endpoints.items()}
     spent = {name: count - before.get(name, 0) for name, count in after.items() if count != before.get(name, 0)}
-    assert spent == {"list": 3, "logs": 12}
+    assert spent == ({"list": 3} if log_files else {"list": 3, "logs": 12})
 
 
 def test_waiting_for_usage_takes_two_samples_by_stats(engine: TestEngine) -> None:
