@@ -14,8 +14,15 @@ from pydantic import Field
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.findings import SymptomType, Urgency
 
-SET_MEMORY_BYTES = 256 * 2**20
-"""Cap of the matcher's lazily built automaton; too small a cap makes RE2 report "no match" instead of failing."""
+SCREEN_MEMORY_BYTES = 128 * 2**20
+"""Cap of the automaton that finds lines: it grows with the variety of what is read, and below 64 MB RE2 gives it up for
+a search that takes a hundred times as long."""
+SET_MEMORY_BYTES_PER_CHARACTER = 512
+"""The same of the one that tells which expressions match a line. Where it is full it begins anew, which costs a third
+of its speed and no match: 11,000 different lines gave the same with 8 MB for 60,000 characters as with 256. With half
+of that the program has no room, and is refused."""
+SET_MEMORY_BYTES = 16 * 2**20
+"""What it has at least."""
 
 _BY_LINE = b"(?m)"
 _GROUP_NAME = re.compile(r"\(\?P<\w+>")
@@ -209,16 +216,17 @@ class Catalogue:
         return self._compiled[index]
 
 
-def _quiet_options() -> Any:
+def _quiet_options(memory_bytes: int) -> Any:
     options = re2.Options()
     options.log_errors = False
-    options.max_mem = SET_MEMORY_BYTES
+    options.max_mem = memory_bytes
     options.never_nl = True
     return options
 
 
 def _build_set(regexes: list[str]) -> Any:
-    built = re2.Set.SearchSet(_quiet_options())
+    memory_bytes = max(SET_MEMORY_BYTES, SET_MEMORY_BYTES_PER_CHARACTER * sum(map(len, regexes)))
+    built = re2.Set.SearchSet(_quiet_options(memory_bytes))
     for regex in regexes or ["a^"]:
         built.Add(_BY_LINE + regex.encode())
     built.Compile()
@@ -227,7 +235,7 @@ def _build_set(regexes: list[str]) -> Any:
 
 def _build_screen(regexes: list[str]) -> Any:
     """All expressions as one; of a match only its line counts, so that the longest one is as good as any."""
-    options = _quiet_options()
+    options = _quiet_options(SCREEN_MEMORY_BYTES)
     options.longest_match = True
     options.never_capture = True
     alternatives = (f"(?:{_GROUP_NAME.sub('(?:', regex)})" for regex in regexes or ["a^"])
