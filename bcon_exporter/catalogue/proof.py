@@ -5,7 +5,8 @@ from typing import Any
 import re2
 
 from bcon_exporter import clock
-from bcon_exporter.model.signatures import SignaturePattern, compile_pattern
+from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.model.signatures import SignaturePattern
 
 HOSTILE_BYTES = 64 * 1024
 MAX_SECONDS = 0.005

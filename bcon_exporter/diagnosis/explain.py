@@ -19,10 +19,11 @@ from bcon_exporter.diagnosis.shutdowns import find_shutdowns
 from bcon_exporter.diagnosis.signs import Seen, failures_in
 from bcon_exporter.diagnosis.windows import is_before_start
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, LogLine
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
-from bcon_exporter.model.signatures import Catalogue, compile_pattern
+from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
 
 PREFIX = "re:"

@@ -36,7 +36,7 @@ class Match(NamedTuple):
 
 def match_line(text: str, raw: bytes, screen: Catalogue) -> Match:
     """Look up one line, given as text and as bytes."""
-    return Match(text, raw, screen.matching(raw))
+    return Match(text, raw, screen.matching(raw) or [])
 
 
 def find_hits(matches: Sequence[Match], level: Level, screen: Catalogue, *, fails: bool) -> tuple[Hit, ...]:

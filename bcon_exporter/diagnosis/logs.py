@@ -1,16 +1,17 @@
 """Reads log lines as events: screen the whole buffer once, then look closely at the few lines that may matter.
 
-Lines → candidates (one RE2 pass) → events (multi-line traces joined) → level → signature → template.
+Lines → candidates (one RE2 pass, one look at each line found) → events (multi-line traces joined) → level → signature
+→ template.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.hits import Hit, find_hits, match_line
+from bcon_exporter.diagnosis.hits import Hit, Match, find_hits, match_line
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
@@ -100,16 +101,30 @@ def read_events(
         mended = [replace(line, text=line.text.encode("utf-8", "replace").decode()) for line in lines]
         return read_events(mended, catalogue, max_candidates)
     screen = _screen(catalogue)
-    candidates = buffer.lines_with(screen.screen)
+    candidates = _candidates(buffer, screen, max_candidates)
     if not candidates:
         return ()
-    return _marked(_events(lines, buffer, candidates[-max_candidates:], screen), buffer)
+    return _marked(_events(lines, buffer, candidates, screen), buffer)
 
 
-def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int], screen: Catalogue) -> list[LogEvent]:
+def _candidates(buffer: LineBuffer, screen: Catalogue, limit: int) -> dict[int, Match]:
+    """The newest lines that may matter by their index, oldest first, each with the patterns that match it."""
+    found: list[tuple[int, Match]] = []
+    for index in reversed(buffer.lines_with(screen.screen)):
+        raw = buffer.line(index)
+        patterns = screen.matching(raw)
+        if patterns is not None:
+            found.append((index, Match(buffer.texts[index], raw, patterns)))
+        if len(found) == limit:
+            break
+    return dict(reversed(found))
+
+
+def _events(
+    lines: Sequence[LogLine], buffer: LineBuffer, candidates: Mapping[int, Match], screen: Catalogue
+) -> list[LogEvent]:
     events: list[LogEvent] = []
     quiet: list[LogEvent] = []
-    wanted = frozenset(candidates)
     done = 0
     for index in candidates:
         if index < done:
@@ -118,7 +133,7 @@ def _events(lines: Sequence[LogLine], buffer: LineBuffer, candidates: list[int],
         start, done = max(start, done), end
         level = _level_of_event(lines[start:end])
         fails = level is Level.UNKNOWN and _has_shape_of_failure(lines[start:end])
-        matches = [match_line(buffer.texts[at], buffer.line(at), screen) for at in range(start, end) if at in wanted]
+        matches = [candidates[at] for at in range(start, end) if at in candidates]
         if end - start > 1 and level >= Level.WARNING:
             whole = unwrapped(buffer.texts[start:end])
             matches += [] if whole is None else [match_line(whole, whole.encode(), screen)]

@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
-from bcon_exporter.model.signatures import Level, compile_pattern
+from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.model.signatures import Level
 
 NEXT_LINES = 2
 """So near a program says that it does without what it has just missed."""

@@ -2,7 +2,8 @@
 
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
-from bcon_exporter.model.signatures import Level, compile_pattern
+from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.model.signatures import Level
 
 _RECOVERED = compile_pattern(
     "(?i)"

@@ -3,29 +3,15 @@
 The catalogue's data files fill them; diagnosis reads them. Matching is linear in the length of the text (RE2).
 """
 
-import re
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Any, Literal
 
-import re2
 from pydantic import Field
 
+from bcon_exporter.model.automata import compile_pattern, compile_screen, compile_set
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.findings import SymptomType, Urgency
-
-SCREEN_MEMORY_BYTES = 128 * 2**20
-"""Cap of the automaton that finds lines: it grows with the variety of what is read, and below 64 MB RE2 gives it up for
-a search that takes a hundred times as long."""
-SET_MEMORY_BYTES_PER_CHARACTER = 512
-"""The same of the one that tells which expressions match a line. Where it is full it begins anew, which costs a third
-of its speed and no match: 11,000 different lines gave the same with 8 MB for 60,000 characters as with 256. With half
-of that the program has no room, and is refused."""
-SET_MEMORY_BYTES = 16 * 2**20
-"""What it has at least."""
-
-_BY_LINE = b"(?m)"
-_GROUP_NAME = re.compile(r"\(\?P<\w+>")
 
 
 class Level(IntEnum):
@@ -135,18 +121,6 @@ class Signature(Frozen):
         return self.runbook or f"docs/signatures.md#{self.id}"
 
 
-def compile_pattern(regex: str) -> Any:
-    """Compile one RE2 expression over UTF-8 bytes; `^` and `$` are the ends of a line.
-
-    Raises:
-        re2.error: With the reason; nothing is written to stderr.
-    """
-    options = re2.Options()
-    options.log_errors = False
-    options.never_nl = True
-    return re2.compile(_BY_LINE + regex.encode(), options)
-
-
 class Catalogue:
     """Signatures ready to match: one search finds the lines of a buffer that may matter, one look tells which do.
 
@@ -172,9 +146,10 @@ class Catalogue:
             for index, pattern in enumerate(pattern for signature in self.signatures for pattern in signature.patterns)
             if pattern.unless is not None
         }
-        self._set = _build_set(regexes)
-        self.screen = _build_screen([*regexes, *triggers])
-        """Finds, in a buffer of lines, each one that a signature or a trigger matches."""
+        wanted = [*regexes, *triggers]
+        self._set = compile_set(wanted)
+        self.screen = compile_screen(wanted)
+        """Finds, in a buffer of lines, each one that a signature or a trigger matches, and a few more."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalogue) and self.signatures == other.signatures
@@ -186,9 +161,15 @@ class Catalogue:
         """The same signatures, with other triggers searched in the same pass."""
         return Catalogue(self.signatures, triggers)
 
-    def matching(self, line: bytes) -> list[int]:
-        """Indexes of the patterns that match a line, ascending: in the order of preference."""
-        return [index for index in sorted(self._set.Match(line) or ()) if not self._is_spared(index, line)]
+    def matching(self, line: bytes) -> list[int] | None:
+        """Indexes of the patterns that match a line, ascending: in the order of preference.
+
+        None where not even a trigger does: the line is not worth a look.
+        """
+        found: list[int] = sorted(self._set.Match(line) or ())
+        if not found:
+            return None
+        return [index for index in found if index < len(self._compiled) and not self._is_spared(index, line)]
 
     def _is_spared(self, index: int, line: bytes) -> bool:
         unless = self._unless.get(index)
@@ -214,29 +195,3 @@ class Catalogue:
     def compiled(self, index: int) -> Any:
         """The compiled RE2 expression of pattern `index`, over bytes."""
         return self._compiled[index]
-
-
-def _quiet_options(memory_bytes: int) -> Any:
-    options = re2.Options()
-    options.log_errors = False
-    options.max_mem = memory_bytes
-    options.never_nl = True
-    return options
-
-
-def _build_set(regexes: list[str]) -> Any:
-    memory_bytes = max(SET_MEMORY_BYTES, SET_MEMORY_BYTES_PER_CHARACTER * sum(map(len, regexes)))
-    built = re2.Set.SearchSet(_quiet_options(memory_bytes))
-    for regex in regexes or ["a^"]:
-        built.Add(_BY_LINE + regex.encode())
-    built.Compile()
-    return built
-
-
-def _build_screen(regexes: list[str]) -> Any:
-    """All expressions as one; of a match only its line counts, so that the longest one is as good as any."""
-    options = _quiet_options(SCREEN_MEMORY_BYTES)
-    options.longest_match = True
-    options.never_capture = True
-    alternatives = (f"(?:{_GROUP_NAME.sub('(?:', regex)})" for regex in regexes or ["a^"])
-    return re2.compile(_BY_LINE + "|".join(alternatives).encode(), options)

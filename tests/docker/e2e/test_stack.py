@@ -205,15 +205,15 @@ def test_all_tools_answer_in_the_container(shop: Site) -> None:
         assert "result" in json.loads(answer), (name, answer)
 
 
-def test_all_tools_answer_over_http_within_its_limits(shop: Site) -> None:
-    shop.engine.docker("update", "--memory=208m", "--memory-swap=208m", "bcon-exporter-1")
+def test_all_tools_answer_over_http_within_128_mib(shop: Site) -> None:
+    shop.engine.docker("update", "--memory=128m", "--memory-swap=128m", "bcon-exporter-1")
     try:
         for name, payload in payloads(shop):
             answer = shop.ask(f"/api/v1/tools/{name}", payload)
             assert "result" in answer, (name, answer)
         container = shop.inspect("container", "bcon-exporter-1")
     finally:
-        shop.engine.docker("update", "--memory=256m", "--memory-swap=512m", "bcon-exporter-1")
+        shop.engine.docker("update", "--memory=192m", "--memory-swap=384m", "bcon-exporter-1")
     assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)
 
 
@@ -222,7 +222,7 @@ def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(
     limits = container["HostConfig"]
     assert limits["ReadonlyRootfs"]
     assert limits["CapDrop"] == ["ALL"]
-    assert limits["Memory"] == 256 << 20
+    assert limits["Memory"] == 192 << 20
     assert container["NetworkSettings"]["Ports"]["19877/tcp"] == [{"HostIp": "127.0.0.1", "HostPort": "19877"}]
     assert not [mount for mount in container["Mounts"] if mount["Destination"].endswith("docker.sock")]
     assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)
@@ -231,4 +231,4 @@ def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(
         re.findall(r'^bcon_docker_requests_total\{endpoint="(\w+)"\} (\d+)', stack.ask("/metrics"), re.MULTILINE)
     )
     assert int(requests["stats"]) <= int(requests["list"])  # a probe each scan; without cgroup files one a container
-    assert own["memory_usage_bytes"] < 208 << 20
+    assert own["memory_usage_bytes"] < 128 << 20
