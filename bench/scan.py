@@ -13,11 +13,15 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.daemon import DaemonMeasurement, measure_daemon
 from bench.document import write_section
 from bench.fleet import Fleet
 from bench.ways import Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = Path(__file__).parents[1]
 NAMES = {
@@ -53,36 +57,36 @@ def measure_way(way: str, fleet: Fleet) -> Measurement:
 
 def render(results: dict[int, dict[str, Measurement]], daemons: dict[int, DaemonMeasurement]) -> str:
     """The tables and what follows from them, as Markdown."""
-    lines = [
-        _machine(),
-        "",
-        "| way | containers | wall s | CPU s, ours | CPU s, engine | CPU s, both |",
-        "|---|--:|--:|--:|--:|--:|",
-    ]
+    return "\n\n".join((_machine(), _costs(results), _ratios(results), _daemons(daemons)))
+
+
+def _costs(results: dict[int, dict[str, Measurement]]) -> str:
+    rows = []
     for way, name in NAMES.items():
         for size, ways in results.items():
             one = ways[way]
-            both = one.exporter_cpu_seconds + one.engine_cpu_seconds
-            numbers = (one.wall_seconds, one.exporter_cpu_seconds, one.engine_cpu_seconds, both)
-            lines.append(f"| {name} | {size} | " + " | ".join(f"{number:.3f}" for number in numbers) + " |")
-    lines += [
-        "",
-        "| containers | wall, naive / ours | CPU, naive / ours | API alone / raw sockets | ours, wall per container |",
-        "|--:|--:|--:|--:|--:|",
-    ]
+            numbers = (one.wall_seconds, one.exporter_cpu_seconds, one.engine_cpu_seconds, _cpu(one))
+            rows.append((name, size, *(f"{number:.3f}" for number in numbers)))
+    return _table("way | containers | wall s | CPU s, ours | CPU s, engine | CPU s, both", rows, words=1)
+
+
+def _ratios(results: dict[int, dict[str, Measurement]]) -> str:
+    rows = []
     for size, ways in results.items():
         wall = ways["naive"].wall_seconds / ways["cgroup"].wall_seconds
         cpu = _cpu(ways["naive"]) / _cpu(ways["cgroup"])
         floor = ways["api"].wall_seconds / ways["raw"].wall_seconds
         each = 1e3 * ways["cgroup"].wall_seconds / size
-        lines.append(f"| {size} | {wall:.0f}x | {cpu:.1f}x | {floor:.2f}x | {each:.2f} ms |")
-    lines += [
-        "",
-        "| the daemon at | peak memory | one scan | scrape in scans, p50 | p99 | bare server p50 | p99 | compressed |",
-        "|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for size, daemon in daemons.items():
-        cells = (
+        rows.append((size, f"{wall:.0f}x", f"{cpu:.1f}x", f"{floor:.2f}x", f"{each:.2f} ms"))
+    return _table(
+        "containers | wall, naive / ours | CPU, naive / ours | API alone / raw sockets | ours, wall per container", rows
+    )
+
+
+def _daemons(daemons: dict[int, DaemonMeasurement]) -> str:
+    rows = [
+        (
+            size,
             f"{daemon.peak_memory_bytes / 1e6:.0f} MB",
             f"{daemon.scan_seconds:.3f} s",
             f"{daemon.in_scan.p50 * 1e3:.1f} ms",
@@ -91,8 +95,18 @@ def render(results: dict[int, dict[str, Measurement]], daemons: dict[int, Daemon
             f"{daemon.bare_in_scan.p99 * 1e3:.1f} ms",
             f"{daemon.scrape_bytes / 1e3:.0f} kB",
         )
-        lines.append(f"| {size} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        for size, daemon in daemons.items()
+    ]
+    return _table(
+        "the daemon at | peak memory | one scan | scrape in scans, p50 | p99 | bare server p50 | p99 | compressed", rows
+    )
+
+
+def _table(heads: str, rows: Iterable[tuple[object, ...]], words: int = 0) -> str:
+    """A table of numbers, behind so many columns of words."""
+    columns = heads.count("|") + 1
+    lines = [f"| {heads} |", f"|{'---|' * words}{'--:|' * (columns - words)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
 
 
 def _cpu(one: Measurement) -> float:

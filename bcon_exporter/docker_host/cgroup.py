@@ -4,6 +4,7 @@ The files are readable by everyone, but only where the exporter sees the host's 
 not found is no error: its usage then comes from the engine's stats.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -47,7 +48,7 @@ def _working_set(usage: int | None, stat: bytes, keys: tuple[bytes, ...]) -> int
     return usage
 
 
-class _Files:
+class _Files(ABC):
     """The files of one container, by name."""
 
     names: ClassVar[tuple[str, ...]]
@@ -55,9 +56,9 @@ class _Files:
     def __init__(self, paths: Sequence[str], budget: OpenBudget) -> None:
         self.files = tuple(KernelFile(path, budget) for path in paths)
 
+    @abstractmethod
     def read(self) -> UsageSample | None:
         """Return a sample; None when neither CPU nor memory can be read."""
-        raise NotImplementedError
 
     def close(self) -> None:
         """Close what is kept open."""

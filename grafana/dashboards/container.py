@@ -52,7 +52,7 @@ from grafana.dashboards.promql import (
 from grafana.dashboards.tables import Column, listing
 
 if TYPE_CHECKING:
-    from grafana_foundation_sdk.builders import table, timeseries
+    from grafana_foundation_sdk.builders import stat, table, timeseries
 
 DESCRIPTION = (
     "One container: how it is, which symptoms it shows and why, what it uses, what happened to it, and whether its "
@@ -91,6 +91,12 @@ def build() -> str:
 
 
 def _at_a_glance(board: Board) -> None:
+    board.line(4, *((3, each) for each in (*_state(), *_counts())))
+    board.line(4, (24, _about()))
+
+
+def _state() -> tuple[stat.Panel, ...]:
+    """How it is now."""
     status = numbers(
         "Status",
         "The severity of the worst symptom that it shows now.",
@@ -107,20 +113,21 @@ def _at_a_glance(board: Board) -> None:
         now(f"1000 * {of_container('bcon_container_start_time_seconds')}", HOST),
         unit="dateTimeFromNow",
     ).no_value("never")
-    health = (
-        numbers(
-            "Health check",
-            "Its own health check, while it runs.",
-            now(_health(), HOST),
-        )
-        .mappings(list(meaning.mapped(meaning.HEALTH)))
-        .no_value("not running")
-    )
+    health = numbers(
+        "Health check",
+        "Its own health check, while it runs.",
+        now(_health(), HOST),
+    ).mappings(list(meaning.mapped(meaning.HEALTH)))
     code = numbers(
         "Exit code",
         "With which code it ended, while it does not run. 137 alone is no OOM kill: the symptoms tell.",
         now(of_container("bcon_container_exit_code"), HOST),
     ).thresholds(meaning.steps((0, meaning.GOOD), (1, meaning.ERROR)))
+    return status, running, since, health.no_value("not running"), code.no_value("not ended")
+
+
+def _counts() -> tuple[stat.Panel, ...]:
+    """How often what should not happen did."""
     restarts = tally(
         "Restarts, last hour",
         "Restarts that nobody asked for within the last hour.",
@@ -139,9 +146,7 @@ def _at_a_glance(board: Board) -> None:
         now(of_container("bcon_container_not_evaluated"), HOST),
         meaning.WARNING,
     )
-    stats = (status, running, since, health, code.no_value("not ended"), restarts, kills, blind)
-    board.line(4, *((3, each) for each in stats))
-    board.line(4, (24, _about()))
+    return restarts, kills, blind
 
 
 def _about() -> table.Panel:

@@ -291,10 +291,14 @@ def _threshold(symptom: str) -> str:
 
 
 def _restarts_and_logs(board: Board) -> None:
+    board.row("Restarts, OOM kills and logs")
+    _restarts_and_kills(board)
+    _log_events(board)
+
+
+def _restarts_and_kills(board: Board) -> None:
     hourly = of_project("bcon_container_restarts_last_hour")
     kills = of_project("bcon_container_oom_kills_total")
-    logged = of_project("bcon_container_log_events_total")
-    failures = logged.removesuffix("}") + ', level=~"error|critical"}'
     restarts = as_steps(
         lines(
             "Restarts within the last hour, by container",
@@ -313,6 +317,12 @@ def _restarts_and_logs(board: Board) -> None:
         colour=meaning.CRITICAL,
         nothing="No OOM kills",
     ).links([runbook("BconContainerOomKilled")])
+    board.line(9, (14, restarts), (10, killed))
+
+
+def _log_events(board: Board) -> None:
+    logged = of_project("bcon_container_log_events_total")
+    failures = logged.removesuffix("}") + ', level=~"error|critical"}'
     levels = as_bars(
         lines(
             "Log events by level",
@@ -329,8 +339,6 @@ def _restarts_and_logs(board: Board) -> None:
         colour=meaning.ERROR,
         nothing="No errors logged",
     ).links([runbook("BconContainerLogErrors")])
-    board.row("Restarts, OOM kills and logs")
-    board.line(9, (14, restarts), (10, killed))
     board.line(9, (14, stacked(levels, meaning.LEVELS)), (10, loudest))
 
 

@@ -508,25 +508,20 @@ def test_a_refusal_came_from_somewhere() -> None:
     assert "no_network" not in causes(asking)
 
 
+def api_that_logs(text: str) -> ContainerFacts:
+    place = network(ip="172.18.0.4", aliases=("api",))
+    return container(name="shop-api-1", compose=compose("api"), networks=(place,), logs=logs(text, at=ago(20)))
+
+
 def test_a_peer_that_lacks_what_it_needs_itself_is_why_it_does_not_answer() -> None:
-    api = container(
-        name="shop-api-1",
-        compose=compose("api"),
-        networks=(network(ip="172.18.0.4", aliases=("api",)),),
-        logs=logs("ERROR dial tcp: lookup db on 127.0.0.11:53: no such host", at=ago(20)),
-    )
+    api = api_that_logs("ERROR dial tcp: lookup db on 127.0.0.11:53: no such host")
     report = diagnose(app("ERROR connect to api:8080: connection refused"), api)
 
     assert (report.likely_causes[0].id, report.likely_causes[0].peer) == ("dependency_ailing", "shop-api-1")
 
 
 def test_the_same_trouble_told_from_its_far_end_is_no_cause() -> None:
-    api = container(
-        name="shop-api-1",
-        compose=compose("api"),
-        networks=(network(ip="172.18.0.4", aliases=("api",)),),
-        logs=logs("ERROR write tcp 172.18.0.4:8080->172.18.0.2:51234: write: broken pipe", at=ago(20)),
-    )
+    api = api_that_logs("ERROR write tcp 172.18.0.4:8080->172.18.0.2:51234: write: broken pipe")
     report = diagnose(app("ERROR read tcp 172.18.0.2:51234->172.18.0.4:8080: connection reset by peer"), api)
 
     assert all(cause.id != "dependency_ailing" for cause in report.likely_causes)
