@@ -142,9 +142,12 @@ class Scheduler:
         context = self._context
         started = context.monotonic()
         changes, before = context.host.changes(), context.store.drift
+        failure = context.store.status(name).error
         self._looking = self._looking or name == "drift"
         try:
             self._jobs[name].run(context)
+            if failure is not None:
+                _log.info("the %s scan works again", name)
         except BconError as error:
             self._record(context, name, started, error)
         except BaseException:  # noqa: BLE001 -- the job boundary, in a thread of its own: also SystemExit ends this run only

@@ -208,6 +208,17 @@ def test_the_same_failure_is_told_once_at_warning(running: list[Bench], caplog: 
     assert [record.levelname for record in told if record.levelno >= 30] == ["WARNING"]
 
 
+def test_that_a_scan_works_again_is_told_once(running: list[Bench], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "bcon_exporter")
+    job = Steps([DockerConnectionError("the engine is away"), DockerConnectionError("the engine is away")])
+    start(running, job, FAST)
+
+    wait_until(lambda: job.runs >= 5, "good scans after bad ones", timeout_seconds=5)
+
+    told = [record.getMessage() for record in caplog.records if "diagnose scan works again" in record.getMessage()]
+    assert told == ["the diagnose scan works again"]
+
+
 class Busy(SnapshotHost):
     """A replayed host on which something happens when a test says so."""
 
