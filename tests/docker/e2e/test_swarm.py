@@ -53,7 +53,7 @@ except urllib.error.HTTPError as error:
 
 
 class Deployment:
-    """The stack on a Swarm, from a copy of the shipped files in which Prometheus asks every second."""
+    """The stack on a Swarm, from a copy of the shipped files in which Prometheus asks and looks around often."""
 
     def __init__(self, swarm: Swarm, folder: Path) -> None:
         self.swarm = swarm
@@ -61,7 +61,9 @@ class Deployment:
         for name in ("deploy", "alerts"):
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("demo", "wheels", "__pycache__"))
         scraping = self.folder / "prometheus.swarm.yml"
-        scraping.write_text(scraping.read_text().replace("scrape_interval: 30s", "scrape_interval: 1s"))
+        shipped = scraping.read_text()
+        often = shipped.replace("scrape_interval: 30s", "scrape_interval: 1s")
+        scraping.write_text(often.replace("refresh_interval: 15s", "refresh_interval: 2s"))
         self.environ = {
             "DOCKER_GID": str(swarm.manager.socket.stat().st_gid),
             "HEALTH_INTERVAL": "2s",
