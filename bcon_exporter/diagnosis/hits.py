@@ -34,12 +34,7 @@ class Match(NamedTuple):
     indexes: list[int]
 
 
-def match_line(text: str, raw: bytes, screen: Catalogue) -> Match:
-    """Look up one line, given as text and as bytes."""
-    return Match(text, raw, screen.matching(raw) or [])
-
-
-def find_hits(matches: Sequence[Match], level: Level, screen: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
+def find_hits(matches: Sequence[Match], level: Level, catalogue: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
     """The first signature of each line that counts at the event's level, and one that it yields to; each once.
 
     In a line without a level that has the shape of a failure, what counts in errors counts too.
@@ -47,12 +42,12 @@ def find_hits(matches: Sequence[Match], level: Level, screen: Catalogue, *, fail
     hits: dict[str, Hit] = {}
     for match in matches:
         wanted: tuple[Category, ...] = tuple(Category)
-        for index in _deepest_first(match, screen):
-            signature = screen.owner(index)
-            if signature.category not in wanted or not _counts(screen, index, level, match.text, fails=fails):
+        for index in _deepest_first(match, catalogue):
+            signature = catalogue.owner(index)
+            if signature.category not in wanted or not _counts(catalogue, index, level, match.text, fails=fails):
                 continue
             if signature.id not in hits:
-                hits[signature.id] = Hit(signature, match.text.strip(), _peer(screen, index, match.indexes, match.raw))
+                hits[signature.id] = Hit(signature, match.text.strip(), _peer(catalogue, index, match))
             if signature.category not in _SAY_NOT_WHY:
                 wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
             if not wanted:
@@ -60,33 +55,33 @@ def find_hits(matches: Sequence[Match], level: Level, screen: Catalogue, *, fail
     return tuple(hits.values())
 
 
-def _counts(screen: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:
-    counts = screen.counts(index, level) or (fails and screen.counts(index, Level.ERROR))
-    return counts and (not screen.owner(index).client or names_client(text))
+def _counts(catalogue: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:
+    counts = catalogue.counts(index, level) or (fails and catalogue.counts(index, Level.ERROR))
+    return counts and (not catalogue.owner(index).client or names_client(text))
 
 
-def _deepest_first(match: Match, screen: Catalogue) -> list[int]:
+def _deepest_first(match: Match, catalogue: Catalogue) -> list[int]:
     """Put first what stands behind the last colon, where the line begins with settings that could not be had.
 
     "Failed to load the configuration: http://etcd:2379: connection refused" tells of a connection.
     """
-    deeper = [index for index in match.indexes if screen.owner(index).category in _REASONS]
-    settings = [index for index in match.indexes if screen.owner(index).category is Category.CONFIG_ERROR]
+    deeper = [index for index in match.indexes if catalogue.owner(index).category in _REASONS]
+    settings = [index for index in match.indexes if catalogue.owner(index).category is Category.CONFIG_ERROR]
     if not deeper or not settings:
         return match.indexes
     reason = match.raw.rpartition(b": ")[2]
-    if any(screen.compiled(index).search(reason) is not None for index in settings):
+    if any(catalogue.compiled(index).search(reason) is not None for index in settings):
         return match.indexes
-    found = [index for index in deeper if screen.compiled(index).search(reason) is not None]
+    found = [index for index in deeper if catalogue.compiled(index).search(reason) is not None]
     return [*found, *(index for index in match.indexes if index not in found)]
 
 
-def _peer(screen: Catalogue, index: int, indexes: Sequence[int], line: bytes) -> str | None:
+def _peer(catalogue: Catalogue, index: int, found: Match) -> str | None:
     """The host that the line names, as the first pattern of the same signature tells that finds one."""
-    for other in indexes:
-        compiled = screen.compiled(other)
-        if screen.owner(other) is screen.owner(index) and compiled.groupindex:
-            match = compiled.search(line)
+    for other in found.indexes:
+        compiled = catalogue.compiled(other)
+        if catalogue.owner(other) is catalogue.owner(index) and compiled.groupindex:
+            match = compiled.search(found.raw)
             named = [] if match is None else [text for text in match.groupdict().values() if text]
             if named:
                 return named[0].decode("utf-8", "replace").rstrip(".:") or None

@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.hits import Hit, Match, find_hits, match_line
+from bcon_exporter.diagnosis.hits import Hit, Match, find_hits
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
+from bcon_exporter.diagnosis.line_screen import LineScreen, screen_of
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
 from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
-from bcon_exporter.diagnosis.shapes import TRIGGERS, is_fatal, is_lost_answer, looks_like_failure
+from bcon_exporter.diagnosis.shapes import is_fatal, is_lost_answer, looks_like_failure
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
@@ -100,17 +100,17 @@ def read_events(
     except UnicodeEncodeError:
         mended = [replace(line, text=line.text.encode("utf-8", "replace").decode()) for line in lines]
         return read_events(mended, catalogue, max_candidates)
-    screen = _screen(catalogue)
+    screen = screen_of(catalogue)
     candidates = _candidates(buffer, screen, max_candidates)
     if not candidates:
         return ()
     return _marked(_events(lines, buffer, candidates, screen), buffer)
 
 
-def _candidates(buffer: LineBuffer, screen: Catalogue, limit: int) -> dict[int, Match]:
+def _candidates(buffer: LineBuffer, screen: LineScreen, limit: int) -> dict[int, Match]:
     """The newest lines that may matter by their index, oldest first, each with the patterns that match it."""
     found: list[tuple[int, Match]] = []
-    for index in reversed(buffer.lines_with(screen.screen)):
+    for index in reversed(screen.lines_of(buffer)):
         raw = buffer.line(index)
         patterns = screen.matching(raw)
         if patterns is not None:
@@ -120,8 +120,13 @@ def _candidates(buffer: LineBuffer, screen: Catalogue, limit: int) -> dict[int, 
     return dict(reversed(found))
 
 
+def _look_at(text: str, screen: LineScreen) -> Match:
+    raw = text.encode()
+    return Match(text, raw, screen.matching(raw) or [])
+
+
 def _events(
-    lines: Sequence[LogLine], buffer: LineBuffer, candidates: Mapping[int, Match], screen: Catalogue
+    lines: Sequence[LogLine], buffer: LineBuffer, candidates: Mapping[int, Match], screen: LineScreen
 ) -> list[LogEvent]:
     events: list[LogEvent] = []
     quiet: list[LogEvent] = []
@@ -136,12 +141,13 @@ def _events(
         matches = [candidates[at] for at in range(start, end) if at in candidates]
         if end - start > 1 and level >= Level.WARNING:
             whole = unwrapped(buffer.texts[start:end])
-            matches += [] if whole is None else [match_line(whole, whole.encode(), screen)]
-        event = _judge(lines[start:end], start, level, find_hits(matches, level, screen, fails=fails), fails=fails)
+            matches += [] if whole is None else [_look_at(whole, screen)]
+        hits = find_hits(matches, level, screen.catalogue, fails=fails)
+        event = _judge(lines[start:end], start, level, hits, fails=fails)
         if event is not None:
             events.append(event)
         elif level is Level.INFO and is_retried(buffer.texts[start]):
-            hits = find_hits(matches, Level.WARNING, screen, fails=False)
+            hits = find_hits(matches, Level.WARNING, screen.catalogue, fails=False)
             event = _judge(lines[start:end], start, Level.WARNING, hits, fails=False)
             if event is not None and event.failed and _may_recover(event):
                 quiet.append(event)
@@ -232,12 +238,6 @@ def template_of(text: str) -> str:
     short = re.sub(r"\d\d\d\d-\d\d-\d\d[T ][0-9:.,]+(?:Z|[+-]\d\d:?\d\d)?", "<time>", short)
     short = re.sub(r"\b[0-9a-f]{8,64}\b", "<id>", short)
     return re.sub(r"\d+", "<n>", short)
-
-
-@lru_cache(maxsize=8)
-def _screen(catalogue: Catalogue) -> Catalogue:
-    """The catalogue with our triggers, built once."""
-    return catalogue.with_triggers(TRIGGERS)
 
 
 def _level_of_event(lines: Sequence[LogLine]) -> Level:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bcon_exporter.model.automata import compile_pattern, compile_screen, compile_set
+from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.findings import SymptomType, Urgency
 
@@ -122,58 +122,35 @@ class Signature(Frozen):
 
 
 class Catalogue:
-    """Signatures ready to match: one search finds the lines of a buffer that may matter, one look tells which do.
+    """Signatures with their compiled patterns, which are counted through.
 
     Args:
         signatures: In the order of preference: of two that match one line, the earlier explains it.
-        triggers: Further expressions that make a line worth a look.
     """
 
-    def __init__(self, signatures: Iterable[Signature], triggers: Iterable[str] = ()) -> None:
+    def __init__(self, signatures: Iterable[Signature]) -> None:
         self.signatures = tuple(signatures)
         self.by_id = {signature.id: signature for signature in self.signatures}
         self._hash = hash(tuple(self.by_id))
         self._owners = tuple(signature for signature in self.signatures for _ in signature.patterns)
-        regexes = [pattern.regex for signature in self.signatures for pattern in signature.patterns]
+        patterns = [pattern for signature in self.signatures for pattern in signature.patterns]
+        self.regexes = tuple(pattern.regex for pattern in patterns)
+        """The expressions of all patterns, by index."""
         self._levels = tuple(
-            Level[(pattern.level or signature.level).upper()]
-            for signature in self.signatures
-            for pattern in signature.patterns
+            Level[(pattern.level or owner.level).upper()] for pattern, owner in zip(patterns, self._owners, strict=True)
         )
-        self._compiled = tuple(compile_pattern(regex) for regex in regexes)
+        self._compiled = tuple(compile_pattern(regex) for regex in self.regexes)
         self._unless = {
             index: compile_pattern(pattern.unless)
-            for index, pattern in enumerate(pattern for signature in self.signatures for pattern in signature.patterns)
+            for index, pattern in enumerate(patterns)
             if pattern.unless is not None
         }
-        wanted = [*regexes, *triggers]
-        self._set = compile_set(wanted)
-        self.screen = compile_screen(wanted)
-        """Finds, in a buffer of lines, each one that a signature or a trigger matches, and a few more."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Catalogue) and self.signatures == other.signatures
 
     def __hash__(self) -> int:
         return self._hash
-
-    def with_triggers(self, triggers: Iterable[str]) -> "Catalogue":
-        """The same signatures, with other triggers searched in the same pass."""
-        return Catalogue(self.signatures, triggers)
-
-    def matching(self, line: bytes) -> list[int] | None:
-        """Indexes of the patterns that match a line, ascending: in the order of preference.
-
-        None where not even a trigger does: the line is not worth a look.
-        """
-        found: list[int] = sorted(self._set.Match(line) or ())
-        if not found:
-            return None
-        return [index for index in found if index < len(self._compiled) and not self._is_spared(index, line)]
-
-    def _is_spared(self, index: int, line: bytes) -> bool:
-        unless = self._unless.get(index)
-        return unless is not None and unless.search(line) is not None
 
     def pattern_count(self) -> int:
         """How many patterns there are."""
@@ -182,6 +159,11 @@ class Catalogue:
     def owner(self, index: int) -> Signature:
         """The signature that pattern `index` belongs to."""
         return self._owners[index]
+
+    def spares(self, index: int, line: bytes) -> bool:
+        """Whether a line that pattern `index` matches says something else."""
+        unless = self._unless.get(index)
+        return unless is not None and unless.search(line) is not None
 
     def counts(self, index: int, level: Level) -> bool:
         """Whether pattern `index` counts in a line of this level."""

@@ -6,8 +6,8 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.loader import SHIPPED_FILES, shipped_files
 from bcon_exporter.catalogue.proof import HOSTILE_BYTES, MAX_SECONDS, find_flaw, hostile_lines, slowest_seconds
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
+from bcon_exporter.diagnosis.line_screen import screen_of
 from bcon_exporter.diagnosis.logs import find_events
-from bcon_exporter.diagnosis.shapes import TRIGGERS
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category, Signature, SignaturePattern
 from tests.architecture.sources import ROOT
@@ -52,11 +52,10 @@ def test_ids_are_unique_and_the_breadth_is_there() -> None:
 
 def test_the_screen_does_not_run_out_of_memory_on_a_long_mixed_buffer() -> None:
     noise = [example for s in CATALOGUE.signatures for p in s.patterns for example in (*p.matches, *p.ignores)]
-    screen = CATALOGUE.with_triggers(TRIGGERS).screen
     matches = {example for s in CATALOGUE.signatures for p in s.patterns for example in p.matches}
     buffer = LineBuffer(noise * 20)
 
-    assert matches <= {buffer.texts[index] for index in buffer.lines_with(screen)}
+    assert matches <= {buffer.texts[index] for index in screen_of(CATALOGUE).lines_of(buffer)}
 
 
 def test_a_kind_of_failure_and_its_symptom_go_together() -> None:
