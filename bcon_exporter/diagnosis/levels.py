@@ -98,6 +98,8 @@ _OWN_WARNING = re2.compile(r"^(?:\(node:\d+\) |\S+:\d+: )(?:\[\w+\] )?(\w*Warnin
 _NPM = re2.compile(r"^npm (ERR!|error|WARN|warn|notice|info|verb|timing)(?: |$)")
 _IN_BRACKETS = re2.compile(r"[\[<] *(?:[\w.-]+:|[\w .#:-]{1,60}/)?([A-Za-z]{3,13}) *[\]>]")
 _UPPER = re2.compile(rf"(?:^|[\s\[|(<:>./\[]|[\d\s]-)({_UPPERS})(?:[\s\])>:|,\[!/-]|$)")
+_PIHOLE = re2.compile(r"^\[\d{4}-\d\d-\d\d [\d:.]+ (?:[A-Z]{2,4} )?\d+[\w/]*\] ")
+"""Lines of Pi-hole's resolver, whose name is FTL."""
 _POSTGRES = re2.compile(
     r"(?:^|[\s\[])(LOG|HINT|DETAIL|STATEMENT|CONTEXT|QUERY|NOTICE"
     r"|FEHLER|WARNUNG|PANIK|ERREUR|ATTENTION|PANIQUE|ADVERTENCIA|PÁNICO|ERRO|AVISO|PÂNICO|ERRORE|AVVISO|FATALE"
@@ -305,7 +307,7 @@ def _tokens(head: str) -> Iterator[Any]:
                 yield match
                 break
     upper = _UPPER.search(head)
-    if upper is not None:
+    if upper is not None and not (upper.group(1) == "FTL" and _PIHOLE.search(head) is not None):
         yield upper
     if ":  " in head or ": " in head:
         own = _POSTGRES.search(head)

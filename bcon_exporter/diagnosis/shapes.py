@@ -53,6 +53,7 @@ _SENTENCES = (
     r"(?i)\b(?:has |have )?(?:crashed|died|aborted unexpectedly|terminated unexpectedly|exited unexpectedly)\b",
     r"(?i)\bexited with (?:non-zero |abnormal |error )?(?:exit )?(?:code|status):? [1-9]"
     r"|\bexit(?:ed with)? (?:code|status)[ :=]+[1-9]",
+    r"\.{3,} ?[\d.,]+ ?(?:ms|s) FAIL(?:ED)?$",
 )
 _FAILURE = re2.compile("|".join(f"(?:{part})" for part in (*_TRACE_HEADS, *_SENTENCES)))
 _HARMLESS = re2.compile(

@@ -23,6 +23,7 @@ FAILURES = [
     "telegram.error.Unauthorized: Unauthorized",
     "  [✗] the list cannot be read",
     "❌ boot",
+    "2026-03-01 10:00:00 Running [App\\Jobs\\Close] ............ 123ms FAIL",
 ]
 HARMLESS = [
     "Error tracking is disabled",
