@@ -9,9 +9,14 @@ between two containers whether a request has come or is being answered, and wait
 import select
 import selectors
 import threading
+import time
 
 from bcon_exporter.clock import monotonic
 
+WORK_SECONDS = 0.001
+"""So long a scan works at once, where requests may come."""
+REST_SECONDS = 0.002
+"""So long it rests then: whoever is woken meanwhile finds a core free, a scrape as well as the host's own work."""
 LONGEST_WAIT_SECONDS = 0.005
 """A scan waits no longer at once, and then goes on for as long: under a flood of requests it has half the time left."""
 _LOOK_SECONDS = 0.0001
@@ -27,6 +32,7 @@ class RightOfWay:
         self._go_on_until = 0.0
         self._door: int | None = None
         self._look_at = 0.0
+        self._rest_at = 0.0
 
     @property
     def is_taken(self) -> bool:
@@ -62,8 +68,12 @@ class RightOfWay:
             self._free.set()
 
     def let_pass(self) -> None:
-        """Wait while something is being answered, for a few milliseconds at most."""
+        """Rest, and wait while something is being answered, for a few milliseconds at most."""
         now = monotonic()
+        if self._door is not None and now >= self._rest_at:
+            time.sleep(REST_SECONDS)
+            now = monotonic()
+            self._rest_at = now + WORK_SECONDS
         if now < self._go_on_until:
             return
         if not self._taken:

@@ -101,6 +101,20 @@ def test_a_scan_waits_no_longer_where_nobody_answers(monkeypatch: pytest.MonkeyP
         assert way.is_called
 
 
+def test_a_scan_rests_where_requests_may_come_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[float] = []
+    monkeypatch.setattr("bcon_exporter.right_of_way.time.sleep", rests.append)
+    monkeypatch.setattr(right_of_way, "WORK_SECONDS", 60.0)
+    way = RightOfWay()
+    client, server = socket.socketpair()
+    with client, server:
+        _scan(way)
+        assert rests == []
+        way.watch(server.fileno())
+        _scan(way)
+        assert rests == [right_of_way.REST_SECONDS]
+
+
 def test_a_closed_loop_calls_nobody() -> None:
     way = RightOfWay()
     selector = AnsweringSelector(way)

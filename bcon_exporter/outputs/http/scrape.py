@@ -1,9 +1,20 @@
 """Serves /metrics straight from the rendered bytes, without a framework in between."""
 
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 
-from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error, send_reply
+from bcon_exporter.outputs.http.replies import (
+    Receive,
+    Reply,
+    Scope,
+    Send,
+    base_headers,
+    http_error,
+    send_error,
+    send_reply,
+)
 from bcon_exporter.outputs.metrics import Exposition
+from bcon_exporter.outputs.metrics.answer import Scrape
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
 
 _MAX_NAMES = 256
@@ -28,6 +39,16 @@ class ScrapeApp:
             compress=accepts_gzip(headers.get(b"accept-encoding", "")),
             names=frozenset(query.get("name[]", ())),
         )
-        encoding = [(b"content-encoding", scrape.encoding.encode())] if scrape.encoding else []
-        vary = (b"vary", b"accept, accept-encoding")
-        await send_reply(send, 200, scrape.body, scrape.content_type.encode(), [vary, *encoding])
+        await send_reply(send, 200, scrape.body, scrape.content_type.encode(), _further_headers(scrape))
+
+    def answer_at_once(self, headers: Mapping[str, str]) -> Reply:
+        """Return the answer to a plain scrape, by lower-case names of its headers."""
+        scrape = self._exposition.answer(
+            choose_format(headers.get("accept", "")), compress=accepts_gzip(headers.get("accept-encoding", ""))
+        )
+        return Reply(scrape.body, (*base_headers(scrape.body, scrape.content_type.encode()), *_further_headers(scrape)))
+
+
+def _further_headers(scrape: Scrape) -> list[tuple[bytes, bytes]]:
+    encoding = [(b"content-encoding", scrape.encoding.encode())] if scrape.encoding else []
+    return [(b"vary", b"accept, accept-encoding"), *encoding]

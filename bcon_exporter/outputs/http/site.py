@@ -20,6 +20,7 @@ class Site:
 
     plain: dict[str, App]
     api: App
+    scrape: ScrapeApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request that the gate has admitted."""
@@ -33,7 +34,7 @@ class Site:
 
     def behind(self, door: Callable[[], Door], users: Callable[[], Users | None]) -> Gate:
         """Return the application of one listener; `door` tells what it lets in now."""
-        return Gate(self, door, users)
+        return Gate(self, door, users, self.scrape.answer_at_once)
 
 
 class ApiOnDemand:
@@ -65,10 +66,11 @@ def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: 
     """Return the site; `is_alive` tells whether the scheduler still runs."""
     threads = RequestThreads()
     pages = Pages(context, is_alive, threads)
+    scrape = ScrapeApp(exposition)
     plain: dict[str, App] = {
         "/": pages.landing,
-        "/metrics": ScrapeApp(exposition),
+        "/metrics": scrape,
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    return Site(plain, ApiOnDemand(context, threads))
+    return Site(plain, ApiOnDemand(context, threads), scrape)
