@@ -17,8 +17,12 @@ WORK_SECONDS = 0.001
 """So long a scan works at once, where requests may come."""
 REST_SECONDS = 0.002
 """So long it rests then: whoever is woken meanwhile finds a core free, a scrape as well as the host's own work."""
+CALM_SECONDS = 1.0
+"""A scan that has worked for longer rests no more: on a host of thousands its deadline counts."""
 LONGEST_WAIT_SECONDS = 0.005
 """A scan waits no longer at once, and then goes on for as long: under a flood of requests it has half the time left."""
+_BETWEEN_SCANS_SECONDS = 0.2
+"""Who has not worked for so long begins a scan."""
 _LOOK_SECONDS = 0.0001
 """How often a scan looks whether a request has come: a system call of two microseconds."""
 
@@ -33,6 +37,7 @@ class RightOfWay:
         self._door: int | None = None
         self._look_at = 0.0
         self._rest_at = 0.0
+        self._began_at = 0.0
 
     @property
     def is_taken(self) -> bool:
@@ -71,9 +76,7 @@ class RightOfWay:
         """Rest, and wait while something is being answered, for a few milliseconds at most."""
         now = monotonic()
         if self._door is not None and now >= self._rest_at:
-            time.sleep(REST_SECONDS)
-            now = monotonic()
-            self._rest_at = now + WORK_SECONDS
+            now = self._rest(now)
         if now < self._go_on_until:
             return
         if not self._taken:
@@ -85,6 +88,16 @@ class RightOfWay:
             self._free.clear()  # who answers has not been let in yet; having answered, it sets this
         self._free.wait(LONGEST_WAIT_SECONDS)
         self._go_on_until = monotonic() + LONGEST_WAIT_SECONDS
+
+    def _rest(self, now: float) -> float:
+        """Leave the core to others for a moment, unless the scan takes long already; return the time then."""
+        if now - self._rest_at > _BETWEEN_SCANS_SECONDS:
+            self._began_at = now
+        if now - self._began_at <= CALM_SECONDS:
+            time.sleep(REST_SECONDS)
+            now = monotonic()
+        self._rest_at = now + WORK_SECONDS
+        return now
 
 
 RIGHT_OF_WAY = RightOfWay()

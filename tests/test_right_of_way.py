@@ -115,6 +115,25 @@ def test_a_scan_rests_where_requests_may_come_and_nowhere_else(monkeypatch: pyte
         assert rests == [right_of_way.REST_SECONDS]
 
 
+def test_a_scan_that_takes_long_rests_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    rests: list[float] = []
+    monkeypatch.setattr("bcon_exporter.right_of_way.time.sleep", rests.append)
+    monkeypatch.setattr(right_of_way, "monotonic", lambda: clock[0])
+    way = RightOfWay()
+    client, server = socket.socketpair()
+    with client, server:
+        way.watch(server.fileno())
+        for _ in range(300):
+            way.let_pass()
+            clock[0] += 0.01
+        in_first_second = len(rests)
+        assert 90 <= in_first_second <= 110
+        clock[0] += 1
+        way.let_pass()
+        assert len(rests) == in_first_second + 1  # the next scan begins calmly again
+
+
 def test_a_closed_loop_calls_nobody() -> None:
     way = RightOfWay()
     selector = AnsweringSelector(way)
