@@ -156,6 +156,7 @@ def _conclude_all(
     around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns)
     found = {}
     for one, shown in symptoms.items():
+        terms.between()
         case, verdicts = judged[one].case, judged[one].verdicts
         fresh = conclude(case, shown, terms.rules, neighbours, around)
         found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
@@ -163,16 +164,11 @@ def _conclude_all(
     points_to = {one: said.points_to for one, said in found.items() if said.points_to in names}
     roots = find_roots(points_to)
     explained = explained_by(roots, names)
-    reports = {
-        container_id: _report(
-            one.case,
-            one.verdicts,
-            one.orders,
-            found.get(container_id, _NO_CAUSES),
-            Place(names.get(roots.get(container_id, "")), explained.get(container_id, ())),
-        )
-        for container_id, one in judged.items()
-    }
+    reports = {}
+    for container_id, (case, orders, verdicts) in judged.items():
+        terms.between()
+        place = Place(names.get(roots.get(container_id, "")), explained.get(container_id, ()))
+        reports[container_id] = _report(case, verdicts, orders, found.get(container_id, _NO_CAUSES), place)
     issues = {
         root: top_issue(reports[root].symptoms, reports[root].likely_causes) for root in explained if root in reports
     }

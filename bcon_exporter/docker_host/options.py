@@ -24,6 +24,7 @@ class HostOptions:
         log_files: Look at the size of log files, where they can be seen, before a log is asked for.
         parallel: Connections for inspect and logs. Requests are sent ahead, so few keep the engine as busy as many;
             two, so that a container whose log hangs holds up no more than half. Stats use one for each container.
+        patience_seconds: The second is opened only when the first has not done all by then.
         depth: Requests sent ahead on each of those; each time some are sent, the engine and we wake up.
         probe_interval_seconds: A hanging endpoint is probed no more often; see `probe_interval`.
         refresh_seconds: Age at which a container is inspected again although nothing seems to have changed.
@@ -42,6 +43,7 @@ class HostOptions:
     proc_root: Path = Path("/proc")
     log_files: bool = True
     parallel: int = 2
+    patience_seconds: float = 0.1
     depth: int = 32
     stats_connections: int = 512
     probe_interval_seconds: float = 4.0

@@ -40,6 +40,8 @@ class Batch:
         seconds: Wall-clock limit for everything.
         request_seconds: Limit for one request, from the time its connection is free for its answer.
         connections: Most connections at once.
+        patience_seconds: All but the first are opened only when the batch has not ended by then: what is done soon
+            should not take two cores of the engine.
         depth: Requests sent ahead on one connection before its first answer has come.
         body_cap_bytes: A longer body is cut, and its connection dropped.
         is_cancelled: Polled; True ends the batch, unanswered requests count as timed out.
@@ -49,6 +51,7 @@ class Batch:
     seconds: float
     request_seconds: float
     connections: int = 1
+    patience_seconds: float = 0.0
     depth: int = 1
     body_cap_bytes: int = 64 * 1024 * 1024
     is_cancelled: Callable[[], bool] = lambda: False
@@ -71,7 +74,8 @@ class _Loop:
         self, dialer: Dialer, targets: Sequence[str], batch: Batch, on_outcome: Callable[[int, Outcome, float], None]
     ) -> None:
         self._dialer, self._targets, self._batch, self._on_outcome = dialer, targets, batch, on_outcome
-        self._deadline = monotonic() + batch.seconds
+        now = monotonic()
+        self._deadline, self._patient_until = now + batch.seconds, now + batch.patience_seconds
         self._todo = deque(range(len(targets)))
         self._left = len(targets)
         self._attempts = [0] * len(targets)
@@ -105,13 +109,16 @@ class _Loop:
                 while self._todo and len(connection.waiting) < self._depth:
                     self._give(connection)
                 self._send(connection)
-        while self._todo and len(self._connections) < self._allowed:
+        while self._todo and len(self._connections) < self._allowed_now():
             opened = self._open()
             if opened is None:
                 return
             while self._todo and len(opened.waiting) < self._share():
                 self._give(opened)
             self._send(opened)
+
+    def _allowed_now(self) -> int:
+        return self._allowed if monotonic() >= self._patient_until else min(1, self._allowed)
 
     def _share(self) -> int:
         """Spread what is left over the connections that may still be opened, so that none takes all of it."""

@@ -118,13 +118,7 @@ class ConfigReader:
             else:
                 unread[askable[index]] = "the image's description could not be read"
 
-        batch = self._session.batch(
-            "inspecting images",
-            scan.deadline,
-            connections=self._session.options.parallel,
-            depth=self._session.options.depth,
-            body_cap_bytes=_IMAGE_CAP_BYTES,
-        )
+        batch = self._session.bulk_batch("inspecting images", scan.deadline, body_cap_bytes=_IMAGE_CAP_BYTES)
         targets = [f"{prefix}/images/{quote(reference, safe='/:')}/json" for reference in askable]
         self._session.bulk("inspect", targets, batch, take)
         return found, unread

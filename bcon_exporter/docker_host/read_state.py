@@ -14,6 +14,7 @@ from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.errors import BconError
+from bcon_exporter.right_of_way import let_pass
 
 LIST_CAP_BYTES = 64 * 1024 * 1024
 _INSPECT_CAP_BYTES = 8 * 1024 * 1024
@@ -43,7 +44,10 @@ def list_containers(
     except VersionRefusedError:  # the engine was replaced by another one: negotiate and ask once more
         answer = _get_list(session, query, deadline)
     try:
-        entries = list(decode_array(answer.body, memory))
+        entries = []
+        for entry in decode_array(answer.body, memory):
+            let_pass()
+            entries.append(entry)
     except NotJsonError as error:
         raise garbage_error(session.endpoint, "listing containers", str(error)) from None
     return entries if only is None else [entry for entry in entries if entry.id in only]
@@ -89,13 +93,7 @@ def inspect_containers(
 
 def _inspect(session: EngineSession, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]) -> None:
     prefix = session.negotiate(scan.deadline)
-    batch = session.batch(
-        "inspecting containers",
-        scan.deadline,
-        connections=session.options.parallel,
-        depth=session.options.depth,
-        body_cap_bytes=_INSPECT_CAP_BYTES,
-    )
+    batch = session.bulk_batch("inspecting containers", scan.deadline, body_cap_bytes=_INSPECT_CAP_BYTES)
     session.ask_containers("inspect", ids, lambda container_id: f"{prefix}/containers/{container_id}/json", batch, take)
 
 

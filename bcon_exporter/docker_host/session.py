@@ -75,6 +75,18 @@ class EngineSession:
         limit = min(seconds, self.options.read_timeout_seconds)
         return Batch(doing, seconds, limit, is_cancelled=self.closed.is_set, **changes)
 
+    def bulk_batch(self, doing: str, deadline: Deadline, *, body_cap_bytes: int) -> Batch:
+        """Return how to send many requests that the engine answers from what it has."""
+        options = self.options
+        return self.batch(
+            doing,
+            deadline,
+            connections=options.parallel,
+            patience_seconds=options.patience_seconds,
+            depth=options.depth,
+            body_cap_bytes=body_cap_bytes,
+        )
+
     def client(self) -> "ReadOnlyClient":
         """Return docker-py's client for this engine, made at the first call."""
         with self._lock:

@@ -88,6 +88,7 @@ def set_first_seen(report: DiagnoseAllReport, since: Mapping[str, datetime]) -> 
 
 
 def _date_one(diagnosis: DiagnosisReport, since: Mapping[str, datetime]) -> DiagnosisReport:
+    let_pass()
     if not diagnosis.symptoms:
         return diagnosis
     dated = tuple(

@@ -48,6 +48,34 @@ def test_each_answer_belongs_to_its_request(tmp_path: Path, connections: int, de
         assert engine.connections <= connections
 
 
+def test_what_is_done_soon_takes_one_connection(tmp_path: Path) -> None:
+    with FakeEngine(tmp_path / "s", echo) as engine:
+        outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 20, 5, connections=4, patience_seconds=10, depth=4))
+        assert [outcome.body.decode() for outcome in outcomes if isinstance(outcome, Answer)] == TARGETS
+        assert engine.connections == 1
+
+
+def test_a_stuck_request_holds_up_others_only_until_patience_ends(tmp_path: Path) -> None:
+    def stuck_at_first(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            for target in requests:
+                if target == TARGETS[0]:
+                    engine.stopped.wait(10)
+                    return
+                connection.sendall(answer(target.encode()))
+
+    def take(index: int, _outcome: Outcome, _seconds: float) -> None:
+        answered_after[index] = monotonic() - began
+
+    answered_after: dict[int, float] = {}
+    with FakeEngine(tmp_path / "s", stuck_at_first) as engine:
+        began = monotonic()
+        batch = Batch("testing", 20, 5, connections=2, patience_seconds=0.1, depth=4)
+        fetch(Dialer(Endpoint(engine.url)), TARGETS, batch, take)
+    in_time = [index for index, seconds in answered_after.items() if seconds < 4]
+    assert in_time == list(range(batch.depth, len(TARGETS))), "those sent ahead behind the stuck one wait with it"
+
+
 def test_an_engine_that_closes_after_each_answer_still_answers_all(tmp_path: Path) -> None:
     def once(connection: socket.socket) -> None:
         target = read_requests(connection)[0]
