@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bcon_exporter.history.copying import copy_rows
 from bcon_exporter.history.opening import (
@@ -17,6 +17,9 @@ from bcon_exporter.history.opening import (
     set_aside,
     translate,
 )
+
+if TYPE_CHECKING:
+    from bcon_exporter.history.file_lock import FileLock
 
 RETRY_SECONDS = 60.0
 
@@ -42,6 +45,7 @@ class Database:
         self._path = path
         self._read_only = read_only
         self._connection = open_memory()
+        self._lock: FileLock | None = None
         self._retry_at: datetime | None = None
         self._holds_file = False
         self._holds_totals = False
@@ -75,6 +79,7 @@ class Database:
 
     def _open_file(self, path: Path, now: datetime) -> None:
         opened = open_file(path, now)
+        self._lock = opened.lock
         if opened.set_aside is not None:
             self.errors_total += 1
             logger.warning("The state database was damaged; it is now %s, and a new one begins.", opened.set_aside)
@@ -157,7 +162,8 @@ class Database:
         if early <= now < self._retry_at:
             return False
         try:
-            opened = open_file(self._path, now)
+            opened = open_file(self._path, now, self._lock)
+            self._lock = opened.lock
             self._take_over(opened.connection)
         except UnusableError as error:
             self._complain(str(error), now)
@@ -177,6 +183,9 @@ class Database:
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
 
 def _run(connection: sqlite3.Connection, statements: Iterable[Statement]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from bcon_exporter.history.file_lock import FileLock, TakenError, take_lock
 from bcon_exporter.history.schema import APPLICATION_ID, SCHEMA_VERSION, schema_statements
 
 BUSY_SECONDS = 0.25
@@ -30,10 +31,12 @@ class Opened:
     """A connection, and what had to be done for it.
 
     Attributes:
+        lock: Keeps other daemons from the file until it is closed.
         set_aside: Where the bad file went.
     """
 
     connection: sqlite3.Connection
+    lock: FileLock
     set_aside: Path | None = None
 
 
@@ -44,18 +47,40 @@ def open_memory() -> sqlite3.Connection:
     return connection
 
 
-def open_file(path: Path, now: datetime) -> Opened:
+def open_file(path: Path, now: datetime, lock: FileLock | None = None) -> Opened:
     """Return the state file, made if absent; a corrupt one is set aside and a new one made.
 
+    Args:
+        path: The file.
+        now: Names what is set aside.
+        lock: That of an earlier call, if it was not closed.
+
     Raises:
-        UnusableError: It is locked, full, forbidden, another program's or a newer version's; it is left as it is.
+        UnusableError: It is locked, in use by another daemon, full, forbidden, another program's or a newer version's;
+            it is left as it is.
     """
     _make_room(path)
+    with contextlib.ExitStack() as undo:
+        if lock is None:
+            lock = _lock(path)
+            undo.callback(lock.close)
+        try:
+            opened = Opened(_open_checked(path), lock)
+        except CorruptError:
+            aside = set_aside(path, now)
+            opened = Opened(_open_checked(path), lock, set_aside=aside)
+        undo.pop_all()
+        return opened
+
+
+def _lock(path: Path) -> FileLock:
     try:
-        return Opened(_open_checked(path))
-    except CorruptError:
-        aside = set_aside(path, now)
-        return Opened(_open_checked(path), set_aside=aside)
+        return take_lock(path.with_name(f"{path.name}.lock"), BUSY_SECONDS)
+    except TakenError:
+        msg = f"{path} is in use by another bcon-exporter; give each a file of its own (--state.path)"
+    except OSError as error:
+        msg = f"{path}.lock cannot be written: {error.strerror}"
+    raise UnusableError(msg)
 
 
 def _make_room(path: Path) -> None:

@@ -1,5 +1,6 @@
 """Feeds a history as the scan does: events, then a snapshot, then what is to be remembered."""
 
+import contextlib
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,15 @@ RETENTION_SECONDS = 32 * 86400.0
 
 
 def open_history(path: Path | None = None, *, now: datetime = NOON, read_only: bool = False) -> History:
-    """Open a history with the default retention."""
+    """Open a history with the default retention; a daemon that had this file before has died without closing it."""
+    if path is not None and not read_only:
+        with contextlib.suppress(NotADirectoryError):
+            path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+    return open_beside(path, now=now, read_only=read_only)
+
+
+def open_beside(path: Path | None, *, now: datetime = NOON, read_only: bool = False) -> History:
+    """Open a history while another daemon may have the file."""
     return History.open(path, retention_seconds=RETENTION_SECONDS, now=now, read_only=read_only)
 
 
