@@ -65,7 +65,7 @@ class ApiOnDemand:
 def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: Callable[[], bool]) -> Site:
     """Return the site; `is_alive` tells whether the scheduler still runs."""
     threads = RequestThreads()
-    pages = Pages(context, is_alive, threads)
+    pages = Pages(context, is_alive, lambda: exposition.has_rendered("diagnose"), threads)
     scrape = ScrapeApp(exposition)
     plain: dict[str, App] = {
         "/": pages.landing,

@@ -107,6 +107,10 @@ class Exposition:
         """Use other container labels from the next scan on."""
         self._label_names = label_names
 
+    def has_rendered(self, name: ScanName) -> bool:
+        """Return whether there ever was a scan of this kind to show."""
+        return name in self._generation.parts
+
     def publish(self, name: ScanName) -> None:
         """Render what a finished scan left; after a failed one only its status changes.
 

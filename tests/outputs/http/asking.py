@@ -34,8 +34,11 @@ def site_of(context: Context | None = None, *, alive: bool = True) -> Site:
 
 
 def new_site(context: Context, *, alive: bool = True) -> Site:
-    """A site of one's own."""
-    return make_site(lambda: context, make_exposition(context), lambda: alive)
+    """A site of one's own; what the store holds has been rendered."""
+    exposition = make_exposition(context)
+    exposition.publish("diagnose")
+    exposition.publish("drift")
+    return make_site(lambda: context, exposition, lambda: alive)
 
 
 @cache

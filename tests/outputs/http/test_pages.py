@@ -9,9 +9,10 @@ import pytest
 
 from bcon_exporter.errors import PermissionDeniedError
 from bcon_exporter.model.reports import ContainerHealthSummary
+from bcon_exporter.outputs.http import make_site
 from tests.factories import NOON, container, snapshot
 from tests.outputs.http.asking import BEYOND, ask, site_of, users
-from tests.outputs.scenes import diagnosis, drift_report, drift_scan, make_context, scan_of
+from tests.outputs.scenes import diagnosis, drift_report, drift_scan, make_context, make_exposition, scan_of
 
 
 def test_not_ready_before_the_first_scan() -> None:
@@ -26,6 +27,17 @@ def test_ready_after_a_good_scan() -> None:
     context.store.publish_diagnosis(scan_of(snapshot()))
 
     assert ask(site_of(context), "GET", "/-/ready").status_code == 200
+
+
+def test_not_ready_before_metrics_show_the_first_scan() -> None:
+    context = make_context()
+    exposition = make_exposition(context)
+    site = make_site(lambda: context, exposition, lambda: True)
+    context.store.publish_diagnosis(scan_of(snapshot()))
+
+    assert ask(site, "GET", "/-/ready").status_code == 503
+    exposition.publish("diagnose")
+    assert ask(site, "GET", "/-/ready").status_code == 200
 
 
 def test_not_ready_while_the_engine_is_away_even_after_a_good_scan() -> None:
