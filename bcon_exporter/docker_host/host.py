@@ -104,7 +104,7 @@ class DockerHost:
         check_reference(container_id)
         facts = self._taker.known_facts(container_id)
         name, tty, driver = (facts.name, facts.tty, facts.log_driver) if facts else (container_id[:12], None, None)
-        query = LogQuery(container_id, name, tty, driver, tail, since, until)
+        query = LogQuery(container_id, name, tty, driver, tail, since, until, self._taker.known_secrets(container_id))
         return query_logs(self._session, query, Deadline.after(2 * self._options.read_timeout_seconds))
 
     def engine(self) -> EngineFacts:

@@ -1,7 +1,7 @@
 """What is remembered of each container between scans, so that only what is new or changed is asked again. No I/O."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bcon_exporter.docker_host.decode import Element
@@ -9,12 +9,14 @@ from bcon_exporter.docker_host.log_mark import LogMark
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.parse import (
     Placement,
+    environment_of,
     has_changed,
     parse_container,
     parse_placement,
     update_listed,
 )
 from bcon_exporter.docker_host.raw import get_text
+from bcon_exporter.model.env_secrets import find_env_secrets
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.right_of_way import let_pass
 
@@ -34,6 +36,7 @@ class Known:
         log_tail: With how many lines, and how far back, its log was first read.
         logs_refused: Why its log cannot be read at all (log driver none).
         log_mark: What its log file looked like before the last read; None when that cannot be seen.
+        secrets: Values of its environment that never leave.
     """
 
     listed: Element
@@ -47,6 +50,7 @@ class Known:
     log_window_seconds: float = 0.0
     logs_refused: str | None = None
     log_mark: LogMark | None = None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 class Inventory:
@@ -122,6 +126,7 @@ class Inventory:
         known.placement = parse_placement(inspected)
         known.inspected_at = now
         config = inspected.get("Config")
+        known.secrets = find_env_secrets(environment_of(inspected))
         known.image_reference = get_text(config, "Image") if isinstance(config, dict) else None
         known.config = None
 

@@ -13,12 +13,13 @@ Read on engine 20.10 (API 1.41), with `timestamps=1`:
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
 
 from bcon_exporter.model.cleaning import ELLIPSIS, strip_controls
+from bcon_exporter.model.env_secrets import hide_values
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.masking import mask_lines
 
@@ -30,6 +31,7 @@ MAX_LINE_CHARS = 8192
 _RAW_HEAD_BYTES = 12 * 1024
 _RAW_TAIL_BYTES = 4 * 1024
 _LONGEST_CUT_WORD = 1024
+_CUT_WORDS = 3
 _SHOWN_TAIL_CHARS = 2048
 _HEADER_BYTES = 8
 _HEADER = struct.Struct(">II")
@@ -50,12 +52,14 @@ class Entry:
     Attributes:
         nanoseconds: Since the epoch; None without a stamp.
         complete: False for a line that the container has not ended yet (or that was cut off).
+        pieces: In how many of at most 16 KiB the engine keeps it; `tail` counts these.
     """
 
     nanoseconds: int | None
     stream: Stream
     body: bytes
     complete: bool = True
+    pieces: int = 1
 
 
 def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
@@ -68,13 +72,38 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
     return finish_entries(split_entries(raw, tty=tty))
 
 
-def finish_entries(entries: Sequence[Entry]) -> tuple[LogLine, ...]:
-    """Decode, clean, mask (all lines at once, since key blocks span lines) and clip."""
-    texts = mask_lines([strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries])
+def finish_entries(entries: Sequence[Entry], secrets: Sequence[str] = ()) -> tuple[LogLine, ...]:
+    """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
+
+    Args:
+        entries: Lines of one log, in their order.
+        secrets: Values that the container is known to hold, masked wherever they stand.
+    """
+    texts = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
+    texts = mask_lines([hide_values(text, secrets) for text in texts] if secrets else texts)
     return tuple(
         LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
         for entry, text in zip(entries, texts, strict=True)
     )
+
+
+def drop_cut_line(entries: list[Entry], asked: int) -> tuple[list[Entry], bool]:
+    """Return the entries without what may be the rest of a line begun before them, and whether there are older ones.
+
+    A secret in such a rest has lost its name. Of a line of several pieces only the words at the cut go.
+
+    Args:
+        entries: As read.
+        asked: The `tail` that the engine was asked for.
+    """
+    if sum(entry.pieces for entry in entries) < asked:
+        return entries, False
+    first, *others = entries
+    if first.pieces == 1:
+        return others, True
+    words = first.body[:_LONGEST_CUT_WORD].split(b" ", _CUT_WORDS)
+    cut = sum(len(word) + 1 for word in words[:_CUT_WORDS]) if len(words) > _CUT_WORDS else _LONGEST_CUT_WORD
+    return [replace(first, body=f"{ELLIPSIS} ".encode() + first.body[cut:]), *others], True
 
 
 def split_entries(raw: bytes, *, tty: bool | None) -> list[Entry]:
@@ -135,15 +164,17 @@ def _clip_line(text: str) -> str:
 class _Growing:
     """A line that arrives in chunks; holds its head and its tail only."""
 
-    __slots__ = ("dropped", "head", "nanoseconds", "tail")
+    __slots__ = ("dropped", "head", "nanoseconds", "pieces", "tail")
 
     def __init__(self, nanoseconds: int | None) -> None:
         self.nanoseconds = nanoseconds
         self.head = bytearray()
         self.tail = bytearray()
         self.dropped = False
+        self.pieces = 0
 
     def add(self, chunk: bytes) -> None:
+        self.pieces += 1
         room = _RAW_HEAD_BYTES - len(self.head)
         self.head += chunk[:room] if room > 0 else b""
         rest = chunk[max(room, 0) :]
@@ -155,12 +186,13 @@ class _Growing:
 
     def finish(self, stream: Stream, *, complete: bool) -> Entry:
         if not self.dropped:
-            return Entry(self.nanoseconds, stream, bytes(self.head + self.tail), complete)
+            return Entry(self.nanoseconds, stream, bytes(self.head + self.tail), complete, self.pieces)
         blank = self.head.rfind(b" ", -_LONGEST_CUT_WORD)
         head = self.head[: blank if blank > 0 else -_LONGEST_CUT_WORD]
         blank = self.tail.find(b" ", 0, _LONGEST_CUT_WORD)
         tail = self.tail[blank + 1 if blank >= 0 else _LONGEST_CUT_WORD :]
-        return Entry(self.nanoseconds, stream, bytes(head) + f" {ELLIPSIS} ".encode() + bytes(tail), complete)
+        body = bytes(head) + f" {ELLIPSIS} ".encode() + bytes(tail)
+        return Entry(self.nanoseconds, stream, body, complete, self.pieces)
 
 
 def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:

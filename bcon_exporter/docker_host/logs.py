@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bcon_exporter.docker_host.log_stream import Entry, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.docker_host.log_stream import Entry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.model.facts import LogFacts, LogLine
 
 __all__ = ["LogCursors", "parse_log_stream"]
@@ -41,6 +41,21 @@ class _Kept:
     facts: LogFacts | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LogSource:
+    """Whose log it is.
+
+    Attributes:
+        tty: Whether the container has a terminal; None when unknown.
+        driver: Log driver, as a fact.
+        secrets: Values that the container is known to hold, masked wherever they stand.
+    """
+
+    tty: bool | None
+    driver: str | None
+    secrets: Sequence[str] = field(default=(), repr=False)
+
+
 class LogCursors:
     """Cursors and kept lines of all containers; to be used by one thread.
 
@@ -67,7 +82,7 @@ class LogCursors:
     def query(self, container_id: str, *, tail: int, now: datetime) -> str:
         """Return the query of the next read; the first one has no `since` (a stopped container's lines may be old)."""
         kept = self._kept.get(container_id)
-        query = f"stdout=1&stderr=1&timestamps=1&tail={tail}"
+        query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
         if kept is None or kept.cursor is None:
             return query
         if kept.cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
@@ -77,42 +92,39 @@ class LogCursors:
         since = max(0, kept.cursor - _OVERLAP_NANOSECONDS)
         return f"{query}&since={since // 1_000_000_000}.{since % 1_000_000_000:09d}"
 
-    def take(
-        self, container_id: str, raw: bytes, *, tty: bool | None, since: datetime | None, tail: int, driver: str | None
-    ) -> LogFacts:
+    def take(self, container_id: str, raw: bytes, source: LogSource, *, since: datetime | None, tail: int) -> LogFacts:
         """Take in the answer to `query` and return the lines of the window.
 
         Args:
             container_id: Full id.
             raw: The answer's body, "" when there was nothing new.
-            tty: Whether the container has a terminal; None when unknown.
+            source: Whose log it is.
             since: Older lines are dropped; None keeps them (a container that has ended: its last lines explain it).
-            tail: As asked in `query`: so many entries or more mean that older ones were left out.
-            driver: Log driver, as a fact.
+            tail: As asked in `query`: more entries mean that older ones were left out.
         """
         kept = self._kept.setdefault(container_id, _Kept())
         cursor = kept.cursor
-        entries = split_entries(raw, tty=tty)
+        entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
         new = _advance(kept, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
-        lines = finish_entries([*ended, *open_lines])
+        lines = finish_entries([*ended, *open_lines], source.secrets)
         if new or (entries and kept.open_line):
             kept.open_line = lines[-1] if open_lines else None
             kept.facts = None
             lines = lines[: len(ended)]
-        if lines and _has_gap(cursor, entries, tail):
+        if lines and _has_gap(cursor, entries, is_full=is_full):
             kept.lost_at = lines[0].at
         if kept.cursor is None and lines:
             # No stamps, so no cursor: each answer is the whole log again.
             self._drop_lines(kept, len(kept.lines))
         self._keep(kept, lines, since)
-        return _to_facts(kept, since, driver)
+        return _to_facts(kept, since, source.driver)
 
     def kept(self, container_id: str, *, since: datetime | None, driver: str | None) -> LogFacts | None:
         """Return what is kept, without a read; None when nothing was ever read."""
         if container_id not in self._kept:
             return None
-        return self.take(container_id, b"", tty=None, since=since, tail=1, driver=driver)
+        return self.take(container_id, b"", LogSource(None, driver), since=since, tail=1)
 
     def forget(self, container_ids: Collection[str]) -> None:
         """Drop everything about these containers."""
@@ -190,10 +202,10 @@ def _advance(kept: _Kept, entries: list[Entry]) -> list[Entry]:
     return new
 
 
-def _has_gap(cursor: int | None, entries: list[Entry], tail: int) -> bool:
+def _has_gap(cursor: int | None, entries: list[Entry], *, is_full: bool) -> bool:
     """Return whether `tail` cut off lines: of a first read if it is full, else if it does not reach the last line."""
     if cursor is None:
-        return len(entries) >= tail
+        return is_full
     return all(entry.nanoseconds is not None and entry.nanoseconds > cursor for entry in entries)
 
 

@@ -14,6 +14,7 @@ from bcon_exporter.docker_host.parse_health import health_from_status, parse_hea
 from bcon_exporter.docker_host.parse_placement import parse_mounts, parse_networks, parse_ports, parse_wiring
 from bcon_exporter.docker_host.raw import from_epoch, get_bool, get_int, get_list, get_object, get_text, parse_time
 from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
+from bcon_exporter.model.env_secrets import find_env_secrets
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.masking import mask_pair, safe_text
 
@@ -92,6 +93,11 @@ def parse_placement(inspected: Any) -> Placement:
         own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
         log_file=log_file if log_file and log_file.startswith("/") else None,
     )
+
+
+def environment_of(inspected: Any) -> list[Any]:
+    """Return the entries "KEY=value" of a container's environment, raw."""
+    return get_list(get_object(inspected, "Config"), "Env")
 
 
 def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = NOT_INSPECTED) -> ContainerFacts | None:
@@ -260,7 +266,11 @@ def _add_inspected(facts: dict[str, Any], unread: dict[str, str], detail: dict[s
         stop_signal=_clean_or_none(get_text(config, "StopSignal")),
         tty=get_bool(config, "Tty"),
         log_driver=_clean_or_none(get_text(get_object(host_config, "LogConfig"), "Type")),
-        health=parse_health(get_object(state, "Health"), get_object(config, "Healthcheck")),
+        health=parse_health(
+            get_object(state, "Health"),
+            get_object(config, "Healthcheck"),
+            find_env_secrets(environment_of(detail)) if "Health" in state else (),
+        ),
         limits=_limits(host_config) if host_config else None,
     )
     exit_code = get_int(state, "ExitCode")

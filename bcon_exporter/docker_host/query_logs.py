@@ -1,15 +1,15 @@
 """One container's log on request, with `since` and `until` meaning what a reader expects.
 
 The engine applies `until` after `tail` (20.10): of the newest 200 lines perhaps none is old enough. So with `until` we
-ask for longer and longer tails until enough lines lie before it, and for shorter ones when an answer is too long: a cut
-answer lacks its newest part.
+ask for longer and longer tails until more than enough lines lie before it (the first may be the rest of a longer one),
+and for shorter ones when an answer is too long: a cut answer lacks its newest part.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from bcon_exporter.docker_host.failures import UnreadableLogError
-from bcon_exporter.docker_host.logs import parse_log_stream
+from bcon_exporter.docker_host.log_stream import drop_cut_line, finish_entries, split_entries
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import LogFacts, LogLine
@@ -26,6 +26,7 @@ class LogQuery:
 
     Attributes:
         name: For messages; the short id where the name is not known.
+        secrets: Values that the container is known to hold, masked in its lines.
     """
 
     container_id: str
@@ -35,6 +36,7 @@ class LogQuery:
     tail: int
     since: datetime | None
     until: datetime | None
+    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
 def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> LogFacts:
@@ -60,12 +62,14 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
             best, too_many = best or lines, asked
         else:
             best, too_few = lines, asked
-            if len(lines) >= query.tail or (query.until is None and too_many > _LONGEST_TAIL):
+            if len(lines) > query.tail or (query.until is None and too_many > _LONGEST_TAIL):
                 break
         if too_few and too_many <= 2 * too_few:
             break
         asked = _choose_tail(too_few, too_many)
     was_cut = too_many <= _LONGEST_TAIL
+    if was_cut and query.until is not None:
+        best = best[1:]
     return LogFacts(lines=best[-query.tail :], truncated=was_cut or len(best) >= query.tail, driver=query.driver)
 
 
@@ -91,13 +95,14 @@ def _choose_tail(too_few: int, too_many: int) -> int:
 def _ask(session: EngineSession, query: LogQuery, tail: int, deadline: Deadline) -> tuple[tuple[LogLine, ...], bool]:
     """Return the lines in the window among the newest `tail`, and whether the answer was cut."""
     target = f"{session.negotiate(deadline)}/containers/{query.container_id}/logs"
-    target += f"?stdout=1&stderr=1&timestamps=1&tail={tail}"
+    target += f"?stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
     if query.since is not None:
         target += f"&since={_stamp(query.since)}"
     if query.until is not None:
         target += f"&until={_stamp(query.until)}"
     answer = session.get("logs", "reading logs", target, deadline, body_cap_bytes=_CAP_BYTES)
-    lines = parse_log_stream(answer.body, tty=query.tty)
+    entries, _ = drop_cut_line(split_entries(answer.body, tty=query.tty), tail + 1)
+    lines = finish_entries(entries, query.secrets)
     if query.since is not None or query.until is not None:
         lines = tuple(line for line in lines if _is_within(line, query))
     return lines, answer.cut

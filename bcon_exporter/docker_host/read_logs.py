@@ -7,7 +7,7 @@ from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.failures import UnreadableLogError
 from bcon_exporter.docker_host.inventory import Inventory, Known
 from bcon_exporter.docker_host.log_mark import LogMark, look_at_log
-from bcon_exporter.docker_host.logs import LogCursors
+from bcon_exporter.docker_host.logs import LogCursors, LogSource
 from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import EngineSession
@@ -107,9 +107,8 @@ def _ask(
 
 def _take(known: Known, cursors: LogCursors, scan: Scan, body: bytes) -> LogFacts:
     facts = known.facts
-    logs = cursors.take(
-        facts.id, body, tty=facts.tty, since=_since(known, scan), tail=scan.wants.log_tail, driver=facts.log_driver
-    )
+    source = LogSource(facts.tty, facts.log_driver, known.secrets)
+    logs = cursors.take(facts.id, body, source, since=_since(known, scan), tail=scan.wants.log_tail)
     known.logs_done = not facts.is_running and facts.state is not ContainerState.RESTARTING
     return logs
 

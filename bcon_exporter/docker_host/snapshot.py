@@ -97,6 +97,11 @@ class SnapshotTaker:
         known = self._inventory.known.get(container_id)
         return known.facts if known else None
 
+    def known_secrets(self, container_id: str) -> tuple[str, ...]:
+        """Return the values that must not be shown of a container that the last scan knew."""
+        known = self._inventory.known.get(container_id)
+        return known.secrets if known else ()
+
     def close(self, wait_seconds: float) -> None:
         """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""
         if self._turn.acquire(timeout=wait_seconds):

@@ -146,7 +146,7 @@ def start_containers(engine: TestEngine, canaries: Canaries, folder: Path) -> No
         *("--health-interval", "1s", "--health-retries", "1"),
         *("--health-cmd", f"curl -u bob:{canaries.password('health command')} h; {_say(canaries)}; exit 1"),
         *("--entrypoint", "/bin/sh", "labelled:1"),
-        *("-c", 'cat /logs/out; cat /logs/err >&2; sleep 3; exit 3 # "$@"', "app"),
+        *("-c", 'cat /logs/out; cat /logs/err >&2; echo "log in with $DB_PASSWORD"; sleep 3; exit 3 # "$@"', "app"),
         *("--password", canaries.password("command flag"), f"--token={canaries.password('command option')}"),
         f"redis://:{canaries.password('command URL')}@cache:6379",
     )
@@ -169,7 +169,8 @@ def start_containers(engine: TestEngine, canaries: Canaries, folder: Path) -> No
 
 def _say(canaries: Canaries) -> str:
     return (
-        f"echo secret={canaries.password('health output')}; echo Bearer {canaries.token('health output token', 'jwt')}"
+        f"echo secret={canaries.password('health output')}; echo tried $DB_PASSWORD; "
+        f"echo Bearer {canaries.token('health output token', 'jwt')}"
     )
 
 

@@ -14,7 +14,7 @@ import pytest
 from bcon_exporter.clock import utc_now
 from bcon_exporter.docker_host.cgroup import CgroupReader
 from bcon_exporter.docker_host.disk import read_disks
-from bcon_exporter.docker_host.logs import LogCursors, parse_log_stream
+from bcon_exporter.docker_host.logs import LogCursors, LogSource, parse_log_stream
 from bcon_exporter.docker_host.parse import parse_container, parse_event, parse_placement
 from bcon_exporter.docker_host.stats import parse_stats
 from bcon_exporter.docker_host.usage import UsageSample, UsageWindows
@@ -102,7 +102,7 @@ def test_by_cursor_each_line_is_read_once(engine: TestEngine) -> None:
     def read() -> tuple[str, ...] | None:
         query = cursors.query(container_id, tail=5000, now=utc_now())
         raw = get(engine, f"containers/{container_id}/logs?{query}")
-        logs = cursors.take(container_id, raw, tty=False, since=None, tail=5000, driver="json-file")
+        logs = cursors.take(container_id, raw, LogSource(tty=False, driver="json-file"), since=None, tail=5000)
         assert logs.truncated is False
         texts = tuple(line.text for line in logs.lines)
         return texts if len(texts) >= 3000 else None

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.docker_host.log_stream import MAX_LINE_CHARS, parse_log_stream, parse_stamp, split_entries
+from bcon_exporter.docker_host.log_stream import (
+    MAX_LINE_CHARS,
+    drop_cut_line,
+    finish_entries,
+    parse_log_stream,
+    parse_stamp,
+    split_entries,
+)
 
 STAMP = b"2026-11-21T22:42:55.481855266Z "
 CHUNK = 16 * 1024
@@ -151,6 +158,39 @@ def test_binary_and_hostile_output_is_clean() -> None:
     body = b"bin\xff\xfe\x00 \x1b[31mred\x1b[0m \xe2\x80\xae 10%\r20%"
     (line,) = parse_log_stream(frame(STAMP + body + b"\n"), tty=False)
     assert line.text == "bin��\\x00 red \\u202e 10%\\x0d20%"
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_the_rest_of_a_line_whose_beginning_the_tail_cut_off_is_not_shown(tty: bool) -> None:
+    raw = frame(STAMP + b"x" * 100 + b"rest of a password\n") + frame(STAMP + b"whole\n")
+    if tty:
+        raw = STAMP + b"rest of a password\r\n" + STAMP + b"whole\r\n"
+    entries = split_entries(raw, tty=tty)
+    assert [line.text for line in finish_entries(drop_cut_line(entries, 2)[0])] == ["whole"]
+    assert drop_cut_line(entries, 2)[1] is True
+    assert drop_cut_line(entries, 3) == (entries, False), "the engine had no more"
+
+
+def test_a_huge_line_loses_the_words_at_the_cut_only() -> None:
+    raw = frame(STAMP + b"cret of a " + b"word " * 3000) + frame(STAMP + b"end\n") + frame(STAMP[:-2] + b"Z whole\n")
+    entries, is_full = drop_cut_line(split_entries(raw, tty=False), 3)
+    assert is_full
+    first, second = finish_entries(entries)
+    assert (first.text[:8], second.text) == ("… word w", "whole")
+    assert "cret" not in first.text
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_pieces_of_long_lines_count_as_the_engine_counts_them(tty: bool) -> None:
+    raw = long_line(3 * CHUNK - 1, tty=tty)
+    (entry,) = split_entries(raw, tty=tty)
+    assert entry.pieces == 3
+
+
+def test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped() -> None:
+    body = b"x" * (MAX_LINE_CHARS - 2) + b" aB3\x1b[0mdefgh tried"
+    (line,) = finish_entries(split_entries(frame(STAMP + body + b"\n"), tty=False), ["aB3defgh"])
+    assert line.text.endswith("x *** tried")
 
 
 def test_secrets_in_lines_are_masked() -> None:

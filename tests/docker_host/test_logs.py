@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.docker_host.logs import LogCursors
+from bcon_exporter.docker_host.logs import LogCursors, LogSource
 from bcon_exporter.model.facts import LogFacts
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
@@ -40,12 +40,12 @@ class Engine:
 
 def read(cursors: LogCursors, engine: Engine, *, since: datetime | None = None, tail: int = 200) -> LogFacts:
     raw = engine.answer(cursors.query("a", tail=tail, now=NOW))
-    return cursors.take("a", raw, tty=False, since=since, tail=tail, driver="json-file")
+    return cursors.take("a", raw, LogSource(tty=False, driver="json-file"), since=since, tail=tail)
 
 
 def test_the_first_read_has_no_since_and_the_next_begins_a_little_before_the_last_stamp() -> None:
     cursors, engine = LogCursors(), Engine()
-    assert cursors.query("a", tail=200, now=NOW) == "stdout=1&stderr=1&timestamps=1&tail=200"
+    assert cursors.query("a", tail=200, now=NOW) == "stdout=1&stderr=1&timestamps=1&tail=201"
     engine.entries.append((BASE + 7, "x"))
     read(cursors, engine)
     assert cursors.query("a", tail=200, now=NOW).endswith(f"&since={BASE // 10**9 - 1}.900000007")
@@ -112,10 +112,12 @@ def test_an_unended_line_is_shown_and_read_again_when_it_has_ended() -> None:
     cursors = LogCursors()
     payload = stamp(BASE) + b"half"
     open_frame = b"\x01\0\0\0" + len(payload).to_bytes(4, "big") + payload
-    facts = cursors.take("a", line(BASE - 1, "before") + open_frame, tty=False, since=None, tail=200, driver=None)
+    facts = cursors.take(
+        "a", line(BASE - 1, "before") + open_frame, LogSource(tty=False, driver=None), since=None, tail=200
+    )
     assert [kept.text for kept in facts.lines] == ["before", "half"]
     facts = cursors.take(
-        "a", line(BASE - 1, "before") + line(BASE, "half done"), tty=False, since=None, tail=200, driver=None
+        "a", line(BASE - 1, "before") + line(BASE, "half done"), LogSource(tty=False, driver=None), since=None, tail=200
     )
     assert [kept.text for kept in facts.lines] == ["before", "half done"]
 
@@ -149,7 +151,7 @@ def test_a_thousand_containers_stay_within_the_total_cap() -> None:
     raw = b"".join(line(BASE + i, "x" * 200) for i in range(50))
     for _ in range(2):
         for i in range(1000):
-            cursors.take(f"c{i}", raw if _ == 0 else b"", tty=False, since=None, tail=200, driver=None)
+            cursors.take(f"c{i}", raw if _ == 0 else b"", LogSource(tty=False, driver=None), since=None, tail=200)
     assert cursors.held_bytes <= 2_000_000
 
 
@@ -185,6 +187,8 @@ def test_a_quiet_container_costs_no_new_facts() -> None:
 def test_lines_without_stamps_are_not_read_twice() -> None:
     cursors = LogCursors()
     for _ in range(2):
-        facts = cursors.take("a", b"\x01\0\0\0\0\0\0\x06plain\n", tty=False, since=None, tail=200, driver=None)
+        facts = cursors.take(
+            "a", b"\x01\0\0\0\0\0\0\x06plain\n", LogSource(tty=False, driver=None), since=None, tail=200
+        )
         assert [kept.text for kept in facts.lines] == ["plain"]
     assert cursors.held_bytes == len("plain") + 160
