@@ -33,9 +33,9 @@ class FirstSeen:
         ]
         return {key: min(since, now) for key, since in known.items()}, statements
 
-    def keys_of(self, kind: str) -> frozenset[str]:
-        """Return the keys that were present at the last update."""
-        return frozenset(self._since.get(kind, ()))
+    def known(self, kind: str) -> dict[str, datetime]:
+        """Return the keys that were present at the last update, each with since when."""
+        return dict(self._since.get(kind, {}))
 
     def restate(self) -> Statement:
         """Return the statement that writes all of it once more."""

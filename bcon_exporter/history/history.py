@@ -136,10 +136,10 @@ class History:
             self._write(statements, now)
             return since
 
-    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:
-        """Return the keys that were present last, also before a restart of the exporter."""
+    def known_since(self, kind: Literal["symptom", "drift"]) -> dict[str, datetime]:
+        """Return the keys that were present last, also before a restart of the exporter, each with since when."""
         with self._lock:
-            return self._first_seen.keys_of(kind)
+            return self._first_seen.known(kind)
 
     def alert_state(self) -> str | None:
         """Return the state of the alerts as it was kept last, also before a restart of the exporter."""

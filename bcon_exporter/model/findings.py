@@ -49,7 +49,7 @@ class Symptom(Frozen):
         description: One sentence with this container's numbers.
         evidence: The facts that led to it: numbers, times, masked log lines; newest last.
         detected_at: When this scan saw it.
-        first_seen: Since when it has been present; kept over restarts of the exporter. None on demand.
+        first_seen: Since when it has been present; kept over restarts. None before a scheduled scan has seen it.
         confidence: 0 to 1; below 1 when the sign is indirect (an exit 137 with a limit and no kill).
     """
 
@@ -134,7 +134,7 @@ class ServiceDrift(Frozen):
         outside_compose: The change was made to a running container behind Compose's back.
         stop_requested: Of not_running: somebody stopped it. None where unknown or not applicable.
         confidence: Below 1 where the desired value hangs on an unresolved variable or only a hash differs.
-        first_seen: Since when; kept over restarts of the exporter. None on demand.
+        first_seen: Since when; kept over restarts. None before a scheduled scan has seen it.
     """
 
     service_name: str

@@ -6,11 +6,12 @@ from datetime import datetime
 from bcon_exporter.diagnosis import HoldState, diagnose_host
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.right_of_way import let_pass
 from bcon_exporter.schedule.log_counts import LogCounts
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
+from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
 
 
 class DiagnoseJob:
@@ -50,7 +51,7 @@ class DiagnoseJob:
 
     def _date(self, context: Context, report: DiagnoseAllReport) -> DiagnoseAllReport:
         """Return the report with each symptom's first-seen time; what could not be judged now keeps its own."""
-        present = find_present(report) | (context.history.known_keys("symptom") & find_unjudged(report))
+        present = find_present(report) | (context.history.known_since("symptom").keys() & find_unjudged(report))
         since = context.history.first_seen("symptom", present, report.timestamp)
         return set_first_seen(report, since)
 
@@ -58,11 +59,6 @@ class DiagnoseJob:
 def find_rule_errors(report: DiagnoseAllReport) -> tuple[str, ...]:
     """Return the name of each rule that raised, once for each container."""
     return tuple(rule.value for diagnosis in report.reports for rule in diagnosis.rule_errors)
-
-
-def symptom_key(diagnosis: DiagnosisReport, symptom: str) -> str:
-    """Return what a symptom is remembered by: it outlives the container's recreation, so no id is in it."""
-    return "\x1f".join((diagnosis.project or "", diagnosis.service or "", diagnosis.container_name, symptom))
 
 
 def find_present(report: DiagnoseAllReport) -> frozenset[str]:
@@ -84,17 +80,8 @@ def find_unjudged(report: DiagnoseAllReport) -> frozenset[str]:
 
 def set_first_seen(report: DiagnoseAllReport, since: Mapping[str, datetime]) -> DiagnoseAllReport:
     """Return the report with the first-seen times of its present symptoms."""
-    return report.model_copy(update={"reports": tuple(_date_one(diagnosis, since) for diagnosis in report.reports)})
-
-
-def _date_one(diagnosis: DiagnosisReport, since: Mapping[str, datetime]) -> DiagnosisReport:
-    let_pass()
-    if not diagnosis.symptoms:
-        return diagnosis
-    dated = tuple(
-        symptom
-        if symptom.severity is Severity.INFO
-        else symptom.model_copy(update={"first_seen": since.get(symptom_key(diagnosis, symptom.type))})
-        for symptom in diagnosis.symptoms
-    )
-    return diagnosis.model_copy(update={"symptoms": dated})
+    dated = []
+    for diagnosis in report.reports:
+        let_pass()
+        dated.append(date_symptoms(diagnosis, since))
+    return report.model_copy(update={"reports": tuple(dated)})

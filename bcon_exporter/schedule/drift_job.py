@@ -1,12 +1,13 @@
 """The scan that compares: observe the host, resolve every project's Compose files, keep the differences."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from datetime import datetime
 
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.store import DriftScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
+from bcon_exporter.tools.first_seen import date_differences, drift_key
 
 
 class DriftJob:
@@ -37,9 +38,9 @@ class DriftJob:
 
     def _date(self, context: Context, reports: tuple[DriftReport, ...], now: datetime) -> tuple[DriftReport, ...]:
         """Return the reports with first-seen times; a project that is unknown now keeps those it had."""
-        present = find_present(reports) | keep_unknown(context.history.known_keys("drift"), reports)
+        present = find_present(reports) | keep_unknown(context.history.known_since("drift"), reports)
         since = context.history.first_seen("drift", present, now)
-        return tuple(set_first_seen(report, since) for report in reports)
+        return tuple(date_differences(report, since) for report in reports)
 
 
 def is_same_drift(before: DriftScan | None, after: DriftScan | None) -> bool:
@@ -53,11 +54,6 @@ def _essence(scan: DriftScan) -> list[tuple[object, ...]]:
     return [(report.project_name, report.status, report.differences, report.services) for report in scan.reports]
 
 
-def drift_key(project: str, service: str, drift_type: str) -> str:
-    """Return what a drift is remembered by, as coarse as its gauge."""
-    return "\x1f".join((project, service, drift_type))
-
-
 def find_present(reports: tuple[DriftReport, ...]) -> frozenset[str]:
     """Return the keys of all differences."""
     return frozenset(
@@ -67,22 +63,7 @@ def find_present(reports: tuple[DriftReport, ...]) -> frozenset[str]:
     )
 
 
-def keep_unknown(before: frozenset[str], reports: tuple[DriftReport, ...]) -> frozenset[str]:
+def keep_unknown(before: Iterable[str], reports: tuple[DriftReport, ...]) -> frozenset[str]:
     """Return the earlier keys of projects that cannot be judged now."""
     unknown = {report.project_name for report in reports if report.status is DriftStatus.UNKNOWN}
     return frozenset(key for key in before if key.split("\x1f", 1)[0] in unknown)
-
-
-def set_first_seen(report: DriftReport, since: Mapping[str, datetime]) -> DriftReport:
-    """Return the report with the first-seen times of its differences."""
-    if not report.differences:
-        return report
-    dated = tuple(
-        difference.model_copy(
-            update={
-                "first_seen": since.get(drift_key(report.project_name, difference.service_name, difference.drift_type))
-            }
-        )
-        for difference in report.differences
-    )
-    return report.model_copy(update={"differences": dated})

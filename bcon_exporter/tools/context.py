@@ -71,8 +71,8 @@ class Past(Protocol):
     ) -> dict[str, datetime]:
         """Return since when each present key has been seen."""
 
-    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:
-        """Return the keys that were present last."""
+    def known_since(self, kind: Literal["symptom", "drift"]) -> Mapping[str, datetime]:
+        """Return the keys that were present last, each with since when."""
 
     def alert_state(self) -> str | None:
         """Return the state of the alerts that was kept last; None when there is none."""

@@ -9,6 +9,7 @@ from bcon_exporter.model.log_reports import ErrorExplanation
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
 from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.first_seen import date_symptoms
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -21,7 +22,8 @@ def diagnose_container(context: Context, request: DiagnoseContainerInput) -> Dia
     full_id = context.host.resolve(request.container_id)
     snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
     policy = replace(context.policy, use_logs=context.policy.use_logs and request.include_logs)
-    return diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
+    diagnosis = diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
+    return date_symptoms(diagnosis, context.history.known_since("symptom"))
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
@@ -34,7 +36,9 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
     """Return the host's report with each container's full report."""
     snapshot = observe(context, _wants(context, logs=True, log_tail=Wants().log_tail))
     report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)
-    report = report.model_copy(update={"reports": tuple(sorted(report.reports, key=_worst_first))})
+    since = context.history.known_since("symptom")
+    dated = tuple(date_symptoms(diagnosis, since) for diagnosis in sorted(report.reports, key=_worst_first))
+    report = report.model_copy(update={"reports": dated})
     return report.model_copy(update={"summaries": _summaries(report, include_healthy=include_healthy)})
 
 

@@ -12,6 +12,7 @@ from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersI
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.listing import list_order, show_container
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
@@ -36,7 +37,8 @@ def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     """Return where the running containers have left one Compose file."""
     snapshot = observe(context, DRIFT_WANTS)
     project = _resolve(context, request.compose_file, request.project_name, snapshot)
-    return compare_project(project, snapshot, context.drift_ignore)
+    report = compare_project(project, snapshot, context.drift_ignore)
+    return date_differences(report, context.history.known_since("drift"))
 
 
 def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:

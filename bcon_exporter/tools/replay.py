@@ -175,9 +175,9 @@ class SnapshotPast:
         """Know nothing of earlier times."""
         return {}
 
-    def known_keys(self, kind: Literal["symptom", "drift"]) -> frozenset[str]:  # noqa: ARG002
+    def known_since(self, kind: Literal["symptom", "drift"]) -> Mapping[str, datetime]:  # noqa: ARG002
         """Know of none."""
-        return frozenset()
+        return {}
 
     def alert_state(self) -> str | None:
         """Return none: nothing was kept."""

@@ -11,6 +11,7 @@ from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_fully
 from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, find_report, resolve_projects
+from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -31,6 +32,8 @@ def _diagnose_host(context: Context, request: DiagnoseAllInput) -> DiagnoseAllRe
 
 def _check_drift(context: Context, request: DriftOfHostInput) -> DriftFindings:
     findings = check_projects(context, observe(context, DRIFT_WANTS))
+    since = context.history.known_since("drift")
+    findings = replace(findings, reports=tuple(date_differences(report, since) for report in findings.reports))
     if request.project_name is None:
         return findings
     report = find_report(findings.reports, request.project_name)

@@ -24,13 +24,13 @@ def test_a_key_keeps_its_first_time_until_it_is_gone(tmp_path: Path) -> None:
 
 def test_the_keys_of_the_last_time_are_known_after_a_restart(tmp_path: Path) -> None:
     history = open_history(tmp_path / "state.db")
-    assert history.known_keys("symptom") == frozenset()
+    assert history.known_since("symptom") == {}
     history.first_seen("symptom", {"a", "b"}, NOON)
     history.first_seen("symptom", {"b"}, NOON)
     history.close()
     again = open_history(tmp_path / "state.db")
-    assert again.known_keys("symptom") == frozenset({"b"})
-    assert again.known_keys("drift") == frozenset()
+    assert again.known_since("symptom").keys() == {"b"}
+    assert again.known_since("drift") == {}
 
 
 def test_symptoms_and_drifts_do_not_know_each_other() -> None:

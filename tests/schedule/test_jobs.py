@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.model.inputs import DiagnoseContainerInput
 from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotPast
 from tests.factories import NOON, compose, container, exited, looping, snapshot
 from tests.outputs.scenes import (
@@ -40,9 +42,9 @@ class Memory(SnapshotPast):
         self.known[kind] = {key: self.known[kind].get(key, now) for key in present}
         return dict(self.known[kind])
 
-    def known_keys(self, kind: Any) -> frozenset[str]:
+    def known_since(self, kind: Any) -> dict[str, datetime]:
         """Return the keys of the last time."""
-        return frozenset(self.known[kind])
+        return dict(self.known[kind])
 
 
 def context_of(*containers: Any, **facts: Any) -> Context:
@@ -51,7 +53,7 @@ def context_of(*containers: Any, **facts: Any) -> Context:
 
 
 def test_a_diagnosis_is_published_with_first_seen_times() -> None:
-    context = context_of(container(name="well"), exited(name="loop", lifecycle=looping(), restart_policy="always"))
+    context = context_of(container(name="well"), container(name="loop", lifecycle=looping(), restart_policy="always"))
 
     DiagnoseJob().run(context)
 
@@ -60,8 +62,22 @@ def test_a_diagnosis_is_published_with_first_seen_times() -> None:
     reports = {each.container_name: each for each in scan.report.reports}
     assert reports["well"].status == "healthy"
     assert SymptomType.RESTART_LOOP in {each.type for each in reports["loop"].symptoms}
-    assert all(each.first_seen == NOON for each in reports["loop"].symptoms if each.severity is not Severity.INFO)
+    assert {each.first_seen for each in reports["loop"].symptoms} == {NOON}
     assert context.store.status("diagnose").success is True
+
+
+def test_what_scans_have_seen_dates_what_is_asked_for_on_demand() -> None:
+    context = context_of(container(name="loop", lifecycle=looping(), restart_policy="always"))
+    ask = {"container_id": "loop"}
+
+    def starts() -> set[datetime | None]:
+        one = diagnose_container(context, DiagnoseContainerInput.model_validate(ask))
+        every = diagnose_fully(context)
+        return {each.first_seen for report in (one, *every.reports) for each in report.symptoms}
+
+    assert starts() == {None}, "no scan has seen it"
+    DiagnoseJob().run(context)
+    assert starts() == {NOON}
 
 
 def test_history_is_not_remembered_as_present() -> None:
