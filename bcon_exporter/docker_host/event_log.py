@@ -14,6 +14,8 @@ RING_SIZE = 256
 """How many events the daemon remembers (moby, daemon/events, all versions so far)."""
 _REMEMBERED = 4 * RING_SIZE
 _BUFFERED = 50_000
+CLOCK_SLACK = timedelta(seconds=2)
+"""Between two clocks that are right: the engine tells its time in whole seconds."""
 _NO_CHANGE = frozenset(("health_status", "kill", "oom"))
 """What alone changes neither whether a container runs nor how it is made."""
 
@@ -33,6 +35,7 @@ class EventLog:
         self._lost = False
         self._broken: list[datetime] = []
         self._ended_at: datetime | None = None
+        self._set_back = False
         self._has_begun = False
         self.last_nano = 0
         self.changes = 0
@@ -52,6 +55,12 @@ class EventLog:
         with self._lock:
             self._ended_at = now
 
+    def forget_later_than(self, nano: int) -> None:
+        """Forget when the last event was if that is still to come: the clock has been set back since."""
+        with self._lock:
+            if self.last_nano > nano:
+                self.last_nano, self._set_back = 0, True
+
     def add_backfill(
         self, ring: Sequence[dict[str, Any]], asked_at: datetime, *, skew: timedelta = timedelta()
     ) -> None:
@@ -59,7 +68,8 @@ class EventLog:
 
         The ring covers the time since the last event when that event still stands in it, when it is not full, or when
         it reaches back to the end of the stream: that one leaves out events that fill the ring, as those of health
-        checks, so it may be silent for long and yet have lost nothing.
+        checks, so it may be silent for long and yet have lost nothing. When the clock was set back, the engine leaves
+        out what happened before, for it lies after `asked_at` now.
 
         Args:
             ring: The events.
@@ -70,9 +80,13 @@ class EventLog:
             full = len(ring) >= RING_SIZE
             oldest = parse_time_of(ring[0]) if ring else None
             known = any(_key(raw) in self._seen for raw in ring)
-            reaches = self._ended_at is not None and oldest is not None and oldest <= self._ended_at + skew
+            ended = None if self._ended_at is None else self._ended_at + skew
+            reaches = ended is not None and oldest is not None and oldest <= ended
             if not self._has_begun:
                 self._covers_since = oldest or asked_at
+            elif self._set_back or (ended is not None and ended > asked_at + CLOCK_SLACK):
+                self._gap = self._lost = True
+                self._covers_since = asked_at
             elif full and not known and reaches:
                 pass
             elif full and not known:
@@ -80,7 +94,7 @@ class EventLog:
                 self._covers_since = oldest or asked_at
             elif not known and self.last_nano and (last := from_epoch(0, self.last_nano)):
                 self._broken.append(max(last, self._ended_at or last))  # it forgot what it had told: it has restarted
-            self._has_begun = True
+            self._has_begun, self._set_back = True, False
             self._ended_at = asked_at - skew
             for raw in ring:
                 self._add(raw)

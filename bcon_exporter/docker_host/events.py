@@ -19,7 +19,7 @@ from urllib.parse import quote
 from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host.allowlist import check_request
 from bcon_exporter.docker_host.decode import NotJsonError, decode_object
-from bcon_exporter.docker_host.event_log import EventLog
+from bcon_exporter.docker_host.event_log import CLOCK_SLACK, EventLog
 from bcon_exporter.docker_host.failures import garbage_error, status_error, timeout_error, translate
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.wire import AnswerReader, MalformedAnswerError
@@ -27,7 +27,7 @@ from bcon_exporter.errors import BconError, ContainerNotFoundError, PermissionDe
 
 _log = logging.getLogger(__name__)
 _DOING = "reading events"
-_BACKFILL_HOURS = 24
+_BACKFILL_NANO = 24 * 3600 * 1_000_000_000
 _BODY_CAP_BYTES = 8 * 1024 * 1024
 _LINE_CAP_BYTES = 1024 * 1024
 _RECEIVE_BYTES = 64 * 1024
@@ -35,7 +35,6 @@ _QUIET_SECONDS = 600.0
 """A stream that brought nothing for so long is opened anew: the back-fill then proves that nothing was lost."""
 _FIRST_WAIT_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 2.0
-_SKEW_SECONDS = 2.0
 _ACTIONS = (
     *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"),
     *("health_status", "connect", "disconnect"),
@@ -44,18 +43,25 @@ _ACTIONS = (
 _FILTERS = quote(json.dumps({"type": ["container", "network"], "event": _ACTIONS}, separators=(",", ":")))
 
 
-def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> None:
+def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> int:
     """Ask the daemon for what it remembers, once; of the last 24 hours, or since the last event known.
+
+    Returns:
+        Since when events are to be followed, in nanoseconds by the engine's clock.
 
     Raises:
         BconError: It did not answer.
     """
     prefix = session.negotiate(deadline)
     now, skew = _engine_time(session, prefix, deadline)
-    since = log.last_nano or int((now - timedelta(hours=_BACKFILL_HOURS)).timestamp()) * 1_000_000_000
-    target = f"{prefix}/events?since={_stamp(since)}&until={_stamp(int(now.timestamp() * 1_000_000) * 1000)}"
+    now_nano = _to_nano(now)
+    log.forget_later_than(_to_nano(now + CLOCK_SLACK))
+    since = log.last_nano or now_nano - _BACKFILL_NANO
+    # moby refuses a `since` after `until` with 400
+    target = f"{prefix}/events?since={_stamp(since)}&until={_stamp(max(since, now_nano))}"
     answer = session.get("events", _DOING, target, deadline, body_cap_bytes=_BODY_CAP_BYTES)
     log.add_backfill(_parse_lines(answer.body.splitlines()), now, skew=skew)
+    return log.last_nano or now_nano
 
 
 def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> tuple[datetime, timedelta]:
@@ -70,9 +76,13 @@ def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> tup
         return now, timedelta()
     with contextlib.suppress(ValueError, TypeError):
         theirs = parsedate_to_datetime(answer.header("date") or "")
-        if abs((theirs - now).total_seconds()) > _SKEW_SECONDS:
+        if abs(theirs - now) > CLOCK_SLACK:
             return theirs, theirs - now
     return now, timedelta()
+
+
+def _to_nano(at: datetime) -> int:
+    return int(at.timestamp() * 1_000_000) * 1000
 
 
 def _stamp(nanoseconds: int) -> str:
@@ -133,9 +143,10 @@ class EventStream:
         while not self._closed.is_set():
             began = monotonic()
             try:
-                read_backfill(self._session, self._log, Deadline.after(2 * self._session.options.read_timeout_seconds))
+                deadline = Deadline.after(2 * self._session.options.read_timeout_seconds)
+                since = read_backfill(self._session, self._log, deadline)
                 self.first_backfill.set()
-                self._follow()
+                self._follow(since)
             except BconError as error:
                 self._session.breakers.report("events", monotonic(), error.message)
             except Exception as error:  # noqa: BLE001 - a job's boundary: its end would lose all later events
@@ -148,12 +159,10 @@ class EventStream:
             self._closed.wait(wait)
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
 
-    def _follow(self) -> None:
+    def _follow(self, since_nano: int) -> None:
         """Follow one stream until it ends: a proxy cuts it, the engine restarts, or we close."""
         session, started = self._session, monotonic()
-        target = f"{session.negotiate(Deadline.after(5.0))}/events?filters={_FILTERS}"
-        if self._log.last_nano:
-            target += f"&since={_stamp(self._log.last_nano)}"
+        target = f"{session.negotiate(Deadline.after(5.0))}/events?filters={_FILTERS}&since={_stamp(since_nano)}"
         check_request("GET", target)
         failed = True
         try:

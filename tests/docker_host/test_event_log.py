@@ -96,9 +96,9 @@ def test_the_engine_was_there_until_its_stream_ended_however_quiet_it_was() -> N
     log.add_backfill([event(0)], NOW)
     ended = NOW + timedelta(hours=3)
     log.note_end(ended)
-    log.add_backfill([event(4 * 3600)], NOW)
+    log.add_backfill([event(4 * 3600)], NOW + timedelta(hours=4))
     assert log.drain().broken_at == (ended,)
-    log.add_backfill([event(5 * 3600)], NOW)
+    log.add_backfill([event(5 * 3600)], NOW + timedelta(hours=5))
     assert log.drain().broken_at == (NOW + timedelta(hours=4),)
 
 
@@ -152,3 +152,29 @@ def test_only_events_that_change_a_container_are_counted_as_changes() -> None:
         log.add(event(second, action))
     log.add(event(6, "die"))
     assert log.changes == 3
+
+
+@pytest.mark.parametrize(("back", "gap"), [(2, False), (3, True)])
+def test_a_clock_that_was_set_back_since_the_stream_ended_is_a_gap(back: int, gap: bool) -> None:
+    """The engine leaves out what happened between the two: by now that lies in the future."""
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.note_end(NOW + timedelta(seconds=600))
+    set_back = NOW + timedelta(seconds=600 - back)
+    log.add_backfill([event(0)], set_back)
+    batch = log.drain()
+    assert (batch.gap, log.take_touched()[1]) == (gap, gap)
+    assert batch.covers_since == (set_back if gap else NOW)
+    log.add_backfill([event(0)], set_back + timedelta(seconds=9))
+    assert not log.drain().gap
+
+
+@pytest.mark.parametrize(("ahead", "kept"), [(0, True), (1, False)])
+def test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap(ahead: int, kept: bool) -> None:
+    log = EventLog()
+    log.add_backfill([event(0)], NOW)
+    log.forget_later_than(int(NOW.timestamp()) * NANO - ahead)
+    assert (log.last_nano > 0) is kept
+    log.add_backfill([event(0)], NOW)
+    batch = log.drain()
+    assert (len(batch.events), batch.gap, batch.broken_at) == (1, not kept, ())
