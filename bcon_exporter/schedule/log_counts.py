@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 import re2
 
@@ -17,44 +18,89 @@ _MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W
 """Rules look for failures only; a warning counts as one line, and only lines that may be one are looked at closely."""
 
 
+class _Seen(NamedTuple):
+    """What of a container's log has been counted.
+
+    Attributes:
+        lines: The window of the last scan.
+        until: The newest time in it, or when there was none, since when lines count.
+    """
+
+    lines: Sequence[LogLine]
+    until: datetime
+
+
 class LogCounts:
     """Counters that start at 0 with the exporter.
 
-    The log windows of two scans overlap, so each container has a cursor: only newer lines are read and counted.
+    The log windows of two scans overlap: only the lines that the last one lacked are read and counted.
     What was logged before the first scan is not counted, or each restart of the exporter would look like a burst.
     """
 
     def __init__(self) -> None:
         self._since: datetime | None = None
-        self._cursors: dict[str, datetime] = {}
+        self._seen: dict[str, _Seen] = {}
         self._totals: dict[str, Mapping[str, int]] = {}
 
     def count(self, snapshot: HostSnapshot, catalogue: Catalogue) -> Mapping[str, Mapping[str, int]]:
         """Return container id → level → events so far, with this scan's new ones added and gone containers left out."""
-        since = self._since or snapshot.taken_at
-        self._since = since
+        now = snapshot.taken_at
+        self._since = min(self._since or now, now)
         totals: dict[str, Mapping[str, int]] = {}
-        cursors: dict[str, datetime] = {}
+        seen: dict[str, _Seen] = {}
         for container in snapshot.containers:
             let_pass()
             before = self._totals.get(container.id)
-            cursor = self._cursors.get(container.id, since)
             if container.logs is None and before is None:
                 continue
-            lines = find_newer(container.logs.lines if container.logs else (), cursor)
-            totals[container.id] = add_events(before or {}, lines, catalogue)
-            cursors[container.id] = max((line.at for line in lines if line.at is not None), default=cursor)
-        self._totals, self._cursors = totals, cursors
+            known = self._seen.get(container.id, _Seen((), self._since))
+            known = known._replace(until=min(known.until, now))  # the clock may have been set back
+            lines = container.logs.lines if container.logs else known.lines
+            new = () if lines is known.lines else find_new(lines, known.lines, known.until)
+            totals[container.id] = add_events(before or {}, new, catalogue)
+            until = max((line.at for line in new if line.at is not None), default=known.until)
+            seen[container.id] = _Seen(lines, until)
+        self._totals, self._seen = totals, seen
         return totals
 
 
-def find_newer(lines: Sequence[LogLine], cursor: datetime) -> Sequence[LogLine]:
-    """Return the lines after the cursor; lines come in order, so those without a time go with the ones before them."""
+def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime) -> Sequence[LogLine]:
+    """Return the lines of a window that the one before it lacked.
+
+    Lines come and go in order, whatever their times: one may be late, and the clock may be set back. Only the last line
+    may move on, and grow, until the container ends it.
+
+    Args:
+        lines: The window.
+        known: The one before it.
+        until: Later lines are new where the two have nothing in common.
+    """
+    for anchor in known[-2:]:
+        start = _find_end_of(lines, anchor)
+        if start is not None:
+            last = known[-1]
+            return [line for line in lines[start:] if (line.at, line.stream) != (last.at, last.stream)]
+    return _find_later(lines, until)
+
+
+def _find_end_of(lines: Sequence[LogLine], wanted: LogLine) -> int | None:
+    """Return the position after a line; None when it is not there."""
     for position in range(len(lines) - 1, -1, -1):
-        at = lines[position].at
-        if at is not None and at <= cursor:
-            return lines[position + 1 :]
-    return lines
+        line = lines[position]
+        if line is wanted or (line.at == wanted.at and line == wanted):
+            return position + 1
+    return None
+
+
+def _find_later(lines: Sequence[LogLine], until: datetime) -> Sequence[LogLine]:
+    """Return the lines after a time; those without a time go with the ones before them."""
+    later, is_later = [], False
+    for line in lines:
+        if line.at is not None:
+            is_later = line.at > until
+        if is_later:
+            later.append(line)
+    return later
 
 
 def add_events(before: Mapping[str, int], lines: Sequence[LogLine], catalogue: Catalogue) -> Mapping[str, int]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.model.facts import LogLine
 from bcon_exporter.schedule.log_counts import LogCounts
 from tests.factories import NOON, container, line, logs, snapshot
 
 CATALOGUE = load_catalogue(None)
+CONTINUED = LogLine(at=None, stream="stdout", text="  more of it")
 
 
 def scan(counts: LogCounts, seconds: float, *lines: object, name: str = "api") -> dict[str, int]:
@@ -59,3 +63,78 @@ def test_a_container_that_is_gone_is_forgotten() -> None:
     scan(counts, 0, error(1))
 
     assert container(name="api").id not in counts.count(snapshot(container(name="b")), CATALOGUE)
+
+
+@pytest.mark.parametrize("back", [3600, 5 * 365 * 86400])
+def test_counting_goes_on_when_the_clock_was_set_back_and_counts_nothing_twice(back: float) -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    old = [error(seconds) for seconds in (5, 6, 7)]
+    before = scan(counts, 30, *old)
+
+    new = [error(40 - back + second) for second in range(20)]
+    after = [scan(counts, 60 - back, *old, *new)]
+    after += [scan(counts, seconds, *old, *new) for seconds in (90 - back, 8, 60, 90)]
+
+    assert before["error"] == 3
+    assert [each["error"] for each in after] == [23] * 5
+
+
+def test_a_container_that_is_made_after_the_clock_was_set_back_is_counted() -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    scan(counts, -3600, name="made")
+
+    assert scan(counts, -3570, error(-3590), name="made")["error"] == 1
+
+
+def test_a_log_read_anew_after_the_clock_was_set_back_counts_no_line_that_had_left_the_window() -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    scan(counts, 30, error(10))
+    scan(counts, 900)
+
+    assert scan(counts, 60, error(10))["error"] == 1
+
+
+@pytest.mark.parametrize("before", [(), (error(5),), (error(4), error(5))])
+def test_a_late_line_hides_no_newer_one(before: tuple[object, ...]) -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    scan(counts, 20, *before, error(10))
+
+    counted = scan(counts, 30, *before, error(10), error(12), line("late", at=NOON + timedelta(seconds=9)))
+
+    assert counted["error"] == len(before) + 2
+
+
+def test_the_lines_before_one_that_has_not_ended_yet_count() -> None:
+    """As of a prompt, that waits on standard output while errors go to the other stream."""
+    counts = LogCounts()
+    scan(counts, 0)
+    at = NOON + timedelta(seconds=11)
+    prompt, grown = line("error: retry? ", at=at), line("error: retry? no", at=at)
+    first = scan(counts, 20, error(10), prompt)
+    second = scan(counts, 30, error(10), error(25), prompt)
+
+    third = scan(counts, 40, error(10), error(25), grown, error(35))
+
+    assert [each["error"] for each in (first, second, third)] == [2, 3, 4]
+
+
+def test_a_window_of_only_new_lines_counts_whole() -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    scan(counts, 30, error(10), error(11))
+
+    assert scan(counts, 60, error(40), CONTINUED, error(41))["error"] == 4
+
+
+def test_a_log_that_cannot_be_read_for_a_while_counts_on_where_it_was() -> None:
+    counts = LogCounts()
+    scan(counts, 0)
+    scan(counts, 30, error(10))
+    facts = container(name="api", logs=None)
+    counts.count(snapshot(facts, taken_at=NOON + timedelta(seconds=60)), CATALOGUE)
+
+    assert scan(counts, 90, error(10), error(70))["error"] == 2
