@@ -46,6 +46,7 @@ class Database:
         self._read_only = read_only
         self._connection = open_memory()
         self._lock: FileLock | None = None
+        self._opened: tuple[int, int] | None = None
         self._retry_at: datetime | None = None
         self._holds_file = False
         self._holds_totals = False
@@ -83,6 +84,7 @@ class Database:
         if opened.set_aside is not None:
             self.errors_total += 1
             logger.warning("The state database was damaged; it is now %s, and a new one begins.", opened.set_aside)
+        self._opened = _find(path)
         self._swap(opened.connection, "file", None)
 
     def _swap(
@@ -115,6 +117,7 @@ class Database:
         if not wanted:
             return
         try:
+            self._leave_if_removed(now)
             _run(self._connection, wanted)
         except sqlite3.Error as error:
             self._survive(error, wanted, now)
@@ -131,21 +134,34 @@ class Database:
         """Go on in memory with what can still be read of the file."""
         if self._path is None or self.status != "file" or self._read_only:
             raise error
+        problem = self._leave(translate(error, self._path), self._path, now)
+        if isinstance(problem, CorruptError):
+            self._begin_anew(self._path, now)
+
+    def _leave_if_removed(self, now: datetime) -> None:
+        """Go on in memory when the file is no longer at its path: it can still be written, but nobody would find it."""
+        if self._path is None or self._opened is None or self.status != "file" or _find(self._path) == self._opened:
+            return
+        self._leave(UnusableError(f"{self._path} was removed or replaced while it was in use"), self._path, now)
+        if self._lock is not None:  # its file may be gone too, and would then keep nobody from a new one
+            self._lock.close()
+            self._lock = None
+
+    def _leave(self, problem: UnusableError, path: Path, now: datetime) -> UnusableError:
+        """Copy the file to memory and go on there; return why, which is the copying when that fails too."""
         memory = open_memory()
-        problem = translate(error, self._path)
         try:
             copy_rows(self._connection, memory)
             self._holds_file = True
         except sqlite3.Error as unreadable:
-            problem = translate(unreadable, self._path)
+            problem = translate(unreadable, path)
             self._holds_file, self.lost = False, True
             self._holds_totals = True
             memory.close()
             memory = open_memory()
         self._swap(memory, "file", None)
         self._complain(str(problem), now)
-        if isinstance(problem, CorruptError):
-            self._begin_anew(self._path, now)
+        return problem
 
     def _begin_anew(self, path: Path, now: datetime) -> None:
         """Set a file aside that broke under us; the next retry opens a new one."""
@@ -165,6 +181,7 @@ class Database:
             opened = open_file(self._path, now, self._lock)
             self._lock = opened.lock
             self._take_over(opened.connection)
+            self._opened = _find(self._path)
         except UnusableError as error:
             self._complain(str(error), now)
             return False
@@ -186,6 +203,15 @@ class Database:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _find(path: Path) -> tuple[int, int] | None:
+    """Return device and inode of what is at a path; None when nothing is, or when it may not be looked at."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _run(connection: sqlite3.Connection, statements: Iterable[Statement]) -> None:

@@ -228,6 +228,60 @@ def test_a_file_that_breaks_while_it_runs_is_set_aside(state: Path) -> None:
     assert again.first_seen("symptom", {"old"}, later) == {"old": ago(hours=5)}
 
 
+def remove(state: Path) -> None:
+    state.unlink()
+
+
+def remove_all(state: Path) -> None:
+    for file in state.parent.glob("state.db*"):
+        file.unlink()
+
+
+def remove_folder(state: Path) -> None:
+    shutil.rmtree(state.parent)
+
+
+def move_folder(state: Path) -> None:
+    state.parent.rename(state.parent.with_name("elsewhere"))
+
+
+def put_a_file_in_its_place(state: Path) -> None:
+    """As who restores a backup."""
+    backup = state.parent.with_name("backup") / "state.db"
+    fill(backup)
+    backup.rename(state)
+
+
+@pytest.mark.parametrize("lose", [remove, remove_all, remove_folder, move_folder, put_a_file_in_its_place])
+def test_a_file_that_is_removed_while_it_runs_is_made_again_with_all_it_held(
+    state: Path, lose: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    history = open_history(state)
+    history.record_events(batch(*crash_loop(200)), NOON)
+    history.first_seen("symptom", {"old"}, ago(hours=5))
+    assert past_of(history, container()).restarts_total == 200
+    lose(state)  # type: ignore[operator]  # a function of the parameters
+
+    soon = NOON + timedelta(seconds=30)
+    history.record_events(batch(*crash_loop(3, name="works", last=soon)), soon)
+    assert (status_of(history), history.errors_total) == ("memory", 1)
+    assert "state.db was removed or replaced" in str(history.reason)
+    assert past_of(history, container(name="works"), soon).restarts_total == 3
+    later = NOON + 3 * MINUTE
+    history.record_events(batch(), later)
+    assert (status_of(history), history.errors_total) == ("file", 1)
+    assert len([r for r in caplog.records if "removed or replaced" in r.message]) == 1
+    history.close()
+
+    again = open_history(state)
+    assert past_of(again, container(), later).restarts_total == 200
+    assert past_of(again, container(name="works"), later).restarts_total == 3
+    assert again.first_seen("symptom", {"old"}, later) == {"old": ago(hours=5)}
+    again.close()
+    assert sqlite3.connect(state).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert corrupt_files(state) == []
+
+
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A real file system of 64 KiB."""

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import logging
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -109,3 +110,24 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed(state: Path) -> None:
     assert status_of(history) == "memory"
     assert "state.db.lock cannot be written" in str(history.reason)
     assert target.read_text() == "kept"
+
+
+def test_a_removed_file_and_its_lock_are_reserved_anew(state: Path) -> None:
+    first = open_beside(state)
+    shutil.rmtree(state.parent)
+    for minutes in (1, 5):
+        first.record_events(batch(*crash_loop(1)), NOON + timedelta(minutes=minutes))
+    assert (status_of(first), status_of(open_beside(state))) == ("file", "memory")
+    first.close()
+
+
+def test_who_makes_a_new_file_before_the_first_daemon_does_keeps_it(state: Path) -> None:
+    first = open_beside(state)
+    shutil.rmtree(state.parent)
+    first.record_events(batch(*crash_loop(1)), NOON)
+    second = open_beside(state)
+    first.record_events(batch(), NOON + timedelta(minutes=5))
+    assert (status_of(first), status_of(second)) == ("memory", "file")
+    assert "another bcon-exporter" in str(first.reason)
+    first.close()
+    second.close()
