@@ -1,7 +1,8 @@
 """The last scans' reports by GET: they read the store and never ask the engine."""
 
+import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI, Response
 from pydantic_core import to_json
@@ -15,22 +16,21 @@ from bcon_exporter.outputs.http.documents import (
     result_model,
 )
 from bcon_exporter.outputs.http.threads import RequestThreads
-from bcon_exporter.store import ScanName
+from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan, ScanName
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.drift import find_report
 
 if TYPE_CHECKING:
     from bcon_exporter.model.base import Frozen
-    from bcon_exporter.model.reports import DiagnoseAllReport
 
 
 class LatestReports:
-    """Serves the store; the text of a report is made once a scan."""
+    """Serves the store; the text of a report is made once a scan, however many ask for it at once."""
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
         self._context = context
         self._threads = threads
-        self._diagnosis: tuple[DiagnoseAllReport, bytes] | None = None
+        self._texts: dict[ScanName | Literal["alerts"], tuple[object, asyncio.Task[bytes]]] = {}
 
     async def diagnosis(self) -> Response:
         """Return the last diagnosis with every container's full report."""
@@ -38,10 +38,8 @@ class LatestReports:
         scan = context.store.diagnosis
         if scan is None:
             raise _nothing_yet(context, "diagnose")
-        if self._diagnosis is None or self._diagnosis[0] is not scan.report:
-            body = await self._threads.run(lambda: scan.report.model_dump_json().encode())
-            self._diagnosis = (scan.report, body)
-        return _with_age(self._diagnosis[1], _age(context, "diagnose"))
+        text = await self._text("diagnose", scan.report, lambda: scan.report.model_dump_json().encode())
+        return _with_age(text, scan, context)
 
     async def drift(self) -> Response:
         """Return the last drift reports of all projects."""
@@ -50,7 +48,7 @@ class LatestReports:
         if scan is None:
             raise _nothing_yet(context, "drift")
         fields = {"reports": scan.reports, "untracked": scan.untracked}
-        return _with_age(await self._threads.run(lambda: to_json(fields)), _age(context, "drift"))
+        return _with_age(await self._text("drift", scan, lambda: to_json(fields)), scan, context)
 
     async def project_drift(self, project: str) -> Response:
         """Return the last drift report of one project."""
@@ -59,7 +57,7 @@ class LatestReports:
         if scan is None:
             raise _nothing_yet(context, "drift")
         report = find_report(scan.reports, project)
-        return _with_age(report.model_dump_json().encode(), _age(context, "drift"))
+        return _with_age(report.model_dump_json().encode(), scan, context)
 
     async def alerts(self) -> Response:
         """Return what fires, waits or has just ended, by the exporter's own judgement."""
@@ -68,8 +66,15 @@ class LatestReports:
         if judged is None:
             msg = "the alerts have not been judged yet; try again in a few seconds"
             raise DockerConnectionError(msg, {})
-        age = round(max(0.0, context.monotonic() - judged.finished_monotonic), 3)
-        return _with_age(await self._threads.run(lambda: judged.report.model_dump_json().encode()), age)
+        text = await self._text("alerts", judged, lambda: judged.report.model_dump_json().encode())
+        return _with_age(text, judged, context)
+
+    async def _text(self, name: ScanName | Literal["alerts"], report: object, render: Callable[[], bytes]) -> bytes:
+        """Return the text of a report; it goes on being made for the others when one who waits hangs up."""
+        held = self._texts.get(name)
+        if held is None or held[0] is not report or _is_broken(held[1]):
+            held = self._texts[name] = report, asyncio.ensure_future(self._threads.run(render))
+        return await asyncio.shield(held[1])
 
 
 def add_latest_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
@@ -100,11 +105,12 @@ def _nothing_yet(context: Context, name: ScanName) -> Exception:
     return error or DockerConnectionError(msg, {"scan": name})
 
 
-def _age(context: Context, name: ScanName) -> float:
-    return round(context.store.age_seconds(name, context.monotonic()) or 0.0, 3)
+def _is_broken(task: "asyncio.Task[bytes]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-def _with_age(report: bytes, age_seconds: float) -> Response:
-    """Return the envelope of a report's JSON with its age as the last field."""
+def _with_age(report: bytes, scan: DiagnoseScan | DriftScan | AlertRound, context: Context) -> Response:
+    """Return the envelope of a report's JSON with the age of its scan as the last field."""
+    age_seconds = round(max(0.0, context.monotonic() - scan.finished_monotonic), 3)
     body = b'{"result":%s,"age_seconds":%r}}' % (report[:-1], age_seconds)
     return Response(body, media_type="application/json")

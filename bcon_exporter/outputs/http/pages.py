@@ -120,8 +120,8 @@ def _latest_facts(context: Context) -> dict[str, Any]:
             "report": diagnosis.report,
             "ailing": ailing[:_AILING_MAX],
             "more": max(0, len(ailing) - _AILING_MAX),
-            "age": f"{context.store.age_seconds('diagnose', now) or 0:.0f} s",
+            "age": f"{now - diagnosis.finished_monotonic:.0f} s",
         }
     if drift is not None:
-        facts |= {"projects": drift.reports, "drift_age": f"{context.store.age_seconds('drift', now) or 0:.0f} s"}
+        facts |= {"projects": drift.reports, "drift_age": f"{now - drift.finished_monotonic:.0f} s"}
     return facts
