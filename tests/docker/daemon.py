@@ -117,11 +117,6 @@ class Daemon:
         """What the daemon has written so far."""
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
-    def threads(self) -> list[str]:
-        """The names of the process's threads, as the kernel shows them to everybody."""
-        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
-        return [(task / "comm").read_text().strip() for task in tasks]
-
     def ask(self, path: str, method: str = "GET", body: Any = None) -> Answer:
         """Send one request on a connection of its own."""
         started = time.monotonic()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.docker
 
+SCANS = 'bcon_scans_total{scan="diagnose"}'
 QUICK = ("--scan.diagnose-interval", "1s", "--scan.drift-interval", "2s")
 
 
@@ -139,13 +140,15 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
     with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", "1s", "--scan.drift-interval", "1s") as daemon:
         daemon.wait_until_ready()
         churn = subprocess.Popen(
-            ["sh", "-c", f"while :; do docker -H {engine.host} run --rm {engine.image} true; done"],
+            ["sh", "-c", f"while :; do docker -H {engine.host} run -d --rm {engine.image} sleep 1; done"],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
         try:
+            scans = daemon.sample(SCANS) or 0
             totals = scrape_many(daemon.port, 10_000)
+            scans = (daemon.sample(SCANS) or 0) - scans
         finally:
             os.killpg(churn.pid, signal.SIGTERM)
             churn.wait(10)
@@ -165,6 +168,8 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
             )
 
     assert len(totals) == 10_000
+    assert scans >= 3
+    assert len(set(totals)) > 1, "or no answer showed anything new"
 
 
 SOME = "?name[]=bcon_containers&name[]=bcon_containers_by_state&name[]=bcon_container_status"
