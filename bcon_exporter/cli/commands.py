@@ -173,7 +173,7 @@ def _moment(flag: str, raw: str | None) -> datetime | None:
     except ValueError:
         at = None
     if at is None or at.tzinfo is None:
-        msg = f"{flag}: must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago, for example 10m"
+        msg = f"{flag}: must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago: 10m, at most 3650d"
         raise SettingsError(msg, {"flag": flag})
     return at
 

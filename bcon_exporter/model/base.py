@@ -40,8 +40,12 @@ def _to_utc(value: datetime) -> datetime:
     if value.tzinfo is None:
         msg = "must carry a time zone, for example 2026-01-31T12:00:00Z"
         raise ValueError(msg)
-    return value.astimezone(UTC)
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:
+        msg = "must lie between the years 1 and 9999 in UTC"
+        raise ValueError(msg) from None
 
 
 UtcDatetime = Annotated[datetime, AfterValidator(_to_utc)]
-"""An aware datetime, normalised to UTC; a naive one is refused."""
+"""An aware datetime, normalised to UTC; a naive one is refused, and one that has no date there."""

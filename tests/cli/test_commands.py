@@ -225,6 +225,9 @@ def test_a_usage_mistake_exits_with_2_and_names_it(run: Run, words: list[str], c
 def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> None:
     for words, field in (
         (["logs", "api", "--tail", "-1"], "tail"),
+        (["logs", "api", "--since", "9999-12-31T23:59:59-23:00"], "since: must lie between"),
+        (["logs", "api", "--until", "0001-01-01T00:00:00+23:00"], "until: must lie between"),
+        (["logs", "api", "--since", "999999999d"], "--since: must be a time"),
         (["logs", "../api"], "container_id"),
         (["explain", "api", "x" * 300], "error_pattern"),
         (["list", "--filter", "nme=x"], "filters.nme"),

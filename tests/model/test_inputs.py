@@ -1,6 +1,7 @@
 """Promise: a tool takes no value of another kind, and the refusal says in plain words what it takes."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import pytest
 from pydantic import ValidationError
@@ -27,6 +28,21 @@ def test_a_time_is_written_as_one(since: object) -> None:
     """A number would be taken for seconds since 1970, whatever was meant: the answer would be right for nobody."""
     said = refusal(GetContainerLogsInput, {"container_id": "web", "since": since})
     assert said == "must be a time with its zone, for example 2026-01-31T12:00:00Z"
+
+
+@pytest.mark.parametrize("field", ["since", "until"])
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59-23:00", "0001-01-01T00:00:00+23:00"])
+def test_a_time_that_utc_has_no_date_for_is_refused(field: str, moment: str) -> None:
+    """Python raises OverflowError for it, which pydantic lets through: it would count as a defect of ours."""
+    said = "must lie between the years 1 and 9999 in UTC"
+    for given in (moment, datetime.fromisoformat(moment)):
+        assert refusal(GetContainerLogsInput, {"container_id": "web", field: given}) == said
+
+
+@pytest.mark.parametrize("moment", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z"])
+def test_the_first_and_the_last_time_of_utc_are_taken(moment: str) -> None:
+    given = GetContainerLogsInput.model_validate({"container_id": "web", "since": moment})
+    assert given.since == datetime.fromisoformat(moment)
 
 
 @pytest.mark.parametrize("switch", [1, 0, 1.0, "maybe", None, []])
