@@ -29,6 +29,9 @@ SEVERITY_STYLES = {
 DIM = "dim"
 _KIB = 1024
 _ANY_WIDTH = 10_000
+_GAP = 2
+_NAME_WHOLE, _NAME_ENOUGH, _NAME_LEAST = 64, 32, 16
+"""Characters of a name: columns are left out for so many; enough of a longer one; the least of any."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -90,7 +93,7 @@ def show_time(when: datetime | None) -> str:
 
 def table(*columns: str, right: Iterable[str] = ()) -> Table:
     """Return an open table without lines; columns named in `right` hold numbers."""
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_edge=False)
+    made = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_edge=False)
     for index, column in enumerate(columns):
         side = "right" if column in set(right) else "left"
         made.add_column(column, justify=side, overflow="fold", no_wrap=index == 0 or column in set(right))  # type: ignore[arg-type]
@@ -101,33 +104,49 @@ def table(*columns: str, right: Iterable[str] = ()) -> Table:
 class FittingTable:
     """A table that leaves columns out rather than cutting numbers on a narrow terminal.
 
+    Names of an ordinary length stand whole where any choice has room for them; longer ones lose their middle.
+
     Attributes:
-        columns: Names of all columns; each row has a cell for each.
+        columns: Names of all columns; each row has a cell for each, the first its own name.
         right: Those that hold numbers.
         choices: Columns to show, the fullest first; the last is shown however narrow it gets.
     """
 
     columns: tuple[str, ...]
-    rows: tuple[tuple[RenderableType, ...], ...]
+    rows: tuple[tuple[Text, *tuple[RenderableType, ...]], ...]
     right: tuple[str, ...]
     choices: tuple[tuple[str, ...], ...]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the fullest table that fits."""
         wide = options.update(width=_ANY_WIDTH)
-        made = self._table(self.choices[0])
-        for names in self.choices:
-            made = self._table(names)
-            if Measurement.get(console, wide, made).maximum <= options.max_width:
-                break
-        yield made
 
-    def _table(self, names: tuple[str, ...]) -> Table:
+        def width_of(names: tuple[str, ...]) -> int:
+            return Measurement.get(console, wide, self._table(names, _ANY_WIDTH)).maximum
+
+        longest = width_of(self.columns[:1])
+        room = {names: options.max_width - _GAP - width_of(names[1:]) for names in self.choices}
+        wanted = longest if longest <= _NAME_WHOLE else _NAME_ENOUGH
+        fitting = [names for names in self.choices if room[names] >= wanted]
+        fitting += [names for names in self.choices if room[names] >= _NAME_ENOUGH]
+        chosen = fitting[0] if fitting else self.choices[-1]
+        yield self._table(chosen, max(room[chosen], _NAME_LEAST))
+
+    def _table(self, names: tuple[str, ...], name_width: int) -> Table:
         made = table(*names, right=self.right)
         places = [self.columns.index(name) for name in names]
         for row in self.rows:
-            made.add_row(*(row[place] for place in places))
+            cells = (shorten(row[0], name_width), *row[1:])
+            made.add_row(*(cells[place] for place in places))
         return made
+
+
+def shorten(name: Text, width: int) -> Text:
+    """Return a name without its middle where it is longer: beginnings and ends tell names apart."""
+    if len(name) <= width:
+        return name
+    tail = (width - 1) // 2
+    return Text.assemble(name[: width - 1 - tail], "…", name[len(name) - tail :])
 
 
 def pairs(rows: Iterable[tuple[str, RenderableType]], indent: int = 0, width: int = 0) -> RenderableType:

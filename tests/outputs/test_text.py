@@ -253,11 +253,10 @@ def test_what_could_not_be_judged_on_containers_that_look_healthy_is_told() -> N
     assert "not judged: exit_error of one0, one1, one2, one3, one4 and 2 more: history does not tell" in shown
 
 
-@pytest.mark.parametrize(("width", "columns"), [(40, 2), (60, 5), (90, 8), (140, 12)])
-def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: int) -> None:
-    one = ContainerStats(
+def stats(name: str) -> ContainerStats:
+    return ContainerStats(
         container_id="a",
-        container_name="shop-database-1",
+        container_name=name,
         timestamp=NOON,
         cpu_percent=100.0,
         cpu_count=0.2,
@@ -271,10 +270,58 @@ def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: i
         block_write_bytes=None,
         pids=12345,
     )
-    head, row = text_of((one,), width=width).splitlines()
+
+
+def info(name: str) -> ContainerInfo:
+    return ContainerInfo.model_validate(
+        {
+            "id": "a" * 12,
+            "name": name,
+            "image": "registry.example/shop/api:1.2.3",
+            "state": "running",
+            "health": "healthy",
+            "status": "Up 2 hours (healthy)",
+            "created": NOON,
+            "compose_project": "shop",
+        }
+    )
+
+
+@pytest.mark.parametrize(("width", "columns"), [(40, 2), (60, 5), (90, 8), (140, 12)])
+def test_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: int) -> None:
+    head, row = text_of((stats("shop-database-1"),), width=width).splitlines()
     assert len(head.replace("NET IN", "NET").replace("NET OUT", "NET").split()) == columns
     assert "shop-database-1" in row
     assert "100.0 %" in row
+
+
+LONG = "shop-" + "x" * 140 + "-17"
+"""Longer than any terminal is wide; the engine takes names of any length."""
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 160])
+def test_one_long_name_cuts_no_number_of_any_container(width: int) -> None:
+    """It loses its middle, so that its beginning and its number are still seen."""
+    head, short, long = (line.rstrip() for line in text_of((stats("db"), stats(LONG)), width=width).splitlines())
+    assert short.split()[:3] == ["db", "100.0", "%"]
+    assert re.match(r"shop-x+…x+-17 +100.0 %", long)
+    assert head.split()[:2] == ["NAME", "CPU"]
+    assert ("MEMORY" in head) == (width >= 80)
+
+
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_one_long_name_hides_no_state_of_any_container(width: int) -> None:
+    head, short, long = text_of((info("db"), info(LONG)), width=width).splitlines()
+    for line in (short, long):
+        assert re.search(r"running healthy +Up 2 hours \(healthy\)", line)
+    assert head.split()[:3] == ["NAME", "STATE", "STATUS"]
+    assert re.match(r"shop-x+…x+-17 ", long)
+
+
+def test_a_name_of_ordinary_length_stands_whole_though_columns_are_lost_for_it() -> None:
+    name = "n" * 64
+    assert f"{name}  running healthy" in text_of((info(name),), width=110)
+    assert name in text_of((stats(name),), width=80)
 
 
 def test_drift_shows_file_and_reality_aligned() -> None:
