@@ -23,7 +23,6 @@ from bcon_exporter.outputs.text_style import (
     show_size,
     show_time,
     stack,
-    table,
 )
 
 _LIST = ("NAME", "STATE", "STATUS", "IMAGE", "PROJECT", "SERVICE", "PORTS", "ID")
@@ -31,6 +30,7 @@ _STATS = (
     *("NAME", "CPU", "OF", "THROTTLED", "MEMORY", "LIMIT", "MEM"),
     *("NET IN", "NET OUT", "READ", "WRITTEN", "PIDS", ""),
 )
+_COST = ("OPERATION", "CALLS", "TOKENS IN", "TOKENS OUT", "ENGINE CALLS", "SECONDS", "USD")
 _STATE_STYLES = {
     ContainerState.RUNNING: "green",
     ContainerState.PAUSED: "yellow",
@@ -154,11 +154,9 @@ def show_health(health: HealthCheck) -> RenderableType:
 
 def show_cost(report: CostReport) -> RenderableType:
     """Return the ledger, summed by operation."""
-    numbers = ("CALLS", "TOKENS IN", "TOKENS OUT", "ENGINE CALLS", "SECONDS", "USD")
-    rows = table("OPERATION", *numbers, right=numbers)
-    for name, cost in report.by_operation.items():
-        rows.add_row(
-            name,
+    rows = (
+        (
+            Text(name),
             str(cost.operations),
             str(cost.input_tokens),
             str(cost.output_tokens),
@@ -166,10 +164,15 @@ def show_cost(report: CostReport) -> RenderableType:
             f"{cost.seconds:.2f}",
             f"{cost.cost_usd:.2f}",
         )
+        for name, cost in report.by_operation.items()
+    )
+    no_engine = tuple(name for name in _COST if name != "ENGINE CALLS")
+    choices = (_COST, no_engine, ("OPERATION", "CALLS", "SECONDS", "USD"), ("OPERATION", "CALLS", "USD"))
+    ledger = FittingTable(_COST, tuple(rows), _COST[1:], choices)
     head = Text(show_count(report.total_operations, "tool call"), style="bold")
     head.append(f"  {show_time(report.period_start)} to {show_time(report.period_end)}", style=DIM)
     shared = Text(f"{report.cache_hit_rate:.0%} answered by another's run", style=DIM)
-    body: list[RenderableType] = [rows, shared] if report.by_operation else []
+    body: list[RenderableType] = [ledger, shared] if report.by_operation else []
     return stack([head, *body, Text(report.note, style=DIM)])
 
 

@@ -27,12 +27,14 @@ from bcon_exporter.model.reports import (
     ContainerInfo,
     ContainerLogs,
     ContainerStats,
+    CostReport,
     DiagnoseAllReport,
     DiagnosisReport,
     DriftReport,
     DriftStatus,
     HealthCheck,
     LogEntry,
+    OperationCost,
     RootCause,
 )
 from bcon_exporter.outputs.text import render_markdown, render_text
@@ -322,6 +324,34 @@ def test_a_name_of_ordinary_length_stands_whole_though_columns_are_lost_for_it()
     name = "n" * 64
     assert f"{name}  running healthy" in text_of((info(name),), width=110)
     assert name in text_of((stats(name),), width=80)
+
+
+@pytest.mark.parametrize(
+    ("width", "columns"),
+    [
+        (40, ["OPERATION", "CALLS", "USD"]),
+        (60, ["OPERATION", "CALLS", "SECONDS", "USD"]),
+        (80, ["OPERATION", "CALLS", "TOKENS IN", "TOKENS OUT", "SECONDS", "USD"]),
+        (100, ["OPERATION", "CALLS", "TOKENS IN", "TOKENS OUT", "ENGINE CALLS", "SECONDS", "USD"]),
+    ],
+)
+def test_the_cost_on_a_narrow_terminal_loses_columns_and_never_digits(width: int, columns: list[str]) -> None:
+    sums = OperationCost(operations=12, input_tokens=345, output_tokens=67890, docker_calls=24, seconds=1.29)
+    ledger = CostReport(
+        period_start=NOON,
+        period_end=NOON,
+        total_cost_usd=0.0,
+        total_operations=12,
+        by_operation={"get_untracked_containers": sums},
+        cache_hit_rate=0.0,
+        estimated_savings_usd=0.0,
+        note="free",
+    )
+    shown = [re.split(r"\s{2,}", line.strip()) for line in text_of(ledger, width=width).splitlines()]
+    place = next(index for index, cells in enumerate(shown) if cells[0] == "OPERATION")
+    whole = {"TOKENS IN": "345", "TOKENS OUT": "67890", "ENGINE CALLS": "24", "SECONDS": "1.29", "USD": "0.00"}
+    assert shown[place] == columns
+    assert shown[place + 1] == ["get_untracked_containers", "12", *(whole[name] for name in columns[2:])]
 
 
 def test_drift_shows_file_and_reality_aligned() -> None:
