@@ -6,10 +6,10 @@ from typing import Any
 
 from bcon_exporter import clock
 from bcon_exporter.cli.alerts_command import print_rules, show_alerts
-from bcon_exporter.cli.exits import NEVER
 from bcon_exporter.cli.log_command import add_log_arguments, run_log_analysis
 from bcon_exporter.cli.own_commands import (
     add_call_arguments,
+    add_fail_on,
     add_format,
     add_snapshot_arguments,
     check_config,
@@ -29,7 +29,6 @@ from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
-_FAIL_ON = ("warning", "error", "critical", NEVER)
 
 
 def _add_common(parser: ArgumentParser) -> None:
@@ -37,15 +36,6 @@ def _add_common(parser: ArgumentParser) -> None:
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
     parser.add_argument(
         "--watch", nargs="?", const="2s", metavar="DURATION", help="again and again, until Ctrl-C (default: 2s)"
-    )
-
-
-def _add_fail_on(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--fail-on",
-        choices=_FAIL_ON,
-        default="error",
-        help="exit with 1 for findings of at least this status (default: error)",
     )
 
 
@@ -64,7 +54,7 @@ def _diagnose_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--all", "-a", action="store_true", help="show healthy containers in full as well")
     parser.add_argument("--no-logs", action="store_true", help="judge without reading logs (one container)")
     parser.add_argument("--log-tail", metavar="LINES", help="newest log lines to analyse (one container)")
-    _add_fail_on(parser)
+    add_fail_on(parser)
     _add_common(parser)
 
 

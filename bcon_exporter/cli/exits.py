@@ -57,7 +57,7 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
         case DiagnosisReport():
             return _exit_of_statuses((value.status,), fail_on)
         case DiagnoseAllReport():
-            return _exit_of_statuses(tuple(one.status for one in value.reports), fail_on)
+            return _exit_of_statuses(tuple(one.status for one in value.summaries), fail_on)
         case LogAnalysis():
             return _exit_of_statuses(tuple(_STATUSES[one.severity] for one in value.symptoms), fail_on)
         case DriftReport():

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter import __version__
 from bcon_exporter.app import check_settings, run_daemon
-from bcon_exporter.cli.exits import Exit, exit_of_error
+from bcon_exporter.cli.exits import NEVER, Exit, exit_of_error
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, write_out
-from bcon_exporter.cli.work import close_context, make_context
+from bcon_exporter.cli.work import close_context, exit_of, make_context
 from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.masking import safe_text
@@ -40,6 +40,16 @@ def add_format(parser: ArgumentParser, default: str = "table") -> None:
     """Add --format."""
     parser.add_argument(
         "--format", choices=("table", "json", "markdown"), default=default, help=f"how to print (default: {default})"
+    )
+
+
+def add_fail_on(parser: ArgumentParser) -> None:
+    """Add --fail-on."""
+    parser.add_argument(
+        "--fail-on",
+        choices=("warning", "error", "critical", NEVER),
+        default="error",
+        help="exit with 1 for findings of at least this status (default: error)",
     )
 
 
@@ -141,11 +151,12 @@ def add_call_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
     )
+    add_fail_on(parser)
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
 
 
 def run_call(call: Invocation) -> int:
-    """Print the envelope that the API would give."""
+    """Print the envelope that the API would give; the exit code is that of the tool's own command."""
     raw = sys.stdin.read() if call.arguments.input == "-" else call.arguments.input
     try:
         payload: Any = json.loads(raw)
@@ -158,7 +169,7 @@ def run_call(call: Invocation) -> int:
     finally:
         close_context(context)
     Screen(call.arguments.format).show(envelope)
-    return Exit.FINE if envelope.error is None else exit_of_error(envelope.error)
+    return exit_of(envelope, call.arguments.fail_on)
 
 
 def add_snapshot_arguments(parser: ArgumentParser) -> None:

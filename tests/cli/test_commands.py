@@ -276,7 +276,31 @@ def test_flags_stand_before_or_after_the_command(run: Run, healthy: str) -> None
 def test_call_prints_the_envelope_of_the_api(run: Run, ailing: str) -> None:
     code, out, _ = run("call", "get_container_info", '{"container_id": "api"}', "--from-snapshot", ailing)
     assert (code, json.loads(out)["result"]["name"]) == (0, "api")
-    assert run("call", "diagnose_all", "--from-snapshot", ailing)[0] == 0
+
+
+def test_call_exits_as_the_commands_do(run: Run, ailing: str) -> None:
+    drift = ("detect_drift", '{"compose_file": "/srv/shop/compose.yaml"}')
+    for words, code in (
+        (("diagnose_all",), 1),
+        (("diagnose_all", "--fail-on", "critical"), 0),
+        (("diagnose_all", "--fail-on", "never"), 0),
+        (("diagnose_container", '{"container_id": "job"}'), 1),
+        (("diagnose_container", '{"container_id": "busy"}', "--fail-on", "warning"), 1),
+        (drift, 1),
+        (("list_containers",), 0),
+        (("get_container_info", '{"container_id": "jbo"}'), 4),
+    ):
+        assert run("call", *words, "--from-snapshot", ailing)[0] == code, words
+
+
+@pytest.mark.parametrize("tool", ["diagnose_all", "health_check"])
+def test_call_exits_with_0_where_all_is_well(run: Run, healthy: str, tool: str) -> None:
+    assert run("call", tool, "--from-snapshot", healthy)[0] == 0
+
+
+def test_call_exits_with_3_where_the_engine_is_not_reached(run: Run, tmp_path: Path) -> None:
+    code, out, _ = run("call", "health_check", "--docker.host", f"unix://{tmp_path}/none.sock", "--state.path", "none")
+    assert (code, json.loads(out)["result"]["status"]) == (3, "unhealthy")
 
 
 def test_snapshot_writes_what_the_other_commands_read(run: Run, ailing: str, tmp_path: Path) -> None:

@@ -201,7 +201,8 @@ def payloads(shop: Site) -> Iterator[tuple[str, dict[str, str]]]:
 
 def test_all_tools_answer_in_the_container(shop: Site) -> None:
     for name, payload in payloads(shop):
-        answer = shop.engine.docker("exec", "bcon-exporter-1", "bcon-exporter", "call", name, json.dumps(payload))
+        words = ("exec", "bcon-exporter-1", "bcon-exporter", "call", name, json.dumps(payload))
+        answer = shop.engine.docker(*words, check=False)  # findings and drift exit with 1
         assert "result" in json.loads(answer), (name, answer)
 
 
