@@ -5,12 +5,11 @@ import os
 import secrets
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.own_commands import quiet_logging, version_line
-from bcon_exporter.cli.parsing import PROGRAM, find_command, parse
+from bcon_exporter.cli.parsing import PROGRAM, find_command, find_format, parse
 from bcon_exporter.cli.screen import OutputError, Screen, write_out
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.interpreter import go_first_where_memory_runs_out
@@ -109,7 +108,6 @@ def overview() -> str:
 
 
 def _fail(words: Sequence[str], error: BconError) -> int:
-    """Tell what went wrong in one line, and as an envelope where JSON was asked for."""
-    wants_json = "--format=json" in words or any((flag, form) == ("--format", "json") for flag, form in pairwise(words))
-    Screen("json" if wants_json else "table").show(failure(error))
+    """Tell what went wrong in one line, and as an envelope where the command would have answered in JSON."""
+    Screen(find_format(words, COMMANDS)).show(failure(error))
     return exit_of_error(error)

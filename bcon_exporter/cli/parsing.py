@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NoReturn
 
 from bcon_exporter.errors import SettingsError
@@ -72,6 +73,23 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
     shown = clean_name(argv[index])[:64]
     msg = f"there is no command {shown!r}{did_you_mean(shown, by_name) or f'; see {PROGRAM} --help'}"
     raise SettingsError(msg, {"command": shown})
+
+
+def find_format(argv: Sequence[str], commands: Iterable[Command]) -> str:
+    """Return the format of a command line that may be wrong elsewhere: the last one asked for, or the command's own."""
+    for flag, form in reversed(list(pairwise([*argv, ""]))):
+        if flag == "--format":
+            return form
+        if flag.startswith("--format="):
+            return flag.removeprefix("--format=")
+    parser = Parser()
+    try:
+        command, _ = find_command(argv, commands)
+    except SettingsError:
+        command = None
+    if command is not None:
+        command.add_arguments(parser)
+    return parser.get_default("format") or "table"
 
 
 def _find_word(argv: Sequence[str]) -> int | None:

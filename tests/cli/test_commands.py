@@ -196,6 +196,32 @@ def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ["call", "health_check", "nojson"],
+        ["call", "health_check", "[]"],
+        ["call", "health_check", "--from-snapshot", "/nonexistent"],
+        ["call", "health_check", "{}", "extra"],
+        ["call", "health_check", "--fail-on", "nothing"],
+        ["--docker.host", "nowhere", "call", "health_check"],
+        ["analyze-log", "/nonexistent"],
+        ["list", "--format", "table", "--al", "--format", "json"],
+    ],
+)
+def test_a_command_that_answers_in_json_fails_in_json(run: Run, words: list[str]) -> None:
+    """Whatever is wrong: a program that reads the envelope finds one."""
+    code, out, err = run(*words)
+    assert (code, json.loads(out)["error"]["code"]) == (2, "invalid_input")
+    assert err.count("\n") == 1
+
+
+def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) -> None:
+    for words in (["call", "health_check", "nojson"], ["analyze-log", "/nonexistent"]):
+        assert run(*words, "--format", "table")[:2] == run(*words, "--format=markdown")[:2] == (2, "")
+    assert run("list", "--al")[:2] == run("diagnos")[:2] == (2, "")
+
+
+@pytest.mark.parametrize(
     ("words", "code", "said"),
     [
         (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
