@@ -1,6 +1,7 @@
 """Runs tools for commands: one context, once or again and again."""
 
 import threading
+from collections.abc import Mapping
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -11,12 +12,15 @@ from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.inputs import Words
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
 from bcon_exporter.tools.replay import read_snapshot
 
 
-def run_command_tool(call: Invocation, tool: str | Tool[Any], payload: Any, *, healthy_too: bool = False) -> int:
+def run_command_tool(
+    call: Invocation, tool: str | Tool[Any], payload: Mapping[str, object], *, healthy_too: bool = False
+) -> int:
     """Run a tool, show its answer, return the exit code; with --watch until interrupted."""
     chosen = find_tool(tool) if isinstance(tool, str) else tool
     screen = Screen(call.arguments.format)
@@ -25,7 +29,7 @@ def run_command_tool(call: Invocation, tool: str | Tool[Any], payload: Any, *, h
     try:
         while True:
             with screen.progress("Reading containers ..."):
-                envelope = run_tool(context, chosen, payload)
+                envelope = run_tool(context, chosen, Words(payload))
             if pause is not None:
                 screen.clear()
             screen.show(envelope, healthy_too=healthy_too)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.facts import ContainerState, HealthStatus
@@ -13,6 +13,8 @@ from bcon_exporter.model.refusals import KINDS
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
 
+WORDS = "words"
+"""Key of the validation context: true where numbers and switches come as text."""
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+\s*")
 
 ContainerRef = Annotated[
@@ -24,18 +26,26 @@ PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, patte
 ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
 
 
-def _check_whole(raw: object) -> object:
-    """Refuse true and false, which Python takes for 1 and 0; text is fine, as a query or a flag brings it."""
-    if isinstance(raw, bool):
-        raise ValueError(KINDS["int"])  # noqa: TRY004 -- what pydantic catches
+class Words(dict[str, object]):
+    """A tool's input as a query or a command line brings it: in words, where "10" is a number and "false" a switch."""
+
+
+def _check_whole(raw: object, info: ValidationInfo) -> object:
+    """Refuse true and false, which Python takes for 1 and 0, and text that is no word of a query or a flag."""
+    if isinstance(raw, bool) or _is_wrong_text(raw, info):
+        raise ValueError(KINDS["int"])
     return raw
 
 
-def _check_switch(raw: object) -> object:
-    """Refuse numbers; text is fine."""
-    if isinstance(raw, int | float) and not isinstance(raw, bool):
-        raise ValueError(KINDS["bool"])  # noqa: TRY004
+def _check_switch(raw: object, info: ValidationInfo) -> object:
+    """Refuse numbers, and text that is no word of a query or a flag."""
+    if (isinstance(raw, int | float) and not isinstance(raw, bool)) or _is_wrong_text(raw, info):
+        raise ValueError(KINDS["bool"])
     return raw
+
+
+def _is_wrong_text(raw: object, info: ValidationInfo) -> bool:
+    return isinstance(raw, str) and not (info.context or {}).get(WORDS)
 
 
 def _check_moment(raw: object) -> object:

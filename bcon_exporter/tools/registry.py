@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.model.inputs import WORDS, Words
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
@@ -45,7 +46,7 @@ def find_tool(name: str) -> Tool[Any]:
 
 
 def call_tool(context: Context, name: str, payload: object) -> Envelope:
-    """Run a tool on a JSON value and answer in the envelope; never raises, keeps the ledger and the error count.
+    """Run a tool on a JSON value or on `Words` and answer in the envelope; never raises, keeps ledger and error count.
 
     Identical requests at the same time share one run; too many different ones are `rate_limited`.
     """
@@ -127,7 +128,8 @@ def parse_input(tool: Tool[Any], payload: object) -> Frozen:
         msg = f"{tool.name}: the input must be a JSON object, {{}} for none"
         raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
     try:
-        request: Frozen = tool.input_model.model_validate(dict(payload))
+        context = {WORDS: isinstance(payload, Words)}
+        request: Frozen = tool.input_model.model_validate(dict(payload), context=context)
     except ValidationError as error:
         problems = [_problem(tool, item) for item in error.errors(include_input=False, include_url=False)]
         msg = f"{tool.name}: " + "; ".join(_sentence(problem) for problem in problems[:3])

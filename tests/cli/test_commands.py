@@ -304,6 +304,14 @@ def test_call_prints_the_envelope_of_the_api(run: Run, ailing: str) -> None:
     assert (code, json.loads(out)["result"]["name"]) == (0, "api")
 
 
+def test_call_takes_values_only_as_the_schema_says_and_commands_take_words(run: Run, ailing: str) -> None:
+    payload = '{"container_id": "api", "tail": "5"}'
+    code, _, err = run("call", "get_container_logs", payload, "--from-snapshot", ailing)
+    assert code == 2
+    assert "tail: must be a whole number" in err
+    assert run("logs", "api", "--tail", "5", "--from-snapshot", ailing)[0] == 0
+
+
 def test_call_exits_as_the_commands_do(run: Run, ailing: str) -> None:
     drift = ("detect_drift", '{"compose_file": "/srv/shop/compose.yaml"}')
     for words, code in (

@@ -7,20 +7,24 @@ import pytest
 from pydantic import ValidationError
 
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import GetContainerLogsInput, ListContainersInput
+from bcon_exporter.model.inputs import WORDS, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.model.refusals import tell_refusal
 
+AS_WORDS = {WORDS: True}
 
-def refusal(model: type[Frozen], given: Mapping[str, object]) -> str:
+
+def refusal(model: type[Frozen], given: Mapping[str, object], context: dict[str, bool] | None = None) -> str:
     with pytest.raises(ValidationError) as caught:
-        model.model_validate(given)
+        model.model_validate(given, context=context)
     return tell_refusal(dict(caught.value.errors()[0]))
 
 
 @pytest.mark.parametrize("tail", [True, 1.5, 1e30, "x", "1.5", None, [1]])
 def test_a_number_of_lines_is_a_whole_number(tail: object) -> None:
     """Python itself would take true for 1."""
-    assert refusal(GetContainerLogsInput, {"container_id": "web", "tail": tail}) == "must be a whole number"
+    for context in (None, AS_WORDS):
+        said = refusal(GetContainerLogsInput, {"container_id": "web", "tail": tail}, context)
+        assert said == "must be a whole number"
 
 
 @pytest.mark.parametrize("since", [1, 1.5, True, "1", "-5", " 17.0 ", "yesterday", "2026-13-01T00:00:00Z", {}])
@@ -47,12 +51,21 @@ def test_the_first_and_the_last_time_of_utc_are_taken(moment: str) -> None:
 
 @pytest.mark.parametrize("switch", [1, 0, 1.0, "maybe", None, []])
 def test_a_switch_is_true_or_false(switch: object) -> None:
-    assert refusal(ListContainersInput, {"all": switch}) == "must be true or false"
+    for context in (None, AS_WORDS):
+        assert refusal(ListContainersInput, {"all": switch}, context) == "must be true or false"
+
+
+def test_text_is_no_number_and_no_switch_in_json() -> None:
+    """The published schemas say integer and boolean."""
+    given = {"container_id": "web", "tail": "5", "timestamps": "false"}
+    assert refusal(GetContainerLogsInput, given) == "must be a whole number"
+    assert refusal(GetContainerLogsInput, {**given, "tail": 5}) == "must be true or false"
 
 
 def test_text_as_a_query_or_a_flag_brings_it_is_taken() -> None:
     given = GetContainerLogsInput.model_validate(
-        {"container_id": "web", "tail": "5", "timestamps": "false", "since": "2026-01-31T12:00:00Z"}
+        {"container_id": "web", "tail": "5", "timestamps": "false", "since": "2026-01-31T12:00:00Z"},
+        context=AS_WORDS,
     )
     assert (given.tail, given.timestamps) == (5, False)
 

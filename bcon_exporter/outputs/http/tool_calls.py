@@ -4,10 +4,11 @@ import asyncio
 import json
 from collections.abc import Callable
 
+from bcon_exporter.model.inputs import Words
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.tools import Context, Envelope, call_tool, record_shared
 
-Key = tuple[str, str]
+Key = tuple[str, bool, str]
 
 
 class ToolCalls:
@@ -29,7 +30,7 @@ class ToolCalls:
         Raises:
             RateLimitedError: All threads are taken.
         """
-        key = (name, json.dumps(payload, sort_keys=True, default=str))
+        key = (name, isinstance(payload, Words), json.dumps(payload, sort_keys=True, default=str))
         task = self._running.get(key)
         if task is None:
             task = asyncio.create_task(self._lead(key, name, payload))

@@ -7,6 +7,7 @@ from fastapi import FastAPI, Request, Response
 from pydantic_core import from_json, to_json
 
 from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.model.inputs import Words
 from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
 from bcon_exporter.outputs.http.threads import RequestThreads
@@ -95,7 +96,7 @@ def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
 
 def _add_get_route(api: FastAPI, caller: ToolCaller, path: str, tool: Tool[Any]) -> None:
     async def get(request: Request) -> Response:
-        return await caller.call(tool.name, {**_query(request), **request.path_params})
+        return await caller.call(tool.name, Words({**_query(request), **request.path_params}))
 
     in_path = [name for name in ("container_id",) if f"{{{name}}}" in path]
     properties = tool.input_schema().get("properties", {})
@@ -109,7 +110,7 @@ def _add_list_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
     async def get(request: Request) -> Response:
         query = _query(request)
         payload: dict[str, object] = {name: query.pop(name) for name in _FLAGS if name in query}
-        return await caller.call(tool.name, {**payload, "filters": query or None})
+        return await caller.call(tool.name, Words({**payload, "filters": query or None}))
 
     keys = tool.input_schema()["properties"]["filters"]["anyOf"][0]["propertyNames"]["enum"]
     filters = [{"name": key, "in": "query", "required": False, "schema": {"type": "string"}} for key in keys]

@@ -66,6 +66,7 @@ def test_an_empty_body_is_an_empty_input() -> None:
         ("/api/v1/containers/web", "name", "web"),
         ("/api/v1/containers/web/stats", "container_name", "web"),
         ("/api/v1/containers/web/logs?tail=7", "tail", 7),
+        ("/api/v1/containers/web/logs?tail=7&timestamps=off&since=2026-01-31T12:00:00Z", "tail", 7),
         ("/api/v1/containers/web/diagnosis?include_logs=false", "container_name", "web"),
         ("/api/v1/health", "status", "healthy"),
         ("/api/v1/cost?period=month", "total_cost_usd", 0.0),
@@ -150,6 +151,21 @@ def test_bodies_that_are_no_input_are_refused(body: bytes, content_type: str, st
 
     assert answer.status_code == status, answer.text
     assert error_of(answer)["code"] == "invalid_input"
+
+
+@pytest.mark.parametrize(
+    ("tool", "payload", "field"),
+    [
+        ("get_container_logs", {"container_id": "web", "tail": "10"}, "tail"),
+        ("get_container_logs", {"container_id": "web", "timestamps": "off"}, "timestamps"),
+        ("diagnose_all", {"include_healthy": "yes"}, "include_healthy"),
+    ],
+)
+def test_a_body_is_taken_only_as_its_schema_says(tool: str, payload: dict[str, Any], field: str) -> None:
+    answer = ask(site_of(context_of()), "POST", f"/api/v1/tools/{tool}", json=payload)
+
+    assert answer.status_code == 400, answer.text
+    assert [each["field"] for each in error_of(answer)["details"]["errors"]] == [field]
 
 
 def test_an_unknown_field_is_named() -> None:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.errors import RateLimitedError
+from bcon_exporter.errors import ErrorCode, RateLimitedError
+from bcon_exporter.model.inputs import Words
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
+
+if TYPE_CHECKING:
+    from bcon_exporter.tools import Envelope
 
 
 def test_a_thousand_identical_requests_are_one_call_in_one_thread() -> None:
@@ -44,6 +49,20 @@ def test_other_input_is_another_call() -> None:
     asyncio.run(both())
 
     assert len(host.wants) == 2
+
+
+def test_a_query_and_a_body_of_the_same_text_are_two_calls() -> None:
+    """Text is a number in a query, and a mistake in a body."""
+
+    async def both() -> list[Envelope]:
+        calls = ToolCalls(context_of, RequestThreads())
+        payload = {"container_id": "api", "log_tail": "5"}
+        return await asyncio.gather(*(calls.call("diagnose_container", each) for each in (payload, Words(payload))))
+
+    body, query = asyncio.run(both())
+
+    assert body.code is ErrorCode.INVALID_INPUT
+    assert query.error is None
 
 
 def wait_for(release: threading.Event) -> None:
