@@ -152,10 +152,7 @@ def _quote(line: str) -> Text:
 
 
 def _not_evaluated(report: DiagnosisReport) -> Text:
-    by_reason: dict[str, list[str]] = {}
-    for rule in report.not_evaluated:
-        by_reason.setdefault(rule.reason, []).append(rule.symptom.value)
-    sentences = [f"{', '.join(names)} not judged: {reason}" for reason, names in by_reason.items()]
+    sentences = [f"{', '.join(names)} not judged: {reason}" for reason, names in _unjudged(report).items()]
     return plain("; ".join(sentences), DIM)
 
 
@@ -185,10 +182,18 @@ def tell_unjudged(report: DiagnoseAllReport) -> Iterator[str]:
     """Yield which rules could not be judged on which healthy containers, and why; the others tell it themselves."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in report.reports:
-        for rule in one.not_evaluated if one.status == "healthy" else ():
-            found.setdefault((rule.symptom.value, rule.reason), []).append(one.container_name)
-    for (symptom, reason), names in found.items():
-        yield f"{symptom} of {_some(names)}: {reason}"
+        for reason, symptoms in _unjudged(one).items() if one.status == "healthy" else ():
+            found.setdefault((", ".join(symptoms), reason), []).append(one.container_name)
+    for (told, reason), names in found.items():
+        yield f"{told} of {_some(names)}: {reason}"
+
+
+def _unjudged(report: DiagnosisReport) -> dict[str, list[str]]:
+    """Return each reason for which rules could not be judged, with their symptoms."""
+    by_reason: dict[str, list[str]] = {}
+    for rule in report.not_evaluated:
+        by_reason.setdefault(rule.reason, []).append(rule.symptom.value)
+    return by_reason
 
 
 def _some(names: Sequence[str]) -> str:

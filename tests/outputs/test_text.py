@@ -255,6 +255,26 @@ def test_what_could_not_be_judged_on_containers_that_look_healthy_is_told() -> N
     assert "not judged: exit_error of one0, one1, one2, one3, one4 and 2 more: history does not tell" in shown
 
 
+def test_one_reason_for_several_rules_is_told_once_for_the_same_containers() -> None:
+    reason = "the log driver none cannot be read back"
+    blind = tuple(
+        NotEvaluated(symptom=symptom, missing=("logs",), reason=reason)
+        for symptom in (SymptomType.LOG_ERROR, SymptomType.NETWORK_ERROR)
+    )
+    other = NotEvaluated(symptom=SymptomType.HIGH_CPU, missing=("usage",), reason="stats hang")
+    healthy = [
+        HEALTHY.model_copy(update={"container_name": name, "not_evaluated": rules})
+        for name, rules in (("a", blind), ("b", (*blind, other)), ("c", blind[:1]))
+    ]
+    told = [line.strip() for line in text_of(host(*healthy)).splitlines() if "not judged" in line]
+    assert told == [
+        f"not judged: log_error, network_error of a, b: {reason}",
+        "not judged: high_cpu of b: stats hang",
+        f"not judged: log_error of c: {reason}",
+    ]
+    assert render_markdown(host(*healthy)).count("Not judged: ") == len(told)
+
+
 def stats(name: str) -> ContainerStats:
     return ContainerStats(
         container_id="a",
