@@ -17,6 +17,9 @@ from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
 from bcon_exporter.tools.replay import read_snapshot
 
+_WHOM = {"container": "container", "compose_file": "Compose file"}
+"""What a command may be given, and --watch takes for its own when it stands behind it."""
+
 
 def run_command_tool(
     call: Invocation, tool: str | Tool[Any], payload: Mapping[str, object], *, healthy_too: bool = False
@@ -66,6 +69,8 @@ def _watch_pause(call: Invocation) -> timedelta | None:
     try:
         pause = parse_duration(raw)
     except ValueError as error:
-        msg = f"--watch: {error}; put the container before --watch"
+        left_out = next((name for name in _WHOM if getattr(call.arguments, name, "") is None), None)
+        hint = f"; put the {_WHOM[left_out]} before --watch" if left_out else ""
+        msg = f"--watch: {error}{hint}"
         raise SettingsError(msg, {"flag": "--watch"}) from None
     return max(pause, timedelta(seconds=0.5))

@@ -248,6 +248,22 @@ def test_a_usage_mistake_exits_with_2_and_names_it(run: Run, words: list[str], c
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["diagnose", "--watch", "web"], "; put the container before --watch"),
+        (["drift", "--watch", "compose.yaml"], "; put the Compose file before --watch"),
+        (["diagnose", "web", "--watch", "abc"], ""),
+        (["list", "--watch", "abc"], ""),
+        (["health", "--watch", "abc"], ""),
+    ],
+)
+def test_a_watch_without_a_duration_is_told_what_it_may_have_swallowed(run: Run, words: list[str], hint: str) -> None:
+    code, _, err = run(*words)
+    assert code == 2
+    assert err.endswith(f'for example "30s" or "1m30s"{hint}\n')
+
+
 def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> None:
     for words, field in (
         (["logs", "api", "--tail", "-1"], "tail"),
