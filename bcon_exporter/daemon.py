@@ -24,6 +24,7 @@ from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
 from bcon_exporter.right_of_way import AnsweringSelector
 from bcon_exporter.schedule import Intervals, Scheduler
 from bcon_exporter.settings import Address, Settings
+from bcon_exporter.start_signals import let_reload_through
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
 
@@ -107,6 +108,7 @@ class Daemon:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop, stop)
         loop.add_signal_handler(signal.SIGHUP, self._start_reload)
+        let_reload_through()
         for listener in self._listeners:
             scheme = "https" if listener.tls else "http"
             _log.info("serving on %s", ", ".join(f"{scheme}://{address}" for address in listener.addresses))

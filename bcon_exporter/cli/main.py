@@ -13,6 +13,7 @@ from bcon_exporter.cli.parsing import PROGRAM, find_command, find_format, parse
 from bcon_exporter.cli.screen import OutputError, Screen, write_out
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.interpreter import go_first_where_memory_runs_out
+from bcon_exporter.start_signals import give_signals_back
 from bcon_exporter.tools.envelope import failure
 
 _log = logging.getLogger(__name__)
@@ -75,6 +76,8 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
         quiet_logging(call.settings)
     if call.settings.config.check:
         command = next(one for one in COMMANDS if one.name == "check-config")
+    if command.name != "serve":
+        give_signals_back()
     return command.run(call)
 
 
