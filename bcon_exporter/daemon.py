@@ -140,16 +140,21 @@ class Daemon:
         """Read all settings again and use them; if anything is wrong with them, everything stays as it was."""
         with self._reloading:
             try:
-                settings = self._reload_settings()
-                context = self._refresh(self._context, settings)
-                push_access = load_http_access(self._started_with.alertmanager.config.file)
-                self._access.reload()
+                self._take_settings()
             except BconError as error:
                 _log.error("the settings were not reloaded, the old ones stay in force: %s", error.message)
                 self._own.record_reload(clock.utc_now(), successful=False)
-                return
-            self._push_access = push_access
-            self._apply(settings, context)
+            except Exception:  # noqa: BLE001 -- the thread's boundary: a defect must not pass for success
+                _log.exception("the settings were not reloaded: an unexpected error happened; please report it")
+                self._own.record_reload(clock.utc_now(), successful=False)
+
+    def _take_settings(self) -> None:
+        settings = self._reload_settings()
+        context = self._refresh(self._context, settings)
+        push_access = load_http_access(self._started_with.alertmanager.config.file)
+        self._access.reload()
+        self._push_access = push_access
+        self._apply(settings, context)
 
     def _apply(self, settings: Settings, context: Context) -> None:
         for name in find_restart_only(self._started_with, settings):

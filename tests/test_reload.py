@@ -9,6 +9,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.docker.daemon import Daemon
 from tests.outputs.alertmanager.receiver import receiving
 from tests.waiting import wait_until
@@ -34,8 +36,15 @@ def settings(interval):
     )
 
 context = build_context(settings("30s"))
+"""
+PROBING = """
 context.host.__class__ = Recording
 Daemon(settings("30s"), context, refresh_context, lambda: settings("20s")).reload()
+"""
+DEFECTIVE = """
+daemon = Daemon(settings("30s"), context, refresh_context, lambda: settings("30s") if 1 / 0 else None)
+daemon.reload()
+print(daemon._own.rows(context.store.statuses, 0)["bcon_config_last_reload_successful"])
 """
 HASH = "$2b$04$abcdefghijklmnopqrstuuGoEDpGXgL3FjNbBuUyqdqyz4ZDmkbgS"
 
@@ -68,6 +77,12 @@ def status_of(address: str, port: int, path: str, host: str | None = None) -> in
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+def in_process(work: str) -> subprocess.CompletedProcess[str]:
+    """Run a daemon that serves nobody, in a process of its own."""
+    program = [sys.executable, "-c", IN_PROCESS + work]
+    return subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
@@ -145,6 +160,41 @@ def test_another_loopback_address_answers_to_its_own_name(tmp_path: Path) -> Non
 
 
 def test_a_hanging_endpoint_is_probed_by_the_new_interval() -> None:
-    done = subprocess.run([sys.executable, "-c", IN_PROCESS], capture_output=True, text=True, timeout=60, check=False)
+    done = in_process(PROBING)
 
     assert done.stdout == "18.0\n", done.stderr
+
+
+def test_a_defect_does_not_pass_for_success() -> None:
+    done = in_process(DEFECTIVE)
+
+    assert done.stdout == "[((), 0)]\n", done.stderr
+    assert "the settings were not reloaded: an unexpected error" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("bcon.yml", f"scan: {'[' * 2_000}\n", "bcon.yml:1: is nested too deeply"),
+        ("web.yml", "basic_auth_users: {me: 2026-13-45}\n", "web.yml: has a value that YAML cannot read"),
+        ("alertmanager.yml", f"basic_auth: {'9' * 5_000}\n", "alertmanager.yml: has a value that YAML cannot read"),
+        ("signatures/own.yml", "[" * 500_000, "own.yml: it is nested too deeply"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
+    tmp_path: Path, name: str, text: str, said: str
+) -> None:
+    """F12."""
+    (tmp_path / "signatures").mkdir()
+    for file in ("bcon.yml", "web.yml", "alertmanager.yml"):
+        (tmp_path / file).write_text("")
+    flags = [f"--{which}.config.file={tmp_path}/{which}.yml" for which in ("web", "alertmanager")]
+    with start(tmp_path, *flags, f"--catalogue.directory={tmp_path}/signatures") as daemon:
+        (tmp_path / name).write_text(text)
+        daemon.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: daemon.sample("bcon_config_last_reload_successful") == 0, f"the refusal: {daemon.log}")
+        log = daemon.log
+
+    assert "the settings were not reloaded, the old ones stay in force" in log
+    assert said in log
+    assert "Traceback" not in log

@@ -13,10 +13,12 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.signatures import Catalogue, Signature
+from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 MAX_FILE_BYTES = 1_048_576
 MAX_FILES = 200
+_MAX_DEPTH = 50
 SHIPPED_FILES = (
     "benign.yaml",
     "memory.yaml",
@@ -108,12 +110,11 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
         SettingsError: With file and line; never quotes the file.
     """
     try:
+        if prove:
+            _refuse_depth(text, name)
         raw = yaml.load(text, Loader=_LOADER)  # noqa: S506 - both are safe loaders
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _refusal(name, mark.line + 1 if mark else None, "it is not valid YAML") from None
-    except RecursionError:
-        raise _refusal(name, None, "it is nested too deeply") from None
+    except YAML_FAULTS as error:
+        raise _refusal(name, line_of_fault(error), f"it {tell_fault(error)}") from None
     try:
         signatures = _SignatureFile.model_validate(raw).signatures
     except ValidationError as error:
@@ -125,6 +126,18 @@ def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Sign
     if prove:
         _prove(signatures, name, text)
     return signatures
+
+
+def _refuse_depth(text: str, name: str) -> None:
+    """Refuse a text on whose depth the C loader would crash the process: it calls itself for each level."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                raise _refusal(name, None, "it is nested too deeply")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def _prove(signatures: Sequence[Signature], name: str, text: str) -> None:

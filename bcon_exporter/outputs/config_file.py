@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 _MAX_FILE_BYTES = 1024 * 1024
 Problem = dict[str, Any]
@@ -63,8 +64,8 @@ def _read_yaml(path: Path) -> Any:
     except OSError as error:
         msg = f"{path}: cannot be read: {error.strerror}"
         raise SettingsError(msg, {"file": str(path)}) from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        msg = f"{path}{line}: is not valid YAML"  # the parser's own words quote the file
+    except YAML_FAULTS as error:
+        line = line_of_fault(error)
+        where = path if line is None else f"{path}, line {line}"
+        msg = f"{where}: {tell_fault(error)}"
         raise SettingsError(msg, {"file": str(path)}) from None

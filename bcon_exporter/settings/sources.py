@@ -11,6 +11,7 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.nearest import did_you_mean
 from bcon_exporter.settings.model import list_settings
+from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 ENV_PREFIX = "BCON_"
 FOREIGN_PREFIX = "BCON_EXPORTER_"
@@ -95,9 +96,8 @@ def read_yaml(path: Path, origin: str = "--config.file") -> Source:
         raise SettingsError(msg, {"file": str(path)})
     try:
         root = yaml.compose(raw, Loader=yaml.SafeLoader)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise _fault(path, mark.line + 1 if mark else 1, "is not valid YAML") from None
+    except YAML_FAULTS as error:
+        raise _fault(path, line_of_fault(error) or 1, tell_fault(error)) from None
     source = Source()
     if root is not None:
         _walk(path, root, "", source)
@@ -143,7 +143,7 @@ def _construct(path: Path, node: yaml.Node) -> Any:
     loader = yaml.SafeLoader("")
     try:
         return loader.construct_object(node, deep=True)
-    except (yaml.YAMLError, ValueError):
+    except YAML_FAULTS:
         raise _fault(path, node.start_mark.line + 1, "has a value that YAML cannot read") from None
     finally:
         loader.dispose()
