@@ -4,7 +4,7 @@ from bcon_exporter.outputs.http.gate import Door
 from bcon_exporter.outputs.http.listeners import Listener, bind, close_all, serve_all
 from bcon_exporter.outputs.http.site import Site, make_site
 from bcon_exporter.outputs.http.users import Users
-from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context, renew_certificate
+from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context
 
 __all__ = [
     "Door",
@@ -17,6 +17,5 @@ __all__ = [
     "load_web_config",
     "make_site",
     "make_tls_context",
-    "renew_certificate",
     "serve_all",
 ]

@@ -7,6 +7,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bcon_exporter.outputs.http.gate import Gate
+from bcon_exporter.outputs.http.served_tls import ServedTls
 
 HEADER_SECONDS = 5.0
 STALL_SECONDS = 20.0
@@ -17,8 +18,9 @@ class BoundedProtocol(H11Protocol):
     """Uvicorn's protocol, which itself limits only how long a connection may idle between two requests.
 
     A connection ends at once, without an answer, when the headers of a request do not come whole within
-    `HEADER_SECONDS`, when for `STALL_SECONDS` a client reads too little of its answer, and when there are
-    `CONNECTIONS_MAX` others on the listener.
+    `HEADER_SECONDS`, when for `STALL_SECONDS` a client reads too little of its answer, when there are
+    `CONNECTIONS_MAX` others on the listener, and when a client asks on after TLS was exchanged: it may no longer be one
+    to let in, and one that keeps asking would never need another connection.
     """
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
@@ -36,6 +38,9 @@ class BoundedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came; go on waiting while headers are not whole."""
+        if self._is_outdated():
+            self.transport.close()
+            return
         if self._is_between_requests() and self._answer_at_once(data):
             self._stop_waiting()
             return
@@ -44,6 +49,13 @@ class BoundedProtocol(H11Protocol):
             self._await_headers()
         else:
             self._stop_waiting()
+
+    def _is_outdated(self) -> bool:
+        """Whether the connection was made with TLS settings that are no longer in force."""
+        served = self.config.ssl
+        return isinstance(served, ServedTls) and (
+            self.transport.get_extra_info("ssl_object").context is not served.in_force
+        )
 
     def _is_between_requests(self) -> bool:
         """Whether nothing has come of the next request, and all of the last answer is sent."""

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context, renew_certificate
+from bcon_exporter.outputs.http.served_tls import ServedTls
+from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context
 
 
 class WebAccess:
@@ -18,10 +19,12 @@ class WebAccess:
         config = WebConfig() if file is None else load_web_config(file)
         self.users = config.users
         tls = config.tls_server_config
-        self.tls = None if tls is None else make_tls_context(tls)
+        self.tls = None if tls is None else ServedTls.of(make_tls_context(tls))
 
     def reload(self) -> None:
-        """Read the file again: other users count at once, another certificate for the next connection.
+        """Read the file again: other users count at once, other TLS settings for every request over a new connection.
+
+        Connections that were made before end with their next request (`BoundedProtocol`).
 
         Raises:
             SettingsError: Something in it is wrong, or TLS was switched on or off; everything stays as it was.
@@ -34,6 +37,5 @@ class WebAccess:
             msg = f"{self._file}: TLS is switched on or off by a restart only"
             raise SettingsError(msg, {"file": str(self._file)})
         if tls is not None and self.tls is not None:
-            make_tls_context(tls)  # proves the files before the live context is touched
-            renew_certificate(self.tls, tls)
+            self.tls.in_force = make_tls_context(tls)
         self.users = config.users

@@ -99,16 +99,6 @@ def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version, context.maximum_version = _VERSIONS[config.min_version], _VERSIONS[config.max_version]
     context.verify_mode = _CLIENT_AUTH[config.client_auth_type]
-    renew_certificate(context, config)
-    return context
-
-
-def renew_certificate(context: ssl.SSLContext, config: TlsServerConfig) -> None:
-    """Load the files anew; connections from now on see the new certificate.
-
-    Raises:
-        SettingsError: See `make_tls_context`.
-    """
     try:
         context.load_cert_chain(config.cert_file, config.key_file)
         if config.client_ca_file is not None:
@@ -117,3 +107,4 @@ def renew_certificate(context: ssl.SSLContext, config: TlsServerConfig) -> None:
         reason = re.sub(r"\s*\(.*?\)$", "", error.strerror or "not a certificate and its key")
         msg = f"the certificate {config.cert_file}, its key or the client CA cannot be used: {reason}"
         raise SettingsError(msg, {"file": str(config.cert_file)}) from None
+    return context
