@@ -77,7 +77,7 @@ class Daemon:
             lambda: self._context,
             (self._exposition, self._own),
             lambda: Pace(self._interval_of("diagnose")),
-            _identity(settings),
+            lambda: _identity(self._started_with, self._settings.web.external_url),
             _alertmanagers(settings, lambda: self._push_access),
             settings.alerts.runbooks_url,
         )
@@ -246,12 +246,12 @@ def _intervals(settings: Settings) -> Intervals:
     return Intervals(scan.diagnose_interval.total_seconds(), scan.drift_interval.total_seconds())
 
 
-def _identity(settings: Settings) -> Identity | None:
-    """Return the labels under which alerts are pushed; None where they are not."""
+def _identity(settings: Settings, external_url: str | None) -> Identity | None:
+    """Return who pushes alerts; None where they are not pushed."""
     wanted = settings.alertmanager
     if not wanted.url:
         return None
-    return Identity(wanted.job or "", wanted.instance or "", wanted.labels, settings.web.external_url)
+    return Identity(wanted.job or "", wanted.instance or "", wanted.labels, external_url)
 
 
 def _alertmanagers(settings: Settings, access: Callable[[], HttpAccess]) -> tuple[Alertmanager, ...]:

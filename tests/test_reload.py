@@ -150,6 +150,23 @@ def test_another_token_counts_for_the_next_alerts_and_a_broken_file_changes_noth
     assert not any(secret in log for secret in ("first", "second", "third"))
 
 
+def test_pushed_alerts_name_the_address_of_now(tmp_path: Path) -> None:
+    settings = tmp_path / "bcon.yml"
+    settings.write_text("web: {external-url: 'https://old.example'}\n")
+
+    with receiving() as receiver:
+
+        def shown() -> str:
+            return str(receiver.batches[-1][0]["generatorURL"]) if receiver.batches else ""
+
+        flags = (f"--alertmanager.url={receiver.url}", "--alertmanager.job=docker", "--alertmanager.instance=h1")
+        with start(tmp_path, *flags, "--scan.diagnose-interval=1s") as daemon:
+            wait_until(lambda: "old.example" in shown(), f"a push; log:\n{daemon.log}")
+            settings.write_text("web: {external-url: 'https://new.example'}\n")
+            reload(daemon)
+            wait_until(lambda: "new.example" in shown(), "a push with the new address", timeout_seconds=10)
+
+
 def test_another_loopback_address_answers_to_its_own_name(tmp_path: Path) -> None:
     (tmp_path / "bcon.yml").write_text("")
     with start(tmp_path, "--web.listen-address=127.0.0.2:0") as daemon:

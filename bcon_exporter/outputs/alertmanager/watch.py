@@ -54,7 +54,7 @@ class AlertWatch:
         context: Returns the context in force.
         exposition, own: What /metrics shows.
         pace: Returns the pace in force.
-        identity: Who pushes; None where nobody asked for a push.
+        identity: Returns who pushes; None where nobody asked for a push.
         alertmanagers: Where to.
         runbooks_url: Where the runbooks lie.
     """
@@ -64,7 +64,7 @@ class AlertWatch:
         context: Callable[[], Context],
         metrics: tuple[Exposition, OwnState],
         pace: Callable[[], Pace],
-        identity: Identity | None = None,
+        identity: Callable[[], Identity | None] = lambda: None,
         alertmanagers: Iterable[Alertmanager] = (),
         runbooks_url: str = RUNBOOKS_URL,
     ) -> None:
@@ -128,12 +128,12 @@ class AlertWatch:
     def judge(self) -> None:
         """Judge one round, publish it, keep it and hand it to the pushers."""
         context = self._context()
-        now = context.now()
+        now, who = context.now(), self._identity()
         samples = self._samples(context)
         state = step(self._state, samples, now, self._counters)
         self._counters = remember_counters(self._counters, samples, now)
         subjects = self._diagnosis[1].subjects if self._diagnosis is not None else {}
-        here = self._identity.instance if self._identity else _HERE
+        here = who.instance if who else _HERE
         wording = Wording(context.store, here, subjects, self._runbooks_url)
         told = (each if each.resolved_at is not None else wording.annotate(each) for each in state.tracked)
         state = state.model_copy(update={"tracked": tuple(told)})
@@ -143,9 +143,9 @@ class AlertWatch:
             timestamp=now, alerts=show_alerts(state), alertmanagers=tuple(each.state for each in self._pushers)
         )
         context.store.publish_alerts(AlertRound(report, context.monotonic()))
-        if self._identity is not None:
+        if who is not None:
             interval = timedelta(seconds=self._pace().interval_seconds)
-            payload = write_payload(state, now, interval, self._identity)
+            payload = write_payload(state, now, interval, who)
             for pusher in self._pushers:
                 pusher.offer(payload)
 

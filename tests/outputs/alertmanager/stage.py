@@ -117,7 +117,11 @@ class Stage:
         )
         self.exposition = Exposition(self.context.store, self.own, monotonic=self.clock, series_cap=self.cap)
         self.watch = AlertWatch(
-            lambda: self.context, (self.exposition, self.own), lambda: Pace(30.0), self.identity, self.alertmanagers
+            lambda: self.context,
+            (self.exposition, self.own),
+            lambda: Pace(30.0),
+            lambda: self.identity,
+            self.alertmanagers,
         )
         self.watch.load()
 
