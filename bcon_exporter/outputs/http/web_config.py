@@ -100,7 +100,7 @@ def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
     context.minimum_version, context.maximum_version = _VERSIONS[config.min_version], _VERSIONS[config.max_version]
     context.verify_mode = _CLIENT_AUTH[config.client_auth_type]
     try:
-        context.load_cert_chain(config.cert_file, config.key_file)
+        context.load_cert_chain(config.cert_file, config.key_file, password="")  # else it would ask at the terminal
         if config.client_ca_file is not None:
             context.load_verify_locations(cafile=config.client_ca_file)
     except OSError as error:  # ssl.SSLError is one

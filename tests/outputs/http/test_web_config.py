@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import shutil
 import ssl
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -121,6 +124,27 @@ def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path, content: str
 
     with pytest.raises(SettingsError, match=r"cert\.pem"):
         WebAccess(file)
+
+
+@needs_openssl
+def test_a_key_with_a_passphrase_is_refused_instead_of_asked_for(tmp_path: Path) -> None:
+    key = ["-newkey", "rsa:2048", "-passout", "pass:topsecret", "-keyout", str(tmp_path / "key.pem")]
+    command = ["openssl", "req", "-x509", *key, "-out", str(tmp_path / "cert.pem"), "-days", "2", "-subj", "/CN=x"]
+    subprocess.run(command, check=True, capture_output=True)
+    file = write(tmp_path, "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n")
+    keyboard, terminal = pty.openpty()
+    try:
+        os.write(keyboard, b"topsecret\n")
+        done = subprocess.run(
+            [sys.executable, "-m", "bcon_exporter", "check-config", "--web.config.file", str(file)],
+            stdin=terminal, capture_output=True, text=True, start_new_session=True, timeout=30, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"bcon-exporter: the certificate {tmp_path}/cert.pem, its key")
 
 
 def test_a_reload_takes_other_users_and_keeps_them_when_the_file_breaks(tmp_path: Path) -> None:
