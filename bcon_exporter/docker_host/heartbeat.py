@@ -5,7 +5,6 @@ A ping is no health check (it is answered while containerd hangs), so it only ev
 
 import logging
 import threading
-from collections.abc import Callable
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.failures import status_error, translate
@@ -23,8 +22,8 @@ class Heartbeat:
         failure: Why the last ping failed; None when it was answered, or there was none yet.
     """
 
-    def __init__(self, session: EngineSession, probe: Callable[[], None]) -> None:
-        self._session, self._probe = session, probe
+    def __init__(self, session: EngineSession) -> None:
+        self._session = session
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
         self.failure: BconError | None = None
@@ -53,19 +52,7 @@ class Heartbeat:
                 if self.failure is None:
                     _log.exception("the ping of the engine failed")
                 self.failure = translate(error, self._session.endpoint, "pinging")
-            if self.failure is None:
-                self._run_probe()
             self._closed.wait(self._session.options.heartbeat_seconds)
-
-    def _run_probe(self) -> None:
-        try:
-            self._probe()
-        except BconError:
-            return  # its breaker was told
-        except Exception as error:  # noqa: BLE001 - as above
-            _log.exception("the probe of the engine's stats failed")
-            reason = translate(error, self._session.endpoint, "probing stats").message
-            self._session.breakers.report("stats", monotonic(), reason)
 
     def beat(self) -> None:
         """Ping once."""

@@ -1,6 +1,5 @@
 """One Docker host as the rest of the program sees it: snapshots, events, logs, and whether it answers."""
 
-import threading
 from datetime import datetime
 
 from bcon_exporter.clock import monotonic
@@ -9,6 +8,7 @@ from bcon_exporter.docker_host.events import EventStream, read_backfill
 from bcon_exporter.docker_host.heartbeat import Heartbeat
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions, Wants
+from bcon_exporter.docker_host.probe import StatsProbe
 from bcon_exporter.docker_host.query_logs import LogQuery, query_logs
 from bcon_exporter.docker_host.read_state import list_containers
 from bcon_exporter.docker_host.requests_count import RequestCounts
@@ -21,7 +21,6 @@ from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.masking import Sealer
 
 _CLOSE_SECONDS = 0.9
-_PROBE_TARGET = "/containers/{}/stats?stream=false&one-shot=true"
 
 
 class DockerHost:
@@ -33,9 +32,8 @@ class DockerHost:
         self._log = EventLog()
         self._taker = SnapshotTaker(self._session, sealer, self._log)
         self._stream = EventStream(self._session, self._log)
-        self._heartbeat = Heartbeat(self._session, self._probe_stats)
-        self._probe_wanted = threading.Event()
-        self._probe_id: str | None = None
+        self._heartbeat = Heartbeat(self._session)
+        self._probe = StatsProbe(self._session)
 
     @property
     def endpoint(self) -> Endpoint:
@@ -43,9 +41,10 @@ class DockerHost:
         return self._session.endpoint
 
     def start(self) -> None:
-        """Follow events and watch the engine's pulse in two threads, until `close`."""
+        """Follow events, watch the engine's pulse and probe its stats in three threads, until `close`."""
         self._stream.start()
         self._heartbeat.start()
+        self._probe.start()
 
     def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
         """Read the host; everything but `lifecycle` and `last_usage`, which history adds.
@@ -138,29 +137,16 @@ class DockerHost:
         self._session.closed.set()
         deadline = Deadline.after(_CLOSE_SECONDS)
         self._heartbeat.signal()
+        self._probe.signal()
         self._stream.close(deadline.left())
         self._heartbeat.close(deadline.left())
+        self._probe.close(deadline.left())
         self._taker.close(deadline.left())
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._options.read_timeout_seconds)
 
     def _plan_probe(self, snapshot: HostSnapshot, wants: Wants, started: float) -> None:
-        """Have the heartbeat ask for one container's stats when this scan did not need the engine for usage.
-
-        With readable cgroup files nothing would ever notice that stats hang, which is how a dead containerd shows.
-        """
-        if not wants.usage or self._session.last_asked("stats") >= started:
-            return
-        running = next((container.id for container in snapshot.containers if container.is_running), None)
-        if running is not None:
-            self._probe_id = running
-            self._probe_wanted.set()
-
-    def _probe_stats(self) -> None:
-        if not self._probe_wanted.is_set() or self._probe_id is None:
-            return
-        self._probe_wanted.clear()
-        session, deadline = self._session, self._deadline()
-        target = session.negotiate(deadline) + _PROBE_TARGET.format(self._probe_id)
-        session.get("stats", "probing stats", target, deadline, body_cap_bytes=1024 * 1024)
+        """Have stats probed when this scan did not need the engine for usage."""
+        if wants.usage and self._session.last_asked("stats") < started:
+            self._probe.plan([container.id for container in snapshot.containers if container.is_running])

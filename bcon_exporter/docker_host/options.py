@@ -18,6 +18,7 @@ class HostOptions:
     Attributes:
         read_timeout_seconds: Wall-clock limit of one request; a batch may take no longer than the scan's deadline.
         ping_timeout_seconds: With `heartbeat_seconds`, the time after which a silent engine counts as down.
+        heartbeat_seconds: Time between two pings, and the shortest between two probes of stats.
         log_bytes_per_container: Longer answers keep their newest part.
         log_bytes_total: Log text held at once; what goes beyond keeps fewer lines.
         usage_window_seconds: Usage is the mean over this time.

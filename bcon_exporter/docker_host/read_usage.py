@@ -10,13 +10,12 @@ from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
-from bcon_exporter.docker_host.stats import parse_stats
+from bcon_exporter.docker_host.stats import STATS_CAP_BYTES, parse_stats, stats_target
 from bcon_exporter.docker_host.usage import UsageSample, UsageWindows
 from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.model.facts import EngineFacts, UsageFacts
 from bcon_exporter.right_of_way import let_pass
 
-_STATS_CAP_BYTES = 1024 * 1024
 _log = logging.getLogger(__name__)
 
 
@@ -161,11 +160,11 @@ class UsageReader:
             "reading stats",
             Deadline(scan.deadline.at),
             connections=session.options.stats_connections,
-            body_cap_bytes=_STATS_CAP_BYTES,
+            body_cap_bytes=STATS_CAP_BYTES,
         )
 
         def path(container_id: str) -> str:
-            return f"{prefix}/containers/{container_id}/stats?stream=false&one-shot=true"
+            return prefix + stats_target(container_id)
 
         session.ask_containers("stats", ids, path, batch, lambda *outcome: self._take(scan, *outcome))
 

@@ -5,10 +5,16 @@ from typing import Any
 from bcon_exporter.docker_host.raw import get_int, get_list, get_object, get_text, parse_time
 from bcon_exporter.docker_host.usage import UsageSample
 
+STATS_CAP_BYTES = 1024 * 1024
 _UNSIGNED_64 = 2**64
 # cgroup v1 and v2; the engine's own command line subtracts the same (docker/cli, since 20.10).
 _INACTIVE_KEYS = ("total_inactive_file", "inactive_file")
 _ACTIVE_KEYS = ("total_active_file", "active_file")
+
+
+def stats_target(container_id: str) -> str:
+    """Return the request target of a container's stats, below the API version."""
+    return f"/containers/{container_id}/stats?stream=false&one-shot=true"
 
 
 def parse_stats(raw: Any) -> UsageSample | None:

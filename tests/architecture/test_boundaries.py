@@ -20,6 +20,7 @@ BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request)
     "bcon_exporter/schedule",
     "bcon_exporter/docker_host/events.py",  # threads of their own are jobs too: nobody is above them
     "bcon_exporter/docker_host/heartbeat.py",
+    "bcon_exporter/docker_host/probe.py",
     "bcon_exporter/docker_host/read_usage.py",
     "bcon_exporter/outputs/alertmanager",  # likewise
     "bcon_exporter/daemon.py",  # the reload, likewise

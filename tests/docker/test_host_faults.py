@@ -43,6 +43,19 @@ def test_a_hung_engine_is_noticed_in_six_seconds_and_gone_again_when_it_resumes(
         assert all(host.endpoints_up().values())
 
 
+def test_a_hung_engine_is_noticed_as_soon_while_a_probe_of_its_stats_hangs(engine: TestEngine) -> None:
+    """With containerd frozen first, the probe that a scan plans waits for its answer when the engine freezes too."""
+    engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
+    with open_host(engine.host, HostOptions(), started=True) as host:
+        wait_until(host.is_up, "the first heartbeat")
+        engine.pause("containerd")
+        scan(host)
+        pings = host.requests().endpoints["ping"].requests
+        wait_until(lambda: host.requests().endpoints["ping"].requests > pings, "another ping", every_seconds=0.01)
+        engine.pause()
+        wait_until(lambda: not host.is_up(), "is_up to fall", timeout_seconds=UP_WITHIN_SECONDS)
+
+
 def test_a_scan_of_a_hung_engine_keeps_its_deadline(engine: TestEngine) -> None:
     with open_host(engine.host) as host:
         scan(host)

@@ -1,4 +1,4 @@
-"""The heartbeat goes on whatever a ping or a probe runs into, and says so."""
+"""The heartbeat goes on whatever a ping runs into, and says so."""
 
 import socket
 from pathlib import Path
@@ -33,7 +33,7 @@ def test_an_unexpected_error_of_a_ping_is_a_failure_and_does_not_end_the_heartbe
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with FakeEngine(tmp_path / "s", talk) as engine:
-        heartbeat = Heartbeat(BrokenSession(Endpoint(engine.url), OFTEN), lambda: None)
+        heartbeat = Heartbeat(BrokenSession(Endpoint(engine.url), OFTEN))
         heartbeat.start()
         try:
             wait_until(lambda: engine.connections > 1, "another ping")
@@ -41,23 +41,3 @@ def test_an_unexpected_error_of_a_ping_is_a_failure_and_does_not_end_the_heartbe
             heartbeat.close(5.0)
     assert heartbeat.failure is not None
     assert "the ping of the engine failed" in caplog.text
-
-
-def test_an_unexpected_error_of_a_probe_opens_the_breaker_and_does_not_end_the_heartbeat(tmp_path: Path) -> None:
-    probes: list[None] = []
-
-    def probe() -> None:
-        probes.append(None)
-        msg = "unexpected"
-        raise RuntimeError(msg)
-
-    with FakeEngine(tmp_path / "s", talk) as engine:
-        session = EngineSession(Endpoint(engine.url), OFTEN)
-        heartbeat = Heartbeat(session, probe)
-        heartbeat.start()
-        try:
-            wait_until(lambda: len(probes) > 1, "a second probe")
-        finally:
-            heartbeat.close(5.0)
-    assert heartbeat.failure is None
-    assert "probing stats" in str(session.breakers.reason("stats"))
