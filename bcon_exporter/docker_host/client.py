@@ -9,10 +9,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
 import docker.auth
+import docker.errors
 from docker.constants import DEFAULT_TIMEOUT_SECONDS
 from requests import PreparedRequest, Response
 from requests.adapters import BaseAdapter
@@ -108,13 +110,18 @@ class ReadOnlyClient(docker.APIClient):
         kwargs["timeout"] = getattr(self._limits, "seconds", self._seconds)
         return kwargs
 
+    def _raise_for_status(self, response: Response) -> None:
+        """Raise for 4xx and 5xx; docker-py's own reads the body first and trips over JSON without a message."""
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            raise docker.errors.APIError(str(response.status_code), response=response)
+
     def _result(  # our own decoder survives what an engine should not send
         self,
         response: Response,
         json: bool = False,  # noqa: FBT001, FBT002 - docker-py's signature
         binary: bool = False,  # noqa: FBT001, FBT002 - as above
     ) -> Any:
-        self._raise_for_status(response)  # type: ignore[attr-defined]  # missing in the stubs
+        self._raise_for_status(response)
         if json:
             return decode_json(response.content)
         return response.content if binary else response.text

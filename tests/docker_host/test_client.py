@@ -150,3 +150,14 @@ def test_errors_of_docker_py_are_ours(tmp_path: Path) -> None:
 
     with FakeEngine(tmp_path / "s", talk) as engine, pytest.raises(BconError, match="No such network"):
         session_for(engine.url).call("networks", "listing networks", Deadline.after(2), lambda c: c.networks())
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b'{"message":7}', b"<html>", b"[" * 100_000, b"\xff"])
+@pytest.mark.parametrize("status", ["404 Not Found", "500 Internal Server Error"])
+def test_an_error_of_the_engine_without_a_message_is_ours_too(tmp_path: Path, body: bytes, status: str) -> None:
+    def talk(connection: socket.socket) -> None:
+        while read_requests(connection):
+            connection.sendall(answer(body, status))
+
+    with FakeEngine(tmp_path / "s", talk) as engine, pytest.raises(BconError):
+        session_for(engine.url).call("info", "asking for the engine's info", Deadline.after(2), lambda c: c.info())
