@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bcon_exporter.docker_host.foreign import Kind
 
 _CHAIN_LIMIT = 50
+_UNREACHABLE = frozenset(("absent", "refused", "forbidden", "unresolved", "unreachable", "tls"))
 _LOG_UNREADABLE = ("does not support reading", "logging driver", "log driver")
 
 
@@ -190,6 +191,11 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
             return garbage_error(endpoint, doing, "a redirect")
         case _:
             return DockerConnectionError(f"{doing}: the engine answered HTTP {status} ({said})", facts)
+
+
+def is_unreachable(error: BconError) -> bool:
+    """Return whether an error tells of the engine as a whole, whatever it was asked for."""
+    return error.details.get("hint") in _UNREACHABLE
 
 
 def engine_message(body: bytes) -> str:

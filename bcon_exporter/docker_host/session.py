@@ -13,6 +13,7 @@ from bcon_exporter.docker_host.failures import (
     OverdueError,
     VersionRefusedError,
     foreign_errors,
+    is_unreachable,
     status_error,
     stuck_reason,
     timeout_error,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OK = 200
-_UNREACHABLE = frozenset(("absent", "refused", "forbidden", "unresolved", "unreachable", "tls"))
-"""Hints of errors that tell of the engine as a whole, whatever it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +152,10 @@ class EngineSession:
             raise error from None
         finally:
             self.tally.add(name, monotonic() - started, failed=error is not None)
-            if not isinstance(error, DeadlineExceededError):  # info and version hang with containerd, the engine is up
-                self.last_contact_ok = not isinstance(error, DockerConnectionError)
+            if error is None or "status" in error.details:
+                self.last_contact_ok = True
+            elif is_unreachable(error):  # info and version hang with containerd, the engine is up
+                self.last_contact_ok = False
 
     def get(self, name: EndpointName, doing: str, target: str, deadline: Deadline, *, body_cap_bytes: int) -> Answer:
         """Send one raw GET and return its 200 answer; its endpoint's breaker is told.
@@ -201,7 +202,7 @@ class EngineSession:
             else:
                 failed = True
                 hung += isinstance(outcome, DeadlineExceededError)
-                unreachable += outcome.details.get("hint") in _UNREACHABLE
+                unreachable += is_unreachable(outcome)
                 if isinstance(outcome, OverdueError):
                     overdue.append(index)
             self.tally.add(name, seconds, failed=failed)

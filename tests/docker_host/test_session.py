@@ -50,6 +50,41 @@ def test_an_engine_that_cannot_be_reached_is_down_whoever_notices(tmp_path: Path
     assert session.last_contact_ok is False
 
 
+def ask_for_info(session: EngineSession) -> None:
+    """Ask what goes through docker-py."""
+    session.call("info", "asking for the engine's info", Deadline.after(0.3), lambda client: client.info())
+
+
+@pytest.mark.parametrize("raw", [answer(b"{}", "500 X"), answer(b"{}", "403 X"), answer(b"x")[:-1], answer(b"<"), b""])
+@pytest.mark.parametrize("before", [True, False])
+def test_an_engine_that_can_be_reached_is_not_down_for_its_failing_info(
+    tmp_path: Path, raw: bytes, before: bool
+) -> None:
+    """A whole answer of any status shows that it is up; a broken or no answer says nothing about the rest of it."""
+
+    def talk_badly(connection: socket.socket) -> None:
+        read_requests(connection)
+        connection.sendall(raw)
+        if not raw:
+            connection.recv(1)
+
+    with FakeEngine(tmp_path / "s", talk_badly) as engine:
+        session = EngineSession(Endpoint(engine.url), HostOptions())
+        session.last_contact_ok = before
+        with pytest.raises(BconError):
+            ask_for_info(session)
+    is_whole = raw.startswith((b"HTTP/1.1 500", b"HTTP/1.1 403"))
+    assert session.last_contact_ok is (True if is_whole else before)
+
+
+def test_an_engine_whose_info_cannot_be_asked_for_is_down(tmp_path: Path) -> None:
+    session = EngineSession(Endpoint(f"unix://{tmp_path}/absent"), HostOptions())
+    session.last_contact_ok = True
+    with pytest.raises(BconError):
+        ask_for_info(session)
+    assert session.last_contact_ok is False
+
+
 def test_who_could_not_be_asked_for_want_of_a_version_is_unread_with_the_reason(tmp_path: Path) -> None:
     session = EngineSession(Endpoint(f"unix://{tmp_path}/absent"), HostOptions())
 
