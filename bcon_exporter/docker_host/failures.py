@@ -240,6 +240,12 @@ def garbage_error(endpoint: Endpoint, doing: str, what: str) -> DockerConnection
     return DockerConnectionError(text, _facts(endpoint, "no engine"))
 
 
+def too_old_error(endpoint: Endpoint) -> DockerConnectionError:
+    """Return the error of something that names no API version we speak."""
+    text = f"{endpoint.url} offers no API version from 1.24 on: it is too old, or no Docker Engine"
+    return DockerConnectionError(text, _facts(endpoint, "no engine"))
+
+
 def _facts(endpoint: Endpoint, hint: str | None = None) -> dict[str, object]:
     facts: dict[str, object] = {"endpoint": endpoint.url, "source": endpoint.source}
     return facts if hint is None else {**facts, "hint": hint}

@@ -17,15 +17,16 @@ from bcon_exporter.docker_host.failures import (
     status_error,
     stuck_reason,
     timeout_error,
+    too_old_error,
     translate,
 )
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions
-from bcon_exporter.docker_host.pipeline import Batch, Outcome, fetch
+from bcon_exporter.docker_host.pipeline import Batch, Outcome, fetch, fetch_one
 from bcon_exporter.docker_host.requests_count import RequestTally
 from bcon_exporter.docker_host.stuck import StuckContainers
 from bcon_exporter.docker_host.wire import Answer
-from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
+from bcon_exporter.errors import BconError, DeadlineExceededError
 
 if TYPE_CHECKING:
     from bcon_exporter.docker_host.client import ReadOnlyClient
@@ -104,15 +105,43 @@ class EngineSession:
         """
         version = self._version  # read once: other threads forget it at any time
         if version is None:
-            answer: Any = self.call("version", "asking for the API version", deadline, _ask_version)
-            said = answer if isinstance(answer, dict) else {}
-            version = choose_version(said.get("ApiVersion"), said.get("MinAPIVersion"))
-            if version is None:
-                text = f"{self.endpoint.url} offers no API version from 1.24 on: it is too old, or no Docker Engine"
-                raise DockerConnectionError(text, {"endpoint": self.endpoint.url, "hint": "no engine"})
+            version = self._ask_version(deadline)
             self.client().use_version(version)
             self._version = version
         return f"/v{format_version(version)}"
+
+    def _ask_version(self, deadline: Deadline) -> tuple[int, int]:
+        """Choose by what /_ping says: it is answered while containerd hangs, which /version is not.
+
+        /version alone names the oldest version that an engine accepts, which counts for one newer than all we know.
+        """
+        offered = self._ping(deadline)
+        by_ping = choose_version(offered, None)
+        if by_ping is not None and by_ping == parse_version(offered):
+            return by_ping
+        try:
+            said: Any = self.call("version", "asking for versions", deadline, lambda c: c.version(api_version=False))
+        except DeadlineExceededError:
+            if by_ping is None:
+                raise
+            return by_ping
+        said = said if isinstance(said, dict) else {}
+        if (version := choose_version(said.get("ApiVersion"), said.get("MinAPIVersion"))) is None:
+            raise too_old_error(self.endpoint)
+        return version
+
+    def _ping(self, deadline: Deadline) -> str | None:
+        """Return the API version that a ping's answer names; None where it names none, or a proxy forbids pings."""
+        started, answer = monotonic(), None
+        try:
+            answer = fetch_one(self.dialer, "/_ping", self.batch("pinging", deadline, body_cap_bytes=4096))
+        finally:
+            self.tally.add("ping", monotonic() - started, failed=answer is None or answer.status != _OK)
+            if answer is None:
+                self.last_contact_ok = False
+        offered = answer.header("api-version")
+        self.note_offered(offered)
+        return offered
 
     def forget_version(self) -> None:
         """Negotiate again before the next request: the engine may have been replaced."""
@@ -289,7 +318,3 @@ def _try(send: Callable[[list[str]], None], ids: list[str]) -> dict[str, str]:
     except BconError as error:
         return dict.fromkeys(ids, error.message)
     return {}
-
-
-def _ask_version(client: "ReadOnlyClient") -> Any:
-    return client.version(api_version=False)

@@ -114,6 +114,18 @@ def usage_is_stale(snapshot: object) -> bool:
     return usage is None or usage.stale
 
 
+def test_an_engine_that_is_met_while_containerd_hangs_is_read_all_the_same(engine: TestEngine) -> None:
+    """Its API version is not known yet, and /version hangs as well."""
+    engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
+    engine.pause("containerd")
+    with open_host(engine.host, HostOptions(read_timeout_seconds=2.0), started=True) as host:
+        read = by_name(scan(host))["aa"]
+        assert read.is_running
+        assert read.restart_count == 0
+        assert "inspect" not in read.unread
+        assert host.is_up()
+
+
 def test_hanging_stats_are_noticed_even_when_usage_comes_from_files(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
     options = HostOptions(read_timeout_seconds=2.0, heartbeat_seconds=0.2)

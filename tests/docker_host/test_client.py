@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.docker_host.allowlist import RequestRefusedError
-from bcon_exporter.docker_host.api_version import NEWEST_API, choose_version
+from bcon_exporter.docker_host.api_version import NEWEST_API, choose_version, format_version
 from bcon_exporter.docker_host.client import ReadOnlyClient
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions
@@ -88,7 +88,7 @@ def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
 
     with FakeEngine(tmp_path / "s", talk) as engine, pytest.raises(DockerConnectionError):
         session_for(engine.url).negotiate(Deadline.after(2))
-    assert seen == ["/version"]
+    assert seen == ["/_ping", "/version"]
 
 
 def test_a_trickling_answer_does_not_outlast_the_deadline(tmp_path: Path) -> None:
@@ -108,9 +108,8 @@ def test_a_replaced_engine_is_negotiated_with_again(tmp_path: Path) -> None:
 
     def talk(connection: socket.socket) -> None:
         while requests := read_requests(connection):
-            version = versions[0] if len(versions) > 1 else versions[-1]
-            connection.sendall(answer(b'{"ApiVersion":"%s","MinAPIVersion":"1.24"}' % version.encode()))
-            assert requests == ["/version"]
+            said = b'{"ApiVersion":"%s","MinAPIVersion":"1.24"}' % versions[0].encode()
+            connection.sendall(answer(said if requests == ["/version"] else b"OK"))
 
     with FakeEngine(tmp_path / "s", talk) as engine:
         session = session_for(engine.url)
@@ -120,6 +119,70 @@ def test_a_replaced_engine_is_negotiated_with_again(tmp_path: Path) -> None:
         session.note_offered("1.44")
         session.note_offered("1.41")
         assert session.negotiate(Deadline.after(2)) == "/v1.41"
+
+
+def negotiate_with(path: Path, ping: bytes, version: bytes | None) -> tuple[str, list[str]]:
+    """Negotiate with an engine that hangs at /version if that is None; return the prefix and what was asked."""
+    seen: list[str] = []
+
+    def talk(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            seen.extend(requests)
+            if requests == ["/_ping"]:
+                connection.sendall(ping)
+            elif version is not None:
+                connection.sendall(answer(version))
+
+    with FakeEngine(path, talk) as engine:
+        return session_for(engine.url, 0.3).negotiate(Deadline.after(2)), seen
+
+
+def offering(api_version: str) -> bytes:
+    """The answer to a ping."""
+    return answer(b"OK", extra=f"Api-Version: {api_version}\r\n")
+
+
+@pytest.mark.parametrize("offered", ["1.24", "1.41", format_version(NEWEST_API)])
+def test_the_version_that_a_ping_names_is_spoken_without_asking_for_more(tmp_path: Path, offered: str) -> None:
+    """/version hangs with containerd: an engine that is asked for it then could not be read at all."""
+    assert negotiate_with(tmp_path / "s", offering(offered), None) == (f"/v{offered}", ["/_ping"])
+
+
+@pytest.mark.parametrize(
+    "ping", [answer(b"OK"), offering("garbage"), answer(b"no", "403 Forbidden"), answer(b"", "404 X")]
+)
+def test_an_engine_whose_ping_names_none_is_asked_for_its_version(tmp_path: Path, ping: bytes) -> None:
+    version = b'{"ApiVersion":"1.40","MinAPIVersion":"1.12"}'
+    assert negotiate_with(tmp_path / "s", ping, version) == ("/v1.40", ["/_ping", "/version"])
+
+
+@pytest.mark.parametrize(
+    ("version", "prefix"),
+    [
+        (b'{"ApiVersion":"1.99","MinAPIVersion":"1.98"}', "/v1.98"),
+        (b'{"ApiVersion":"1.99","MinAPIVersion":"1.44"}', f"/v{format_version(NEWEST_API)}"),
+        (None, f"/v{format_version(NEWEST_API)}"),
+    ],
+)
+def test_an_engine_newer_than_all_we_know_is_asked_for_the_oldest_version_that_it_accepts(
+    tmp_path: Path, version: bytes | None, prefix: str
+) -> None:
+    assert negotiate_with(tmp_path / "s", offering("1.99"), version) == (prefix, ["/_ping", "/version"])
+
+
+def test_an_engine_that_does_not_answer_a_ping_is_not_asked_for_more(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def talk(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            seen.extend(requests)
+
+    with FakeEngine(tmp_path / "s", talk) as engine:
+        session = session_for(engine.url, 0.3)
+        with pytest.raises(DeadlineExceededError):
+            session.negotiate(Deadline.after(2))
+    assert seen == ["/_ping"]
+    assert session.last_contact_ok is False
 
 
 @pytest.mark.parametrize(
