@@ -217,6 +217,12 @@ def timeout_error(endpoint: Endpoint, doing: str) -> DeadlineExceededError:
     return DeadlineExceededError(text, _facts(endpoint, "hung"))
 
 
+def busy_error(endpoint: Endpoint) -> DeadlineExceededError:
+    """Return the error of a scan that could not begin in time: one of ours was not done with the engine."""
+    text = f"another scan of {endpoint.url} still runs, and only one runs at a time: try again when it has ended"
+    return DeadlineExceededError(text, _facts(endpoint, "busy"))
+
+
 def overdue_error(endpoint: Endpoint, doing: str) -> OverdueError:
     """Return the error of one request that was not answered in its own time."""
     late = timeout_error(endpoint, doing)

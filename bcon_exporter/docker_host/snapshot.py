@@ -9,7 +9,7 @@ from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.decode import ElementMemory
 from bcon_exporter.docker_host.disk import DiskReading, read_disks
 from bcon_exporter.docker_host.event_log import EventLog
-from bcon_exporter.docker_host.failures import timeout_error
+from bcon_exporter.docker_host.failures import busy_error
 from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.logs import LogCursors
 from bcon_exporter.docker_host.options import Wants
@@ -73,7 +73,7 @@ class SnapshotTaker:
             BconError: The list of containers could not be read.
         """
         if not self._turn.acquire(timeout=deadline.left()):
-            raise timeout_error(self._session.endpoint, "waiting for another scan")
+            raise busy_error(self._session.endpoint)
         try:
             return self._take(Scan(now, deadline, wants), monotonic(), events_are_live=events_are_live)
         finally:

@@ -3,6 +3,8 @@
 import json
 import re
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, Wants
-from bcon_exporter.errors import BconError, DockerConnectionError
+from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
 from bcon_exporter.model.masking import Sealer
 from tests.docker_host.fake_engine import Conversation, FakeEngine, answer, read_requests
 
@@ -126,6 +128,25 @@ def test_a_trickling_engine_does_not_outlast_the_deadline(tmp_path: Path) -> Non
         with pytest.raises(BconError):
             host_for(engine.url).take_snapshot(utc_now(), 0.5, Wants())
         assert monotonic() - started < 1.5
+
+
+def test_a_scan_that_waits_for_another_does_not_blame_the_engine(tmp_path: Path) -> None:
+    asked = threading.Event()
+
+    def talk(connection: socket.socket) -> None:
+        while read_requests(connection):
+            asked.set()
+
+    with FakeEngine(tmp_path / "s", talk) as engine, ThreadPoolExecutor() as pool:
+        host = host_for(engine.url)
+        other = pool.submit(host.take_snapshot, utc_now(), 1.0, Wants())
+        assert asked.wait(10)
+        with pytest.raises(DeadlineExceededError) as error:
+            host.take_snapshot(utc_now(), 0.0, Wants())
+        assert isinstance(other.exception(10), DeadlineExceededError)
+    assert error.value.details["hint"] == "busy"
+    assert "another scan" in error.value.message
+    assert "hangs" not in error.value.message
 
 
 JSON = st.recursive(
