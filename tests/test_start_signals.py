@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SIGNALLED = """
 import os, runpy, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 number, moment, what = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 sent = []
 def send(event, args):
