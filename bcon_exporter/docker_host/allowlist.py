@@ -37,7 +37,7 @@ _PATH = re.compile(
     + ")"
 )
 _QUERY = re.compile(r"[A-Za-z0-9_.,:=&~+%-]*")
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
+_ID = re.compile(_NAME)
 
 
 class RequestRefusedError(RuntimeError):

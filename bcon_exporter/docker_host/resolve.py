@@ -22,7 +22,7 @@ def check_reference(container: str) -> None:
     """
     if not is_valid_reference(container):
         shown = clean_text(container, max_chars=80)
-        text = f"{shown!r} is no container id or name: letters, digits, '_', '.', '-', at most 128 of them"
+        text = f"{shown!r} is no container id or name: letters, digits, '_', '.', '-', at most 255 of them"
         raise InvalidInputError(text, {"container_id": shown})
 
 

@@ -10,7 +10,7 @@ from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.refusals import KINDS
 
-CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$"
+CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
 
 WORDS = "words"

@@ -144,7 +144,7 @@ def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
         case "extra_forbidden":
             message = f"unknown field{did_you_mean(path, tool.input_model.model_fields)}"
         case "string_pattern_mismatch" if path == "container_id":
-            message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 128 of them"
+            message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 255 of them"
         case "missing":
             message = "is required"
         case _:

@@ -74,7 +74,7 @@ CASES = {
     "id with dots": Bad("get_container_stats", {"container_id": "../images/x"}, "invalid_input", "container_id"),
     "id of dots": Bad("get_container_info", {"container_id": ".."}, "invalid_input", "container_id"),
     "id with an escape": Bad("get_container_info", {"container_id": "a%2fb"}, "invalid_input", "container_id"),
-    "id of 1,000 characters": Bad("get_container_logs", {"container_id": "a" * 1000}, "invalid_input", "128"),
+    "id of 1,000 characters": Bad("get_container_logs", {"container_id": "a" * 1000}, "invalid_input", "255"),
     "empty id": Bad("get_container_info", {"container_id": ""}, "invalid_input", "container_id"),
     "no id": Bad("get_container_info", {}, "invalid_input", "container_id: is required"),
     "id of a wrong type": Bad("get_container_info", {"container_id": 5}, "invalid_input", "container_id"),

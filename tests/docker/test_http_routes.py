@@ -73,7 +73,7 @@ WRONG = (
     ("GET", "/api/v1/containers/shop-web-1/logs?since=yesterday", "invalid_input", "since"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tial=5", "invalid_input", "tail"),
     ("GET", "/api/v1/containers/shop-web-1?verbose=true", "invalid_input", "verbose"),
-    ("GET", "/api/v1/containers/" + "a" * 1000, "invalid_input", "128"),
+    ("GET", "/api/v1/containers/" + "a" * 1000, "invalid_input", "255"),
     ("GET", "/api/v1/containers/%2e%2e", "invalid_input", "container_id"),
     ("GET", "/api/v1/containers/%2e%2e/stats", "invalid_input", "container_id"),
     ("GET", "/api/v1/containers?stauts=exited", "invalid_input", "status"),

@@ -152,6 +152,11 @@ def test_no_text_as_an_id_leads_to_another_path(text: str) -> None:
     assert not set(text.partition("?")[0]) & set("/%;\\# ")
 
 
+def test_a_name_may_be_as_long_as_the_engine_takes_it_into_a_path() -> None:
+    assert is_valid_reference("n" * 255)
+    assert not is_valid_reference("n" * 256)
+
+
 @given(st.text(alphabet="ab/.%:@;?#\\ \r\n", max_size=20))
 def test_what_passes_as_a_reference_has_no_meaning_in_a_path(text: str) -> None:
     if is_valid_reference(text):
