@@ -121,8 +121,9 @@ class DockerHost:
         return self._session.last_contact_ok is True
 
     def endpoints_up(self) -> dict[str, bool]:
-        """Return for list, inspect, stats, logs and events whether the last contact was answered."""
-        return self._session.breakers.up()
+        """Return for list, inspect, stats, logs and events whether it answers: none does of an engine out of reach."""
+        is_up = self.is_up()
+        return {name: is_up and answers for name, answers in self._session.breakers.up().items()}
 
     def requests(self) -> RequestCounts:
         """Return what watching has cost the engine so far."""

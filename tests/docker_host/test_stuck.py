@@ -10,6 +10,7 @@ import pytest
 from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, Wants
 from bcon_exporter.docker_host.stuck import StuckContainers
+from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.masking import Sealer
 from tests.docker_host.fake_engine import FakeEngine, answer, read_requests
@@ -85,6 +86,16 @@ def test_one_inspect_that_hangs_alone_does_not_count_as_the_endpoint_down(tmp_pa
             assert found[BAD].unread["inspect"]
         assert talker.asked_the_stuck() == 1
         assert host.endpoints_up()["inspect"]
+
+
+def test_no_endpoint_of_an_engine_out_of_reach_answers(tmp_path: Path) -> None:
+    with FakeEngine(tmp_path / "s", Engine("/nothing").talk) as engine:
+        host = open_host(engine.url)
+        scan(host)
+        assert all(host.endpoints_up().values())
+    with pytest.raises(BconError):
+        scan(host)
+    assert not any(host.endpoints_up().values())
 
 
 @pytest.mark.parametrize(("times", "seconds"), [(1, 5.0), (2, 15.0), (3, 60.0), (9, 60.0)])
