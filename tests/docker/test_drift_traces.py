@@ -66,6 +66,7 @@ def test_a_drift_run_connects_to_the_engine_alone_and_writes_no_file(engine: Tes
     trace = tmp_path / "trace"
     command = [strace, "-f", "--seccomp-bpf", "-qq", "-s", "512", "-e", f"trace={','.join(CALLS)}", "-o", str(trace)]
     drift = [sys.executable, "-m", "bcon_exporter", "drift", "compose.yaml", "--docker.host", engine.host]
+    drift += ["--state.path", str(tmp_path / "no-daemon.db")]
     environ = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}
     environ["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run([*command, *drift], cwd=home, env=environ, capture_output=True, timeout=120, check=False)
