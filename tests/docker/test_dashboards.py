@@ -176,6 +176,10 @@ def test_every_query_and_variable_has_an_answer_and_what_is_not_seen_is_not_call
             wait_for(
                 lambda: last(asked.panel(OVERVIEW, "Hosts")) == {"seen": 2, "not seen": 0}, "both hosts to be seen"
             )
+            wait_for(
+                lambda: names(asked.panel(OVERVIEW, "CPU of the exporters"), "instance") == {HERE, THERE},
+                "two scrapes of both, for a rate",
+            )
             everything_is_told(asked)
 
             engine.pause()
