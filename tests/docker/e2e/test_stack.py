@@ -206,8 +206,8 @@ def test_all_tools_answer_in_the_container(shop: Site) -> None:
         assert "result" in json.loads(answer), (name, answer)
 
 
-def test_all_tools_answer_over_http_within_128_mib(shop: Site) -> None:
-    shop.engine.docker("update", "--memory=128m", "--memory-swap=128m", "bcon-exporter-1")
+def test_all_tools_answer_over_http_within_160_mib(shop: Site) -> None:
+    shop.engine.docker("update", "--memory=160m", "--memory-swap=160m", "bcon-exporter-1")
     try:
         for name, payload in payloads(shop):
             answer = shop.ask(f"/api/v1/tools/{name}", payload)
