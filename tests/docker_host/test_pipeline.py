@@ -33,10 +33,13 @@ def fetch_all(url: str, targets: list[str], batch: Batch) -> list[Outcome]:
     return [outcomes[index] for index in range(len(targets))]
 
 
-def echo(connection: socket.socket) -> None:
-    """Answer each request with its own target."""
+def echo(connection: socket.socket, stuck: tuple[FakeEngine, str] | None = None) -> None:
+    """Answer each request with its own target; none from the one on that the engine is stuck at."""
     while requests := read_requests(connection):
         for target in requests:
+            if stuck is not None and target == stuck[1]:
+                stuck[0].stopped.wait(10)
+                return
             connection.sendall(answer(target.encode()))
 
 
@@ -56,19 +59,11 @@ def test_what_is_done_soon_takes_one_connection(tmp_path: Path) -> None:
 
 
 def test_a_stuck_request_holds_up_others_only_until_patience_ends(tmp_path: Path) -> None:
-    def stuck_at_first(connection: socket.socket) -> None:
-        while requests := read_requests(connection):
-            for target in requests:
-                if target == TARGETS[0]:
-                    engine.stopped.wait(10)
-                    return
-                connection.sendall(answer(target.encode()))
-
     def take(index: int, _outcome: Outcome, _seconds: float) -> None:
         answered_after[index] = monotonic() - began
 
     answered_after: dict[int, float] = {}
-    with FakeEngine(tmp_path / "s", stuck_at_first) as engine:
+    with FakeEngine(tmp_path / "s", lambda connection: echo(connection, (engine, TARGETS[0]))) as engine:
         began = monotonic()
         batch = Batch("testing", 20, 5, connections=2, patience_seconds=0.1, depth=4)
         fetch(Dialer(Endpoint(engine.url)), TARGETS, batch, take)
@@ -114,15 +109,7 @@ def test_an_engine_that_trickles_a_byte_at_a_time_is_left_in_time(tmp_path: Path
 
 
 def test_one_stuck_request_does_not_cost_the_others(tmp_path: Path) -> None:
-    def stuck_at_seven(connection: socket.socket) -> None:
-        while requests := read_requests(connection):
-            for target in requests:
-                if target == TARGETS[7]:
-                    engine.stopped.wait(10)
-                    return
-                connection.sendall(answer(target.encode()))
-
-    with FakeEngine(tmp_path / "s", stuck_at_seven) as engine:
+    with FakeEngine(tmp_path / "s", lambda connection: echo(connection, (engine, TARGETS[7]))) as engine:
         outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 0.5, connections=2, depth=4))
     failed = [index for index, outcome in enumerate(outcomes) if isinstance(outcome, BconError)]
     assert failed == [7]
