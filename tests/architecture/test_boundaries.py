@@ -7,15 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.architecture.sources import PACKAGE, ROOT, dotted, find_modules, parse, show
 
 CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "datetime.datetime.now",
     "time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns",
 }  # fmt: skip
-VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "process", "common", "misc"}
 BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request) and the rule
     "bcon_exporter/schedule",
     "bcon_exporter/docker_host/events.py",  # threads of their own are jobs too: nobody is above them
@@ -30,7 +27,6 @@ BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request)
     "bcon_exporter/diagnosis/engine.py",
     "bcon_exporter/drift/engine.py",
 )
-LINES_AT_MOST = 320
 
 
 def find_uses(names: set[str]) -> set[str]:
@@ -101,9 +97,3 @@ def test_only_the_three_boundaries_swallow_every_exception() -> None:
         if isinstance(node, ast.ExceptHandler) and catches_everything(node) and not is_in(show(path), BOUNDARIES)
     ]
     assert elsewhere == []
-
-
-@pytest.mark.parametrize("path", find_modules(PACKAGE), ids=show)
-def test_a_module_is_short_and_named_for_what_it_holds(path: Path) -> None:
-    assert path.stem not in VAGUE_NAMES
-    assert len(path.read_text().splitlines()) <= LINES_AT_MOST

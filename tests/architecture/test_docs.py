@@ -26,7 +26,6 @@ PROMISED = {
     "docs/configuration.md": [f"--{name}" for name in list_settings()],
     "docs/api.md": [*(code.value for code in ErrorCode), *(tool.name for tool in TOOLS)],
 }
-STOPS = 10
 CONFIGURATION = ROOT / "docs" / "configuration.md"
 
 
@@ -64,8 +63,7 @@ def test_the_metrics_document_lists_every_reason_of_an_unreadable_project() -> N
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == [each.value for each in ProjectProblem]
 
 
-def test_the_tour_has_ten_stops_and_each_leads_to_a_file() -> None:
+def test_every_stop_of_the_tour_leads_to_a_file() -> None:
     tour = (ROOT / "docs" / "tour.md").read_text()
-    assert len(re.findall(r"^## \d+\. ", tour, re.MULTILINE)) == STOPS
     paths = re.findall(r"`(bcon_exporter/[\w/.]+)`", tour)
     assert [path for path in paths if not (ROOT / path).exists()] == []

@@ -1,4 +1,4 @@
-"""Every symptom and every drift type has one rule, one rule file, one test file and one section in the docs."""
+"""Every symptom and every drift type has one rule and one section in the docs."""
 
 import pytest
 
@@ -22,21 +22,10 @@ def test_every_drift_type_has_exactly_one_rule() -> None:
 
 
 @pytest.mark.parametrize(("package", "kind"), RULES)
-def test_rule_file_and_section_exist(package: str, kind: str) -> None:
+def test_every_symptom_and_drift_type_has_its_section(package: str, kind: str) -> None:
     headings = {line.strip("#` ") for line in (ROOT / DOCS[package]).read_text().splitlines() if line.startswith("#")}
 
-    assert (ROOT / f"bcon_exporter/{package}/rules/{kind}.py").is_file()
     assert kind in headings
-
-
-@pytest.mark.parametrize("kind", list(SymptomType))
-def test_every_symptom_has_its_test_file(kind: str) -> None:
-    assert (ROOT / f"tests/diagnosis/rules/test_{kind}.py").is_file()
-
-
-@pytest.mark.parametrize("kind", list(DriftType))
-def test_every_drift_type_is_tested(kind: str) -> None:
-    assert any(kind.upper() in path.read_text() for path in (ROOT / "tests/drift").rglob("test_*.py"))
 
 
 @pytest.mark.parametrize("rule", SYMPTOM_RULES, ids=lambda rule: rule.type)

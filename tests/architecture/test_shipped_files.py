@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
 LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock", "deploy/requirements-build.lock")
-DECISION_LINES_AT_MOST = 40
-DECISIONS = [path for path in find_files(".md") if path.parent.name == "decisions" and path.name[0].isdigit()]
 
 
 class _AnyTag(yaml.SafeLoader):
@@ -73,13 +71,6 @@ def test_every_declared_dependency_is_locked() -> None:
         names = {re.split(r"[<>=!~\[; ]", each)[0].lower().replace("_", "-") for each in requirements}
         locked = set(re.findall(r"^([a-z0-9.-]+)==", (ROOT / lock).read_text(), re.MULTILINE))
         assert names <= locked, f"{lock}: run make lock"
-
-
-@pytest.mark.parametrize("path", DECISIONS, ids=show)
-def test_a_decision_is_short_and_says_why(path: Path) -> None:
-    text = path.read_text()
-    assert len(text.splitlines()) <= DECISION_LINES_AT_MOST
-    assert re.search(r"^## (Context|Why)", text, re.MULTILINE)
 
 
 def test_make_help_lists_every_target() -> None:

@@ -3,13 +3,12 @@
 import asyncio
 import ipaddress
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.body import BodyRefusedError, buffer_body
-from bcon_exporter.outputs.http.plain_request import read_plain_scrape
-from bcon_exporter.outputs.http.replies import Receive, Reply, Scope, Send, http_error, send_error
+from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.outputs.http.users import Users, parse_basic
 
@@ -92,7 +91,6 @@ class Gate:
     Args:
         door: Returns what this listener lets in by the settings in force.
         users: Returns the users in force; None when there are none.
-        scrape: Answers a plain scrape without waiting for anything; None where none is to be answered so.
     """
 
     def __init__(
@@ -100,10 +98,8 @@ class Gate:
         app: App,
         door: Callable[[], Door],
         users: Callable[[], Users | None],
-        scrape: Callable[[Mapping[str, str]], Reply] | None = None,
     ) -> None:
         self._app = app
-        self._scrape = scrape
         self._door = door
         self._users = users
         self._checks = RequestThreads(limit=64)
@@ -126,22 +122,6 @@ class Gate:
         except Exception as error:  # noqa: BLE001 -- the request boundary: the client gets an envelope, the log the rest
             _log.exception("a request to %s failed because of a defect", scope["path"][:200], exc_info=error)
             await guarded.send_error_once(http_error(500, "the request failed because of a defect; see the log"))
-
-    def answer_at_once(self, data: bytes) -> Reply | None:
-        """Answer the bytes of a plain scrape that is surely let in; None leaves the request to the long way."""
-        headers = read_plain_scrape(data) if self._scrape is not None else None
-        if self._scrape is None or headers is None or not self._door().knows_host(headers["host"]):
-            return None
-        users = self._users()
-        if users:
-            credentials = parse_basic(headers.get("authorization", ""))
-            if credentials is None or not users.remembers(credentials):
-                return None
-        try:
-            body, given = self._scrape(headers)
-        except Exception:  # noqa: BLE001 -- the request boundary: the long way meets it again, and tells
-            return None
-        return Reply(body, (*given, *_SECURITY_HEADERS))
 
     async def _admit(self, scope: Scope) -> Scope:
         """Return the scope for the site, or refuse."""

@@ -6,7 +6,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bcon_exporter.outputs.http.gate import Gate
 from bcon_exporter.outputs.http.served_tls import ServedTls
 
 HEADER_SECONDS = 5.0
@@ -41,9 +40,6 @@ class BoundedProtocol(H11Protocol):
         if self._is_outdated():
             self.transport.close()
             return
-        if self._is_between_requests() and self._answer_at_once(data):
-            self._stop_waiting()
-            return
         super().data_received(data)
         if self.conn.their_state is h11.IDLE:
             self._await_headers()
@@ -56,26 +52,6 @@ class BoundedProtocol(H11Protocol):
         return isinstance(served, ServedTls) and (
             self.transport.get_extra_info("ssl_object").context is not served.in_force
         )
-
-    def _is_between_requests(self) -> bool:
-        """Whether nothing has come of the next request, and all of the last answer is sent."""
-        idle = self.conn.their_state is h11.IDLE and self.conn.our_state is h11.IDLE
-        return idle and not self.conn.trailing_data[0] and not self.flow.write_paused
-
-    def _answer_at_once(self, data: bytes) -> bool:
-        """Answer a plain scrape without the parser, a task and a turn of the loop.
-
-        Each of these gives the interpreter up, and a scan may take it: half of a scrape's time was spent so.
-        """
-        gate = self.config.app
-        reply = gate.answer_at_once(data) if isinstance(gate, Gate) else None
-        if reply is None:
-            return False
-        headers = (*self.server_state.default_headers, *reply.headers)
-        head = b"".join(b"%b: %b\r\n" % header for header in headers)
-        self.transport.write(b"HTTP/1.1 200 OK\r\n%b\r\n%b" % (head, reply.body))
-        self.on_response_complete()
-        return True
 
     def pause_writing(self) -> None:
         """Give a client that does not read what is sent some time."""

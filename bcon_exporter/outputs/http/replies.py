@@ -1,7 +1,7 @@
 """Answers outside the API framework, and the HTTP status of every error code."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -55,23 +55,11 @@ def extra_headers(status: int) -> list[tuple[bytes, bytes]]:
     return []
 
 
-class Reply(NamedTuple):
-    """A whole answer with status 200."""
-
-    body: bytes
-    headers: tuple[tuple[bytes, bytes], ...]
-
-
-def base_headers(body: bytes, content_type: bytes) -> tuple[tuple[bytes, bytes], ...]:
-    """Return the headers that every answer has."""
-    return (b"content-type", content_type), (b"content-length", str(len(body)).encode())
-
-
 async def send_reply(
     send: Send, status: int, body: bytes, content_type: bytes, headers: Iterable[tuple[bytes, bytes]] = ()
 ) -> None:
     """Send a whole answer."""
-    all_headers = [*base_headers(body, content_type), *headers]
+    all_headers = [(b"content-type", content_type), (b"content-length", str(len(body)).encode()), *headers]
     await send({"type": "http.response.start", "status": status, "headers": all_headers})
     await send({"type": "http.response.body", "body": body})
 

@@ -1,14 +1,11 @@
 """Serves /metrics straight from the rendered bytes, without a framework in between."""
 
-from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from bcon_exporter.outputs.http.replies import (
     Receive,
-    Reply,
     Scope,
     Send,
-    base_headers,
     http_error,
     send_error,
     send_reply,
@@ -40,13 +37,6 @@ class ScrapeApp:
             names=frozenset(query.get("name[]", ())),
         )
         await send_reply(send, 200, scrape.body, scrape.content_type.encode(), _further_headers(scrape))
-
-    def answer_at_once(self, headers: Mapping[str, str]) -> Reply:
-        """Return the answer to a plain scrape, by lower-case names of its headers."""
-        scrape = self._exposition.answer(
-            choose_format(headers.get("accept", "")), compress=accepts_gzip(headers.get("accept-encoding", ""))
-        )
-        return Reply(scrape.body, (*base_headers(scrape.body, scrape.content_type.encode()), *_further_headers(scrape)))
 
 
 def _further_headers(scrape: Scrape) -> list[tuple[bytes, bytes]]:

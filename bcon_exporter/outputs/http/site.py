@@ -20,7 +20,6 @@ class Site:
 
     plain: dict[str, App]
     api: App
-    scrape: ScrapeApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request that the gate has admitted."""
@@ -34,7 +33,7 @@ class Site:
 
     def behind(self, door: Callable[[], Door], users: Callable[[], Users | None]) -> Gate:
         """Return the application of one listener; `door` tells what it lets in now."""
-        return Gate(self, door, users, self.scrape.answer_at_once)
+        return Gate(self, door, users)
 
 
 class ApiOnDemand:
@@ -66,11 +65,10 @@ def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: 
     """Return the site; `is_alive` tells whether the scheduler still runs."""
     threads = RequestThreads()
     pages = Pages(context, is_alive, lambda: exposition.has_rendered("diagnose"), threads)
-    scrape = ScrapeApp(exposition)
     plain: dict[str, App] = {
         "/": pages.landing,
-        "/metrics": scrape,
+        "/metrics": ScrapeApp(exposition),
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    return Site(plain, ApiOnDemand(context, threads), scrape)
+    return Site(plain, ApiOnDemand(context, threads))
