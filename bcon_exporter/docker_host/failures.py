@@ -21,8 +21,7 @@ from bcon_exporter.errors import (
     InvalidInputError,
     PermissionDeniedError,
 )
-from bcon_exporter.model.cleaning import clean_text
-from bcon_exporter.model.masking import mask_text
+from bcon_exporter.model.masking import safe_text
 
 if TYPE_CHECKING:
     from bcon_exporter.docker_host.foreign import Kind
@@ -203,9 +202,9 @@ def engine_message(body: bytes) -> str:
     try:
         content = json.loads(body[:65536])
     except (ValueError, RecursionError):
-        content = body[:300].decode(errors="replace")
+        content = body[:65536].decode(errors="replace")
     message = content.get("message") if isinstance(content, dict) else content
-    return clean_text(mask_text(clean_text(str(message or "no reason given"))), max_chars=300)
+    return safe_text(str(message or "no reason given"), max_chars=300)
 
 
 def timeout_error(endpoint: Endpoint, doing: str) -> DeadlineExceededError:

@@ -13,10 +13,10 @@ from bcon_exporter.docker_host.parse_event import parse_event
 from bcon_exporter.docker_host.parse_health import health_from_status, parse_health
 from bcon_exporter.docker_host.parse_placement import parse_mounts, parse_networks, parse_ports, parse_wiring
 from bcon_exporter.docker_host.raw import from_epoch, get_bool, get_int, get_list, get_object, get_text, parse_time
-from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
+from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.env_secrets import find_env_secrets
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, ContainerState, Limits
-from bcon_exporter.model.masking import mask_pair, safe_text
+from bcon_exporter.model.masking import safe_pair, safe_text
 
 __all__ = [
     "Placement",
@@ -191,7 +191,7 @@ def parse_labels(raw: dict[str, Any]) -> dict[str, str]:
     labels: dict[str, str] = {}
     for key, value in raw.items():
         if type(key) is str and type(value) is str:
-            labels[clean_name(key)] = clip_text(mask_pair(key, strip_controls(value)), 4096)
+            labels[clean_name(key)] = safe_pair(key, value)
             if len(labels) >= MAX_LABELS:
                 break
     return labels

@@ -4,9 +4,9 @@ import re
 from typing import Any
 
 from bcon_exporter.docker_host.raw import get_int, get_list, get_object, get_text
-from bcon_exporter.model.cleaning import clean_name, clip_text, strip_controls
+from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
-from bcon_exporter.model.masking import mask_pair, safe_text
+from bcon_exporter.model.masking import safe_pair, safe_text
 
 _LIMITS = (
     ("mem_limit", "MemoryLimit"),
@@ -74,7 +74,7 @@ def _positive(raw: dict[str, Any], key: str) -> int | None:
 
 def _labels(raw: dict[str, Any]) -> dict[str, str]:
     return {
-        clean_name(key): clip_text(mask_pair(key, strip_controls(value)), 4096)
+        clean_name(key): safe_pair(key, value)
         for key, value in get_object(raw, "Labels").items()
         if type(key) is str and type(value) is str
     }

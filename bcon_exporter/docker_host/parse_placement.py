@@ -5,7 +5,7 @@ from typing import Any
 from bcon_exporter.docker_host.raw import get_bool, get_int, get_list, get_object, get_text
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.facts import Mount, NetworkAttachment
-from bcon_exporter.model.masking import safe_text
+from bcon_exporter.model.masking import safe_name, safe_text
 from bcon_exporter.model.wiring import Wiring
 
 MAX_ITEMS = 1024
@@ -66,7 +66,7 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
     found = []
     for name, settings in sorted(raw.items())[:MAX_ITEMS]:
         attached = settings if type(settings) is dict else {}
-        aliases = [safe_text(clean_name(alias)) for alias in get_list(attached, "Aliases") if type(alias) is str]
+        aliases = [safe_name(alias) for alias in get_list(attached, "Aliases") if type(alias) is str]
         fixed = get_object(attached, "IPAMConfig")  # all that a stopped container still says
         address = (
             get_text(attached, "IPAddress")
@@ -76,7 +76,7 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
         )
         found.append(
             NetworkAttachment(
-                name=safe_text(clean_name(name)),
+                name=safe_name(name),
                 aliases=tuple(aliases),
                 ip_address=clean_name(address) if address else None,
             )
@@ -112,7 +112,7 @@ def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
     published: dict[str, list[str]] = {}
     _add_inspected(published, get_object(host, "PortBindings"))
     return Wiring(
-        network_mode=safe_text(clean_name(get_text(host, "NetworkMode") or "")),
+        network_mode=safe_name(get_text(host, "NetworkMode") or ""),
         published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
         extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False)),
         # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it
@@ -124,6 +124,6 @@ def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
 
 def _pairs(items: list[Any], *, last: bool) -> list[tuple[str, str]]:
     """Return "a:b" entries as pairs, split at the first or the last colon; others are left out."""
-    texts = [safe_text(clean_name(item)) for item in items[:MAX_ITEMS] if type(item) is str]
+    texts = [safe_name(item) for item in items[:MAX_ITEMS] if type(item) is str]
     parted = [text.rpartition(":") if last else text.partition(":") for text in texts]
     return [(before, after) for before, colon, after in parted if before and colon and after]

@@ -13,7 +13,7 @@ from typing import Any
 
 import re2
 
-from bcon_exporter.model.cleaning import clip_text, strip_controls
+from bcon_exporter.model.cleaning import MAX_NAME_CHARS, MAX_SHOWN_CHARS, clean_line, clip_text, strip_controls
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.secret_keys import is_secret_key, key_strength
 from bcon_exporter.model.secret_pairs import HEAD, mask_pairs
@@ -21,7 +21,17 @@ from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
 from bcon_exporter.model.secret_phrases import PHRASES
 from bcon_exporter.model.secret_shapes import MASK, MOST_MATCHES, SHAPES, Replace, looks_random, make_trigger
 
-__all__ = ["MASK", "Sealer", "is_secret_key", "mask_lines", "mask_pair", "mask_text", "safe_text"]
+__all__ = [
+    "MASK",
+    "Sealer",
+    "is_secret_key",
+    "mask_lines",
+    "mask_pair",
+    "mask_text",
+    "safe_name",
+    "safe_pair",
+    "safe_text",
+]
 
 
 def _searcher(pattern: str) -> Any:
@@ -114,9 +124,22 @@ def mask_pair(key: str, value: str) -> str:
     return mask_text(value)
 
 
-def safe_text(raw: str, *, max_chars: int = 4096) -> str:
-    """Clean, mask and clip text from outside, in the one order that leaks nothing."""
+def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS) -> str:
+    """Cut, clean, mask and clip text from outside, in the one order that leaks nothing.
+
+    `strip_controls` cuts at 256 KiB where no half of a secret is left; what is shown is clipped after masking.
+    """
     return clip_text(mask_text(strip_controls(raw)), max_chars)
+
+
+def safe_name(raw: str) -> str:
+    """Do the same with a name: one line of at most `MAX_NAME_CHARS`."""
+    return clip_text(mask_text(clean_line(raw)), MAX_NAME_CHARS)
+
+
+def safe_pair(key: str, raw: str) -> str:
+    """Do the same with what stands under a name: a label, an option."""
+    return clip_text(mask_pair(clean_line(key), strip_controls(raw)), MAX_SHOWN_CHARS)
 
 
 class Sealer:
@@ -148,7 +171,6 @@ def _shown(path: str, raw: str) -> str:
     root, _, key = path.partition(".")
     if root == "environment":
         return ""
-    clean = strip_controls(raw)
     if root == "logging":
         key = key.removeprefix("options.")
-    return clip_text(mask_pair(key, clean) if root in _NAMED_BY_USERS else mask_text(clean), 4096)
+    return safe_pair(key, raw) if root in _NAMED_BY_USERS else safe_text(raw)

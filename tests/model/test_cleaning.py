@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.model.cleaning import ELLIPSIS, clean_name, clean_text, clip_text, strip_controls
+from bcon_exporter.model.cleaning import ELLIPSIS, MAX_INPUT_CHARS, clean_name, clean_text, clip_text, strip_controls
 
 WILD = st.text(st.characters(codec=None, exclude_categories=()), max_size=80) | st.lists(
     st.sampled_from(
@@ -78,3 +78,40 @@ def test_clips_only_above_the_limit(length: int, clipped: bool) -> None:
     text = clip_text("x" * length, 10)
     assert len(text) <= 10
     assert text.endswith(ELLIPSIS) is clipped
+
+
+@pytest.mark.parametrize(
+    "raw",
+    ["\x90a\x9d\x90b\x07after", "\x1bPa\x1b]\x1bPb\x07after"],
+    ids=["8-bit", "7-bit"],
+)
+def test_a_string_that_another_introducer_breaks_off_has_no_end(raw: str) -> None:
+    assert strip_controls(raw) == "aafter"
+
+
+def test_8_bit_controls_are_removed_like_their_7_bit_forms() -> None:
+    assert strip_controls("\x9b31mred\x9b0m \x9d0;title\x9c\x90unended") == "red unended"
+
+
+def test_what_stands_beyond_256_kib_is_dropped_with_the_line_that_touches_the_cut() -> None:
+    lines = "one line\n" * 40_000
+    text = strip_controls(lines)
+    assert len(text) <= MAX_INPUT_CHARS
+    assert text.endswith(f"one line\n{ELLIPSIS}")
+
+
+def test_of_a_single_long_line_the_word_that_touches_the_cut_is_dropped() -> None:
+    text = strip_controls("word " * 52_428 + "password=hunter2-and-more")  # the cut falls after "pas"
+    assert text.endswith(f"word {ELLIPSIS}")
+
+
+def test_nothing_is_left_of_a_single_word_that_is_too_long() -> None:
+    assert strip_controls("x" * (MAX_INPUT_CHARS + 1)) == ELLIPSIS
+    assert len(strip_controls("x" * MAX_INPUT_CHARS)) == MAX_INPUT_CHARS
+
+
+@pytest.mark.parametrize("unit", ["\x00", "\U000e0041 ", "\r\n", "a\x00\n", "\x1b", "e\u0301 "])
+def test_long_text_is_cleaned_once_for_all(unit: str) -> None:
+    once = strip_controls(unit * MAX_INPUT_CHARS)
+    assert len(once) <= MAX_INPUT_CHARS
+    assert strip_controls(once) == once

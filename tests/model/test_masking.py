@@ -7,7 +7,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bcon_exporter.model.masking import MASK, Sealer, is_secret_key, mask_lines, mask_pair, mask_text, safe_text
+from bcon_exporter.model.cleaning import MAX_INPUT_CHARS
+from bcon_exporter.model.masking import (
+    MASK,
+    Sealer,
+    is_secret_key,
+    mask_lines,
+    mask_pair,
+    mask_text,
+    safe_name,
+    safe_pair,
+    safe_text,
+)
 from tests.model.secrets_corpus import (
     ALNUM,
     B64,
@@ -325,3 +336,18 @@ def test_a_secret_that_stands_a_word_or_two_after_its_name_is_masked(text: str, 
 )
 def test_what_only_stands_near_such_a_name_is_kept(text: str) -> None:
     assert mask_text(text) == text
+
+
+def test_a_secret_at_the_end_of_a_name_is_masked_before_it_is_cut() -> None:
+    secret = make(ALNUM, 30)
+    assert secret[:6] not in safe_name("x" * 235 + " password=" + secret)
+
+
+def test_a_secret_at_the_cut_of_a_huge_text_is_gone() -> None:
+    secret = make(ALNUM, 30)
+    text = "x " * (MAX_INPUT_CHARS // 2 - 10) + secret + " and more"
+    assert secret[:3] not in safe_text(text, max_chars=MAX_INPUT_CHARS)
+
+
+def test_a_name_that_is_no_utf8_still_tells_what_its_value_is() -> None:
+    assert safe_pair("\ud800_password", "short") == MASK
