@@ -22,7 +22,7 @@ from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
 from bcon_exporter.right_of_way import AnsweringSelector
-from bcon_exporter.schedule import Intervals, Scheduler
+from bcon_exporter.schedule import Intervals, Scheduler, Watchdog, watchdog_seconds
 from bcon_exporter.settings import Address, Settings
 from bcon_exporter.start_signals import let_reload_through
 from bcon_exporter.store import ScanName
@@ -63,7 +63,8 @@ class Daemon:
         self._collected_at = clock.monotonic()
         self._access = WebAccess(settings.web.config.file)
         self._push_access = load_http_access(settings.alertmanager.config.file)
-        self._scheduler = Scheduler(context, _intervals(settings), self._on_finished)
+        self._watchdog = Watchdog(lambda: watchdog_seconds(self._interval_of("diagnose")))
+        self._scheduler = Scheduler(context, _intervals(settings), self._on_finished, on_turn=self._watchdog.turn)
         self._own = OwnState(
             lambda: self._context,
             self._interval_of,
@@ -96,6 +97,7 @@ class Daemon:
                 runner.run(self._serve())
         finally:
             self._scheduler.stop()
+            self._watchdog.stop()
             self._alerts.stop()
             self._context.host.close()
             self._context.history.close()
@@ -171,7 +173,7 @@ class Daemon:
         _log.info("settings reloaded")
 
     def _make_listeners(self) -> list[Listener]:
-        site = make_site(lambda: self._context, self._exposition, self._scheduler.is_alive)
+        site = make_site(lambda: self._context, self._exposition, self._scheduler.find_hang)
         listeners: list[Listener] = []
         try:
             for setting, address in self._addresses().items():

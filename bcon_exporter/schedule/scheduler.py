@@ -1,6 +1,7 @@
 """Runs the two scans on time, one of each at once, and says when it no longer does."""
 
 import logging
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -24,6 +25,8 @@ _log = logging.getLogger(__name__)
 logging.getLogger("apscheduler").setLevel(logging.ERROR)  # its word on late and skipped runs is our counter
 
 DEAD_AFTER_INTERVALS = 3
+HUNG_AFTER_SECONDS = 30.0
+"""A scan is not taken for hanging before: with an interval of a second, three of them may pass on a busy machine."""
 _LOOK_AROUND = "look-around"
 _LOOK_AROUND_SECONDS = 1.0
 
@@ -54,6 +57,7 @@ class Scheduler:
         context: What the scans work with; replaced on reload.
         on_finished: Called in the scan's thread after each run, good or failed, with the store up to date.
         jobs: The scans by name; tests bring their own.
+        on_turn: Called in the scheduler's own thread at each of its turns, which come every second.
     """
 
     def __init__(
@@ -62,13 +66,17 @@ class Scheduler:
         intervals: Intervals,
         on_finished: Callable[[ScanName], None],
         jobs: dict[ScanName, Job] | None = None,
+        on_turn: Callable[[], None] = lambda: None,
     ) -> None:
         self._context = context
         self._intervals = intervals
         self._on_finished = on_finished
         self._jobs = jobs or {"diagnose": DiagnoseJob(), "drift": DriftJob()}
         self._time = SteadyTime(context.monotonic)
+        self._on_turn = on_turn
+        self._turning: threading.Thread | None = None
         self._ticked = {name: context.monotonic() for name in SCAN_NAMES}
+        self._running_since: dict[str, float | None] = dict.fromkeys(SCAN_NAMES)
         self._due: dict[str, datetime | None] = dict.fromkeys(SCAN_NAMES)
         self._first_diagnosis_done = False
         self._watch = DriftWatch()
@@ -108,13 +116,25 @@ class Scheduler:
         """The intervals in force."""
         return self._intervals
 
-    def is_alive(self) -> bool:
-        """Tell whether every scan came up for its turn within the last three intervals.
+    def find_hang(self) -> str | None:
+        """Return which scan hangs or is no longer started, in one sentence; None when all is well.
 
-        A hung engine does not make it False: the turn comes, finds the scan before still running, and is counted.
+        A hung engine is none: each scan ends at its deadline, failed or partial.
         """
         now = self._context.monotonic()
-        return all(now - self._ticked[name] <= DEAD_AFTER_INTERVALS * self._intervals.of(name) for name in SCAN_NAMES)
+        for name in SCAN_NAMES:
+            since = self._running_since[name]
+            if since is not None and now - since > max(self._patience(name), HUNG_AFTER_SECONDS):
+                return f"the {name} scan hangs: it has run for {now - since:.0f} s; restart bcon-exporter"
+        is_dead = self._turning is not None and not self._turning.is_alive()
+        for name in SCAN_NAMES:
+            seconds = now - self._ticked[name]
+            if seconds > max(self._patience(name), 0.0 if is_dead else HUNG_AFTER_SECONDS):
+                return f"the {name} scan has not been started for {seconds:.0f} s; restart bcon-exporter"
+        return None
+
+    def _patience(self, name: ScanName) -> float:
+        return DEAD_AFTER_INTERVALS * self._intervals.of(name)
 
     def _look_around(self) -> None:
         """Start the drift scan before its time when something has happened that it would see."""
@@ -126,6 +146,8 @@ class Scheduler:
             self._start_drift_now()
 
     def _on_due(self, event: JobSubmissionEvent) -> None:
+        self._turning = threading.current_thread()
+        self._on_turn()
         if event.job_id == _LOOK_AROUND:
             return
         name: ScanName = event.job_id
@@ -144,6 +166,7 @@ class Scheduler:
         changes, before = context.host.changes(), context.store.drift
         failure = context.store.status(name).error
         self._looking = self._looking or name == "drift"
+        self._running_since[name] = started
         try:
             self._jobs[name].run(context)
             if failure is not None:
@@ -176,6 +199,7 @@ class Scheduler:
         except Exception:  # noqa: BLE001 -- the job boundary: the faces keep what they had
             _log.exception("rendering after the %s scan failed because of a defect", name)
             context.errors.add(InternalError.code)
+        self._running_since[name] = None
         if name == "diagnose" and not self._first_diagnosis_done:
             self._first_diagnosis_done = True
             self._start_drift_now()

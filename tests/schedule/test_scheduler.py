@@ -10,7 +10,7 @@ import pytest
 
 from bcon_exporter.errors import DockerConnectionError, ErrorCode
 from bcon_exporter.schedule.scheduler import Intervals, Job, Scheduler
-from bcon_exporter.store import ScanName
+from bcon_exporter.store import SCAN_NAMES, ScanName
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import snapshot
@@ -142,7 +142,7 @@ def test_a_hanging_scan_is_not_started_twice_and_its_missed_turns_are_counted(ru
     wait_until(lambda: bench.context.store.status("diagnose").missed >= 3, "missed turns", timeout_seconds=5)
 
     assert job.runs == 1
-    assert bench.scheduler.is_alive()
+    assert bench.scheduler.find_hang() is None
     job.let_go.set()
 
 
@@ -158,15 +158,60 @@ def test_threads_of_scans_never_hold_the_process(running: list[Bench]) -> None:
     job.let_go.set()
 
 
-@pytest.mark.parametrize(("intervals_later", "alive"), [(2.9, True), (3.0, True), (3.1, False)])
-def test_is_dead_when_no_turn_came_for_three_intervals(intervals_later: float, alive: bool) -> None:
+@pytest.mark.parametrize(
+    ("interval", "seconds_later", "name"),
+    [(30, 89, None), (30, 90, None), (30, 91, "diagnose"), (1, 29, None), (1, 30, None), (1, 31, "diagnose")],
+)
+def test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_told(
+    interval: float, seconds_later: float, name: str | None
+) -> None:
     clock = Clock()
     jobs: dict[ScanName, Job] = {"diagnose": Steps(), "drift": Quiet()}
-    scheduler = Scheduler(make_context(monotonic=clock), Intervals(30, 30), lambda _: None, jobs)
+    scheduler = Scheduler(make_context(monotonic=clock), Intervals(interval, interval), lambda _: None, jobs)
 
-    clock.at += intervals_later * 30
+    clock.at += seconds_later
 
-    assert scheduler.is_alive() is alive
+    hang = scheduler.find_hang()
+    assert (hang is None) if name is None else (f"the {name} scan has not been started for" in str(hang))
+
+
+@pytest.mark.parametrize(("seconds_later", "hangs"), [(29, False), (30, False), (31, True)])
+@pytest.mark.parametrize("name", SCAN_NAMES)
+def test_a_scan_that_does_not_end_is_told_though_its_turns_come(
+    running: list[Bench], name: ScanName, seconds_later: float, hangs: bool
+) -> None:
+    clock, hanging = Clock(), Hanging()
+    jobs: dict[ScanName, Job] = {"diagnose": Steps(), "drift": Quiet(), name: hanging}
+    scheduler = Scheduler(make_context(monotonic=clock), FAST, lambda _: None, jobs)
+    running.append(Bench(make_context(), scheduler, []))
+    scheduler.start()
+    wait_until(lambda: hanging.runs, "the scan to hang")
+
+    clock.at += seconds_later
+
+    hang = scheduler.find_hang()
+    assert (f"the {name} scan hangs: it has run for 31 s" in hang if hang else None) is (True if hangs else None)
+    hanging.let_go.set()
+    wait_until(lambda: "hangs" not in str(scheduler.find_hang()), "the scan to end")
+
+
+def test_each_turn_of_the_scheduler_is_made_in_a_thread_that_no_scan_holds(running: list[Bench]) -> None:
+    threads: set[str] = set()
+    job = Hanging()
+    jobs: dict[ScanName, Job] = {"diagnose": job, "drift": Quiet()}
+
+    def on_turn() -> None:
+        threads.add(threading.current_thread().name)
+
+    scheduler = Scheduler(make_context(), FAST, lambda _: None, jobs, on_turn)
+    running.append(Bench(make_context(), scheduler, []))
+    scheduler.start()
+    wait_until(lambda: job.runs, "the scan to hang")
+    threads.clear()
+    wait_until(lambda: threads, "a further turn")
+
+    assert threads == {"APScheduler"}
+    job.let_go.set()
 
 
 def test_other_intervals_count_from_now_on(running: list[Bench]) -> None:

@@ -22,14 +22,17 @@ _AILING_MAX = 50
 _RANK: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
 
 
-def readiness(context: Context, *, is_rendered: bool) -> tuple[bool, str]:
+def readiness(context: Context, hang: str | None, *, is_rendered: bool) -> tuple[bool, str]:
     """Return whether reports can be relied on, and one sentence why or why not.
 
     Args:
         context: What is known.
+        hang: Which scan hangs; None for none.
         is_rendered: Whether /metrics shows a diagnosis too: who waits for this probe scrapes next.
     """
     status = context.store.status("diagnose")
+    if hang is not None:
+        return False, hang
     if not context.host.is_up():
         return False, status.error.message if status.error else "the engine has not answered yet"
     if context.store.diagnosis is None or not is_rendered:
@@ -41,7 +44,7 @@ class Pages:
     """ASGI applications of the landing page and the probes.
 
     Args:
-        is_alive: Tells whether the scheduler still runs.
+        find_hang: Says which scan hangs or is no longer started; None for none.
         is_rendered: Tells whether /metrics shows a diagnosis.
         threads: Render the landing page, so that no scrape waits for it.
     """
@@ -49,13 +52,13 @@ class Pages:
     def __init__(
         self,
         context: Callable[[], Context],
-        is_alive: Callable[[], bool],
+        find_hang: Callable[[], str | None],
         is_rendered: Callable[[], bool],
         threads: RequestThreads,
     ) -> None:
         self._context = context
         self._threads = threads
-        self._is_alive = is_alive
+        self._find_hang = find_hang
         self._is_rendered = is_rendered
         digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
         self._policy = f"default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'none'; base-uri 'none'"
@@ -70,15 +73,13 @@ class Pages:
         return environment.get_template("landing.html")
 
     async def healthy(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer 200 while scans are started on time; a hung engine does not change that."""
-        if self._is_alive():
-            await send_reply(send, 200, b"healthy\n", _TEXT)
-        else:
-            await send_reply(send, 503, b"scans are no longer started; restart bcon-exporter\n", _TEXT)
+        """Answer 200 while scans are started on time and end; a hung engine does not change that."""
+        hang = self._find_hang()
+        await send_reply(send, 200 if hang is None else 503, f"{hang or 'healthy'}\n".encode(), _TEXT)
 
     async def ready(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer 200 when there is a good scan and the engine is reached, else 503 with a hint."""
-        good, hint = readiness(self._context(), is_rendered=self._is_rendered())
+        good, hint = readiness(self._context(), self._find_hang(), is_rendered=self._is_rendered())
         shown = hint if good or not scope["bcon.bare"] else "not ready"
         await send_reply(send, 200 if good else 503, f"{shown}\n".encode(), _TEXT)
 
@@ -89,16 +90,16 @@ class Pages:
 
     def _render(self, *, bare: bool) -> str:
         context = self._context()
-        good, state = _state(context, is_rendered=self._is_rendered())
+        good, state = _state(context, self._find_hang(), is_rendered=self._is_rendered())
         facts = {} if bare else _latest_facts(context)
         return self._template.render(
             style=_STYLE, version=context.version, bare=bare, good=good, state=state, **_NOTHING | facts
         )
 
 
-def _state(context: Context, *, is_rendered: bool) -> tuple[bool, str]:
+def _state(context: Context, hang: str | None, *, is_rendered: bool) -> tuple[bool, str]:
     """Return whether all is as it should be, and one sentence for people."""
-    ready, hint = readiness(context, is_rendered=is_rendered)
+    ready, hint = readiness(context, hang, is_rendered=is_rendered)
     error = context.store.status("diagnose").error
     if ready and error is not None:
         return False, f"The engine answers, but the last scan failed: {error.message}"

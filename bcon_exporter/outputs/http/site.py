@@ -61,10 +61,10 @@ class ApiOnDemand:
         return create_api(self._context, self._threads)
 
 
-def make_site(context: Callable[[], Context], exposition: Exposition, is_alive: Callable[[], bool]) -> Site:
-    """Return the site; `is_alive` tells whether the scheduler still runs."""
+def make_site(context: Callable[[], Context], exposition: Exposition, find_hang: Callable[[], str | None]) -> Site:
+    """Return the site; `find_hang` says which scan hangs or is no longer started, None for none."""
     threads = RequestThreads()
-    pages = Pages(context, is_alive, lambda: exposition.has_rendered("diagnose"), threads)
+    pages = Pages(context, find_hang, lambda: exposition.has_rendered("diagnose"), threads)
     plain: dict[str, App] = {
         "/": pages.landing,
         "/metrics": ScrapeApp(exposition),

@@ -26,19 +26,19 @@ def users(**passwords: str) -> Users:
     return Users({name: bcrypt.hashpw(word.encode(), bcrypt.gensalt(4)).decode() for name, word in passwords.items()})
 
 
-def site_of(context: Context | None = None, *, alive: bool = True) -> Site:
+def site_of(context: Context | None = None, *, hang: str | None = None) -> Site:
     """A site over a context; over a replayed empty host when none is given."""
-    if context is None and alive:
+    if context is None and hang is None:
         return _empty_site()
-    return new_site(context or make_context(), alive=alive)
+    return new_site(context or make_context(), hang=hang)
 
 
-def new_site(context: Context, *, alive: bool = True) -> Site:
+def new_site(context: Context, *, hang: str | None = None) -> Site:
     """A site of one's own; what the store holds has been rendered."""
     exposition = make_exposition(context)
     exposition.publish("diagnose")
     exposition.publish("drift")
-    return make_site(lambda: context, exposition, lambda: alive)
+    return make_site(lambda: context, exposition, lambda: hang)
 
 
 @cache
