@@ -1,5 +1,6 @@
 """The composition root: settings → host, history, Compose, catalogue → context."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
@@ -15,10 +16,12 @@ from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
-from bcon_exporter.settings import Settings, current_environment, load_settings
+from bcon_exporter.settings import Settings, current_environment, find_doubts, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+
+_log = logging.getLogger(__name__)
 
 
 def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
@@ -87,6 +90,8 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     from bcon_exporter.daemon import Daemon  # commands do without the web server's weight
 
     set_up_logging(settings.log.level, settings.log.format)
+    for doubt in find_doubts(settings):
+        _log.warning("%s", doubt)
     return Daemon(settings, build_context(settings), refresh_context, reload_settings).run()
 
 

@@ -1,10 +1,8 @@
 """Every command: its arguments and what it asks of the tools."""
 
 from argparse import ArgumentParser
-from datetime import datetime
 from typing import Any
 
-from bcon_exporter import clock
 from bcon_exporter.cli.alerts_command import print_rules, show_alerts
 from bcon_exporter.cli.log_command import add_log_arguments, run_log_analysis
 from bcon_exporter.cli.own_commands import (
@@ -24,8 +22,6 @@ from bcon_exporter.cli.parsing import Command, Invocation
 from bcon_exporter.cli.work import run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.model.inputs import FILTER_KEYS
-from bcon_exporter.model.refusals import EXAMPLE_TIME
-from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
@@ -143,39 +139,25 @@ def _logs(call: Invocation) -> int:
     payload = _given(
         container_id=given.container,
         tail=given.tail,
-        since=_moment("--since", given.since),
-        until=_moment("--until", given.until),
+        since=given.since,
+        until=given.until,
         timestamps=not given.no_timestamps,
     )
     return run_command_tool(call, "get_container_logs", payload)
 
 
-def _moment(flag: str, raw: str | None) -> datetime | None:
-    """Return the time that is written, or that "10m" (ago) means."""
-    if raw is None:
-        return None
-    try:
-        return clock.utc_now() - parse_duration(raw)
-    except ValueError:
-        pass
-    try:
-        at = datetime.fromisoformat(raw)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        msg = f"{flag}: must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago: 10m, at most 3650d"
-        raise SettingsError(msg, {"flag": flag})
-    return at
-
-
 def _untracked_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("compose_file", nargs="?", metavar="COMPOSE_FILE", help="every container when left out")
-    _add_project(parser, "needs a file")
+    parser.add_argument(
+        "compose_file", nargs="?", metavar="COMPOSE_FILE", help="every container when left out, and no project is named"
+    )
+    _add_project(parser, "without a file: the project's own files")
+    parser.add_argument("--all", "-a", action="store_true", help="stopped containers too")
     _add_common(parser)
 
 
 def _untracked(call: Invocation) -> int:
-    payload = _given(compose_file=call.arguments.compose_file, project_name=call.arguments.project_name)
+    given = call.arguments
+    payload = _given(compose_file=given.compose_file, project_name=given.project_name, all=given.all)
     return run_command_tool(call, "get_untracked_containers", payload)
 
 

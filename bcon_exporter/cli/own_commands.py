@@ -19,7 +19,7 @@ from bcon_exporter.cli.work import close_context, exit_of, make_context
 from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.masking import safe_text
-from bcon_exporter.settings import Address, Settings
+from bcon_exporter.settings import Address, Settings, find_doubts
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 from bcon_exporter.tools.views import HOST_SNAPSHOT
@@ -59,9 +59,12 @@ def serve(call: Invocation) -> int:
 
 
 def check_config(call: Invocation) -> int:
-    """Check what only use would find: the engine's address, the catalogue, the web configuration."""
+    """Check what only use would find: the engine's address, the catalogue, the web configuration, paths."""
     check_settings(call.settings)
-    _tell(call, "OK", {"ok": True})
+    doubts = find_doubts(call.settings)
+    for doubt in doubts:
+        sys.stderr.write(f"{PROGRAM}: warning: {doubt}\n")
+    _tell(call, "OK", {"ok": True, "warnings": doubts})
     return Exit.FINE
 
 

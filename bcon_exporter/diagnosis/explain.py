@@ -10,20 +10,21 @@ import re2
 from bcon_exporter.diagnosis.causes import MAX_CAUSES, SURE, causes_of_hits, rank, suggestions_of
 from bcon_exporter.diagnosis.finding import Finding
 from bcon_exporter.diagnosis.hits import Hit
-from bcon_exporter.diagnosis.logs import read_events, template_of
+from bcon_exporter.diagnosis.logs import LogEvent, read_events, template_of
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.peers import find_peer_causes
 from bcon_exporter.diagnosis.shutdowns import find_shutdowns
 from bcon_exporter.diagnosis.signs import Seen, failures_in
+from bcon_exporter.diagnosis.unrecognised import explain_by_shape
 from bcon_exporter.diagnosis.windows import is_before_start
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, LogLine
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
-from bcon_exporter.model.signatures import Catalogue
+from bcon_exporter.model.signatures import Catalogue, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
 PREFIX = "re:"
@@ -42,11 +43,15 @@ class Beside(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A line that the pattern finds, with the signatures of the event that it belongs to."""
+    """A line that the pattern finds, with the event that it belongs to; None where it belongs to none that counts."""
 
     line: int
-    hits: tuple[Hit, ...]
+    event: LogEvent | None
     history: bool
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return self.event.hits if self.event is not None else ()
 
 
 def explain(
@@ -78,6 +83,9 @@ def explain(
     current, over = _hits_of(found, history=False), _hits_of(found, history=True)
     peers = _peer_findings(lines, found, container, beside) if beside is not None else []
     told = [text for finding in peers if finding.cause.confidence >= SURE for text in finding.suggestions]
+    causes = _causes([*(finding.cause for finding in peers), *causes_of_hits(current)], over)
+    if not causes and (unknown := _by_shape(found, lines, container)) is not None:
+        causes, told = (unknown[0],), unknown[1]
     return ErrorExplanation(
         container_id=container.short_id,
         container_name=container.name,
@@ -87,12 +95,12 @@ def explain(
         first_seen=_time(lines, indexes, newest=False),
         last_seen=_time(lines, indexes, newest=True),
         explanation=_explanation(container, lines, found),
-        likely_causes=_causes([*(finding.cause for finding in peers), *causes_of_hits(current)], over),
-        suggestions=suggestions_of(
+        causes=causes,
+        actions=suggestions_of(
             (*told, *(text for hit in current or over for text in hit.signature.suggestions)),
             {"name": safe_name(container)},
         ),
-        sample_logs=tuple(_sample(lines, one, context_lines) for one in found[-MAX_SAMPLES:]),
+        samples=tuple(_sample(lines, one, context_lines) for one in found[-MAX_SAMPLES:]),
         lines_searched=len(lines),
     )
 
@@ -140,9 +148,20 @@ def _place(
         place = bisect_right(starts, index) - 1
         event = events[place] if place >= 0 and index < starts[place] + events[place].line_count else None
         over = runs_well is not None and is_before_start(lines[index].at, runs_well)
-        hits, recovered = (event.hits, event.recovered) if event is not None else ((), False)
-        found.append(_Found(index, hits, over or recovered))
+        found.append(_Found(index, event, over or (event is not None and event.recovered)))
     return found
+
+
+def _by_shape(
+    found: Sequence[_Found], lines: Sequence[LogLine], container: ContainerFacts
+) -> tuple[ExplainedCause, list[SuggestionText]] | None:
+    """Explain what no signature knows: what is current where anything is, else what is over."""
+    for history in (False, True):
+        events = {one.event.index: one.event for one in found if one.event and one.history is history}
+        finding = explain_by_shape([event for event in events.values() if event.failed], lines, container)
+        if finding is not None:
+            return ExplainedCause(**dict(finding.cause), history=history), list(finding.suggestions)
+    return None
 
 
 def _hits_of(found: Sequence[_Found], *, history: bool) -> list[Hit]:
@@ -186,7 +205,11 @@ def _explanation(container: ContainerFacts, lines: Sequence[LogLine], found: Seq
     counted = f"It occurs in {len(found)} of {len(lines)} lines, in {kinds} form{'' if kinds == 1 else 's'}."
     told = [counted, *_history(found)]
     meanings = dict.fromkeys(hit.signature.explanation for one in found for hit in one.hits)
-    return " ".join((*told, *(meanings or ("No known failure is recognised in these lines.",))))
+    if meanings:
+        return " ".join((*told, *meanings))
+    fails = any(one.event is not None and one.event.failed for one in found)
+    unknown = "No signature knows this error." if fails else "By level and shape these lines report no error."
+    return " ".join((*told, unknown))
 
 
 def _history(found: Sequence[_Found]) -> tuple[str, ...]:

@@ -4,9 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, get_args
 
-from pydantic import BeforeValidator, Field, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    StringConstraints,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.refusals import KINDS
 
@@ -15,7 +24,11 @@ CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
 
 WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
+NOW = "now"
+"""Key of the validation context: the time that "10m" is counted back from."""
+MAX_TAIL = 10_000
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+\s*")
+_LONGEST_NUMBER = 64
 
 ContainerRef = Annotated[
     str,
@@ -48,25 +61,75 @@ def _is_wrong_text(raw: object, info: ValidationInfo) -> bool:
     return isinstance(raw, str) and not (info.context or {}).get(WORDS)
 
 
-def _check_moment(raw: object) -> object:
-    """Refuse numbers, also as text: pydantic would take them for seconds since 1970, whatever was meant."""
-    if isinstance(raw, int | float) or (isinstance(raw, str) and _NUMBER.fullmatch(raw)):
+def _check_moment(raw: object, info: ValidationInfo) -> object:
+    """Read how long ago; refuse numbers, also as text: pydantic would take them for seconds since 1970."""
+    if isinstance(raw, int | float) or (isinstance(raw, str) and _NUMBER.fullmatch(raw[:_LONGEST_NUMBER])):
         raise ValueError(KINDS["datetime"])
-    return raw
+    now = (info.context or {}).get(NOW)
+    if not isinstance(raw, str) or now is None:
+        return raw
+    try:
+        return now - parse_duration(raw)
+    except ValueError:
+        return raw
 
 
 Whole = Annotated[int, BeforeValidator(_check_whole)]
 Switch = Annotated[bool, BeforeValidator(_check_switch)]
-Moment = Annotated[UtcDatetime, BeforeValidator(_check_moment)]
+Moment = Annotated[
+    UtcDatetime,
+    BeforeValidator(_check_moment),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "format": "date-time"},
+                {"type": "string", "pattern": f"^{DURATION_PATTERN}$", "maxLength": 64},
+            ]
+        }
+    ),
+]
+"""A time with its zone, or how long ago: "10m"."""
 
 FilterKey = Literal[
-    "ancestor", "exited", "health", "id", "label", "name", "network", "project", "service", "status", "volume"
+    "ancestor",
+    "before",
+    "exited",
+    "health",
+    "id",
+    "label",
+    "name",
+    "network",
+    "project",
+    "publish",
+    "service",
+    "since",
+    "status",
+    "volume",
 ]
 FILTER_KEYS: tuple[str, ...] = get_args(FilterKey)
+_HIGHEST_PORT = 65535
 _KNOWN_VALUES: Mapping[FilterKey, tuple[str, ...]] = {
     "status": tuple(state.value for state in ContainerState),
     "health": tuple(status.value for status in HealthStatus),
 }
+
+
+def parse_published(raw: str) -> tuple[range, str]:
+    """Return the ports and the protocol that "8080", "8080/udp" or "8000-8080/tcp" means.
+
+    Raises:
+        ValueError: It is none.
+    """
+    ports, _, protocol = raw.partition("/")
+    first, dash, last = ports.partition("-")
+    numbers = [
+        int(one) if one.isascii() and one.isdecimal() and len(one) <= len("65535") else 0
+        for one in (first, last if dash else first)
+    ]
+    if not 0 < numbers[0] <= numbers[1] <= _HIGHEST_PORT or protocol not in ("", "tcp", "udp", "sctp"):
+        msg = "publish must be a port, or a range of ports, with or without a protocol: 8080, 8080/udp, 8000-8080/tcp"
+        raise ValueError(msg)
+    return range(numbers[0], numbers[1] + 1), protocol or "tcp"
 
 
 class ListContainersInput(Frozen):
@@ -90,6 +153,8 @@ class ListContainersInput(Frozen):
         if exited is not None and not exited.isdecimal():
             msg = "exited must be an exit code"
             raise ValueError(msg)
+        if (publish := (filters or {}).get("publish")) is not None:
+            parse_published(publish)
         return filters
 
 
@@ -103,9 +168,9 @@ class GetContainerLogsInput(Frozen):
     """Input of get_container_logs."""
 
     container_id: ContainerRef
-    tail: Whole = Field(100, ge=1, le=5000, description="Newest lines to return")
-    since: Moment | None = Field(None, description="Only lines at or after this time")
-    until: Moment | None = Field(None, description="Only lines before this time")
+    tail: Whole = Field(100, ge=1, le=MAX_TAIL, description="Newest lines to return")
+    since: Moment | None = Field(None, description="Only lines at or after this time; also how long ago: 10m")
+    until: Moment | None = Field(None, description="Only lines before this time; also how long ago: 10m")
     timestamps: Switch = Field(True, description="Give each entry its time")
 
     @model_validator(mode="after")
@@ -126,15 +191,12 @@ class DetectDriftInput(Frozen):
 class GetUntrackedContainersInput(Frozen):
     """Input of get_untracked_containers."""
 
-    compose_file: PathText | None = Field(None, description="None: every container is untracked")
-    project_name: ProjectName | None = Field(None, description="Of compose_file; inferred as Compose infers it")
-
-    @model_validator(mode="after")
-    def _check_file(self) -> "GetUntrackedContainersInput":
-        if self.project_name is not None and self.compose_file is None:
-            msg = "project_name is of use with compose_file only: give the project's Compose file, or leave it out"
-            raise ValueError(msg)
-        return self
+    compose_file: PathText | None = Field(None, description="With project_name neither: every container is untracked")
+    project_name: ProjectName | None = Field(
+        None,
+        description="Alone: the files of this project. With compose_file: inferred as Compose infers it when absent",
+    )
+    all: Switch = Field(False, description="Stopped containers too")
 
 
 class DiagnoseContainerInput(Frozen):
@@ -142,7 +204,7 @@ class DiagnoseContainerInput(Frozen):
 
     container_id: ContainerRef
     include_logs: Switch = True
-    log_tail: Whole = Field(200, ge=1, le=5000, description="Newest log lines to analyse")
+    log_tail: Whole = Field(200, ge=1, le=MAX_TAIL, description="Newest log lines to analyse")
 
 
 class ExplainErrorInput(Frozen):

@@ -1,5 +1,7 @@
 """What a log says: alone, without a container around it, and what a pattern found in a container's."""
 
+from pydantic import computed_field
+
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType
 from bcon_exporter.model.signatures import Category
@@ -98,8 +100,9 @@ class ErrorExplanation(Frozen):
     Attributes:
         occurrences: All of them.
         history_occurrences: Those of them that are over (see `SampleLog.history`).
-        likely_causes: Those of now first; then those of history.
-        suggestions: For what is current; for history where nothing is.
+        causes: Those of now first; then those of history.
+        actions: For what is current; for history where nothing is.
+        samples: The newest occurrences, each with its context.
     """
 
     container_id: str
@@ -110,7 +113,25 @@ class ErrorExplanation(Frozen):
     first_seen: UtcDatetime | None
     last_seen: UtcDatetime | None
     explanation: str
-    likely_causes: tuple[ExplainedCause, ...] = ()
-    suggestions: tuple[Suggestion, ...] = ()
-    sample_logs: tuple[SampleLog, ...] = ()
+    causes: tuple[ExplainedCause, ...] = ()
+    actions: tuple[Suggestion, ...] = ()
+    samples: tuple[SampleLog, ...] = ()
     lines_searched: int = 0
+
+    @computed_field  # type: ignore[prop-decorator]  # pydantic's own way
+    @property
+    def likely_causes(self) -> tuple[str, ...]:
+        """The causes as plain sentences."""
+        return tuple(f"History: {one.description}" if one.history else one.description for one in self.causes)
+
+    @computed_field  # type: ignore[prop-decorator]  # as above
+    @property
+    def suggestions(self) -> tuple[str, ...]:
+        """The actions as plain sentences."""
+        return tuple(one.action for one in self.actions)
+
+    @computed_field  # type: ignore[prop-decorator]  # as above
+    @property
+    def sample_logs(self) -> tuple[str, ...]:
+        """The samples as text, context included; untrusted."""
+        return tuple("\n".join(one.lines) for one in self.samples)

@@ -13,7 +13,7 @@ KINDS = {
     "tuple": "must be a list",
     "list": "must be a list",
     "dict": "must be a mapping",
-    "datetime": f"must be a time with its zone, for example {EXAMPLE_TIME}",
+    "datetime": f"must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago: 10m, 2h, 1d",
 }
 """What a value of each of pydantic's kinds must be."""
 

@@ -216,9 +216,9 @@ def show_explanation(report: ErrorExplanation) -> RenderableType:
         rows.append(("first", Text(show_time(report.first_seen))))
         rows.append(("last", Text(show_time(report.last_seen))))
     rows.append(("means", plain(report.explanation)))
-    rows += [("why" if index == 0 else "", _explained(cause)) for index, cause in enumerate(report.likely_causes)]
-    rows += suggestions_rows(report.suggestions, brief=False)
-    samples = [_sample(sample) for sample in report.sample_logs[-_SHOWN_SAMPLES:]]
+    rows += [("why" if index == 0 else "", _explained(cause)) for index, cause in enumerate(report.causes)]
+    rows += suggestions_rows(report.actions, brief=False)
+    samples = [_sample(sample) for sample in report.samples[-_SHOWN_SAMPLES:]]
     searched = Text(f"{report.lines_searched} log lines searched", style=DIM)
     return stack([head, pairs(rows, indent=2, width=_LABEL_WIDTH), *samples, Text(), searched])
 

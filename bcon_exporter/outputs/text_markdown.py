@@ -182,15 +182,15 @@ def _explanation(report: ErrorExplanation) -> list[str]:
         "",
         escape(report.explanation),
     ]
-    if report.likely_causes:
+    if report.causes:
         lines += ["", "Why:", ""]
         lines += [
             f"- {escape(cause.description)} ({cause.confidence:.0%}{', history' if cause.history else ''})"
-            for cause in report.likely_causes
+            for cause in report.causes
         ]
-    if report.suggestions:
-        lines += ["", "What to do:", "", *_suggestions(report.suggestions)]
-    for sample in report.sample_logs:
+    if report.actions:
+        lines += ["", "What to do:", "", *_suggestions(report.actions)]
+    for sample in report.samples:
         lines += ["", *(["History:", ""] if sample.history else []), *fence(sample.lines)]
     return lines
 

@@ -1,6 +1,8 @@
 """Every knob once: flags, BCON_* variables, a YAML file, defaults. The only reader of the environment."""
 
-from bcon_exporter.settings.fields import Address, parse_duration, show_default
+from bcon_exporter.model.durations import parse_duration
+from bcon_exporter.settings.doubts import find_doubts
+from bcon_exporter.settings.fields import Address, show_default
 from bcon_exporter.settings.flags import add_setting_flags
 from bcon_exporter.settings.load import current_environment, load_settings
 from bcon_exporter.settings.model import Settings, list_settings
@@ -12,6 +14,7 @@ __all__ = [
     "add_setting_flags",
     "current_environment",
     "env_name",
+    "find_doubts",
     "list_settings",
     "load_settings",
     "parse_duration",

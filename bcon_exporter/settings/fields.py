@@ -11,39 +11,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
-_UNIT_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-_DURATION = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+", re.ASCII)
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|[smhdw])", re.ASCII)
-_DURATION_HINT = 'is not a duration; write a number with its unit (ms, s, m, h, d, w), for example "30s" or "1m30s"'
-_MAX_DURATION_SECONDS = 10 * 365 * 86400
-
-
-def parse_duration(raw: object) -> timedelta:
-    """Return the time that "30s", "1m30s" or "32d" means; a bare number is refused, since its unit is a guess.
-
-    Raises:
-        ValueError: It is none, or longer than ten years.
-    """
-    if isinstance(raw, timedelta):
-        return raw
-    text = raw.strip() if isinstance(raw, str) else ""
-    if len(text) > 64 or not _DURATION.fullmatch(text):  # noqa: PLR2004 -- nobody writes a longer one
-        raise ValueError(_DURATION_HINT)
-    seconds = sum(float(number) * _UNIT_SECONDS[unit] for number, unit in _DURATION_PART.findall(text))
-    if seconds > _MAX_DURATION_SECONDS:
-        msg = "is longer than ten years"
-        raise ValueError(msg)
-    return timedelta(seconds=seconds)
-
-
-def show_duration(value: timedelta) -> str:
-    """Return the shortest way to write a duration: "30s", "1m30s", "32d"."""
-    rest, parts = round(value.total_seconds(), 3), []
-    for unit in ("d", "h", "m"):
-        count, rest = divmod(rest, _UNIT_SECONDS[unit])
-        parts += [f"{int(count)}{unit}"] if count else []
-    parts += [f"{rest:g}s"] if rest or not parts else []
-    return "".join(parts)
+from bcon_exporter.model.durations import parse_duration, show_duration
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from bcon_exporter.alerting import RUNBOOKS_URL
 from bcon_exporter.drift import parse_ignore_rule
+from bcon_exporter.model.durations import show_duration
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.settings.fields import (
     Address,
@@ -24,7 +25,6 @@ from bcon_exporter.settings.fields import (
     WebUrls,
     folder_url,
     memory_only,
-    show_duration,
 )
 
 DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)

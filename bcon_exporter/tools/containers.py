@@ -1,6 +1,8 @@
 """Tools about containers as they are: list, info, stats, logs."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.errors import (
@@ -14,21 +16,47 @@ from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.model.reports import ContainerInfo, ContainerLogs, ContainerStats, LogEntry
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.listing import list_order, matches_filters, show_container
+from bcon_exporter.tools.listing import is_up, list_order, matches_filters, show_container
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
 _LIST_ONLY = Wants(logs=False, usage=False)
+_BY_AGE = ("before", "since")
+"""Filters that name another container: created before it, or since."""
 
 
 def list_containers(context: Context, request: ListContainersInput) -> tuple[ContainerInfo, ...]:
     """Return the running containers, or all, that match every filter, by project, service and name."""
     snapshot = observe(context, _LIST_ONLY)
     filters = [(str(key), wanted) for key, wanted in (request.filters or {}).items()]
+    first, last = _created_between(context, snapshot, dict(filters))
+    filters = [(key, wanted) for key, wanted in filters if key not in _BY_AGE]
     # As docker does: asking for stopped ones by a filter means to see them.
     stopped_too = request.all or any(key in ("status", "exited") for key, _ in filters)
-    chosen = [facts for facts in snapshot.containers if (stopped_too or _is_up(facts))]
+    chosen = [
+        facts
+        for facts in snapshot.containers
+        if (stopped_too or is_up(facts))
+        and (first is None or facts.created_at > first)
+        and (last is None or facts.created_at < last)
+    ]
     return tuple(show_container(facts) for facts in sorted(chosen, key=list_order) if matches_filters(facts, filters))
+
+
+def _created_between(
+    context: Context, snapshot: HostSnapshot, filters: Mapping[str, str]
+) -> tuple[datetime | None, datetime | None]:
+    """Return when the containers were created that `since` and `before` name.
+
+    Raises:
+        ContainerNotFoundError, InvalidInputError: No container has such a name, or several have this prefix.
+    """
+    created = {}
+    for key in _BY_AGE:
+        wanted = filters.get(key)
+        if wanted is not None:
+            created[key] = find_container(snapshot, context.host.resolve(wanted), wanted).created_at
+    return created.get("since"), created.get("before")
 
 
 def get_container_info(context: Context, request: ContainerInput) -> ContainerInfo:
@@ -102,6 +130,12 @@ def host_memory_bytes(snapshot: HostSnapshot) -> int | None:
 
 def show_usage(facts: ContainerFacts, usage: UsageFacts, host_memory: int | None) -> ContainerStats:
     """Return usage as a report shows it: percent of what the container may use."""
+    limit = usage.memory_limit_bytes or host_memory
+    ratio = usage.memory_ratio
+    if (
+        ratio is None and limit and usage.memory_usage_bytes is not None
+    ):  # the window's mean is gone, the last sample is not
+        ratio = usage.memory_usage_bytes / limit
     return ContainerStats(
         container_id=facts.short_id,
         container_name=facts.name,
@@ -109,8 +143,8 @@ def show_usage(facts: ContainerFacts, usage: UsageFacts, host_memory: int | None
         cpu_percent=_percent(usage.cpu_ratio),
         cpu_count=usage.cpu_count,
         memory_usage_bytes=usage.memory_usage_bytes,
-        memory_limit_bytes=usage.memory_limit_bytes or host_memory,
-        memory_percent=_percent(usage.memory_ratio),
+        memory_limit_bytes=limit,
+        memory_percent=_percent(ratio),
         network_rx_bytes=usage.network_rx_bytes,
         network_tx_bytes=usage.network_tx_bytes,
         block_read_bytes=usage.block_read_bytes,
@@ -130,10 +164,6 @@ def _no_usage(facts: ContainerFacts) -> BconError:
     if reason is None:
         return DockerConnectionError(f"the engine gave no usage of {facts.name}; try again in a moment", details)
     return DeadlineExceededError(f"the usage of {facts.name} could not be read: {reason}", details)
-
-
-def _is_up(facts: ContainerFacts) -> bool:
-    return facts.is_running or facts.state.value == "restarting"
 
 
 def _percent(ratio: float | None) -> float | None:

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.drift import detect_drift as compare_project
 from bcon_exporter.drift import find_projects, find_untracked, index_host, is_stack_task
-from bcon_exporter.errors import ComposeFileNotFoundError
-from bcon_exporter.model.desired import DesiredProject
+from bcon_exporter.errors import ComposeFileNotFoundError, ComposeParseError
+from bcon_exporter.model.desired import DesiredProject, ProjectProblem
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_differences
-from bcon_exporter.tools.listing import list_order, show_container
+from bcon_exporter.tools.listing import is_up, list_order, show_container
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -42,13 +42,33 @@ def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
 
 
 def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:
-    """Return the containers that a Compose file does not define; without a file, every container."""
+    """Return the running containers that a Compose file, or a project's files, do not define; without either, all."""
     snapshot = observe(context, Wants(logs=False, usage=False))
     project = None
     if request.compose_file is not None:
         project = _resolve(context, request.compose_file, request.project_name, snapshot)
-    found = sorted(find_untracked(project, snapshot), key=list_order)
-    return tuple(show_container(facts) for facts in found)
+    elif request.project_name is not None:
+        project = _find_project(context, request.project_name, snapshot)
+    found = [facts for facts in find_untracked(project, snapshot) if request.all or is_up(facts)]
+    return tuple(show_container(facts) for facts in sorted(found, key=list_order))
+
+
+def _find_project(context: Context, name: str, snapshot: HostSnapshot) -> DesiredProject:
+    """Return what the own files of a project ask for.
+
+    Raises:
+        ComposeFileNotFoundError: No such project runs here or is configured, or its files cannot be read.
+        ComposeParseError: Compose refuses them.
+    """
+    projects = {project.name: project for project in resolve_projects(context, snapshot)}
+    if name not in projects:
+        raise _no_project(name, sorted(projects))
+    project = projects[name]
+    if project.services is None:
+        detail = f"the files of {name} do not tell what belongs to it: {project.problem_detail}"
+        kind = ComposeParseError if project.problem is ProjectProblem.PARSE_ERROR else ComposeFileNotFoundError
+        raise kind(detail, {"project": name, "reason": project.problem})
+    return project
 
 
 def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
@@ -70,10 +90,13 @@ def find_report(reports: tuple[DriftReport, ...], project: str) -> DriftReport:
     for report in reports:
         if report.project_name == project:
             return report
-    known = sorted(report.project_name for report in reports)
-    hint = did_you_mean(project, known)
+    raise _no_project(project, sorted(report.project_name for report in reports))
+
+
+def _no_project(name: str, known: list[str]) -> ComposeFileNotFoundError:
+    hint = did_you_mean(name, known)
     msg = f"no Compose project of that name runs here or is named in compose.files{hint}"
-    raise ComposeFileNotFoundError(msg, {"near_matches": nearest_names(project, known), "projects": known[:50]})
+    return ComposeFileNotFoundError(msg, {"near_matches": nearest_names(name, known), "projects": known[:50]})
 
 
 def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[DesiredProject, ...]:
@@ -100,7 +123,7 @@ DRIFT_TOOLS = (
     ),
     Tool(
         "get_untracked_containers",
-        "List the containers that a Compose file does not define; without a file, every container.",
+        "List the running containers that a Compose file, or a project's files, do not define; without either, all.",
         GetUntrackedContainersInput,
         tuple[ContainerInfo, ...],
         get_untracked_containers,

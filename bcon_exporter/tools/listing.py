@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.inputs import parse_published
 from bcon_exporter.model.reports import ContainerInfo
 
 _SHORT_ID_DIGITS = 12
@@ -36,6 +37,11 @@ def list_order(facts: ContainerFacts) -> tuple[str, str, str]:
     """Return the place in a list: by project, those without one last, then by service and name."""
     compose = facts.compose
     return (compose.project if compose else "\uffff", compose.service if compose else "", facts.name)
+
+
+def is_up(facts: ContainerFacts) -> bool:
+    """Tell whether a plain list shows it: running, paused or restarting."""
+    return facts.is_running or facts.state is ContainerState.RESTARTING
 
 
 def matches_filters(facts: ContainerFacts, filters: Iterable[tuple[str, str]]) -> bool:
@@ -72,6 +78,13 @@ def _volume(facts: ContainerFacts, wanted: str) -> bool:
     return any(wanted in (mount.source, mount.target) for mount in facts.mounts)
 
 
+def _publish(facts: ContainerFacts, wanted: str) -> bool:
+    ports, protocol = parse_published(wanted)
+    bound = (bindings for port, bindings in facts.ports.items() if bindings and port.endswith(f"/{protocol}"))
+    numbers = (binding.rpartition(":")[2] for bindings in bound for binding in bindings.split(", "))
+    return any(number.isdecimal() and int(number) in ports for number in numbers)
+
+
 _FILTERS: Mapping[str, Callable[[ContainerFacts, str], bool]] = {
     "ancestor": _ancestor,
     "exited": _exited,
@@ -80,6 +93,7 @@ _FILTERS: Mapping[str, Callable[[ContainerFacts, str], bool]] = {
     "label": _label,
     "name": lambda facts, wanted: wanted in facts.name,
     "network": lambda facts, wanted: any(network.name == wanted for network in facts.networks),
+    "publish": _publish,
     "project": lambda facts, wanted: facts.compose is not None and facts.compose.project == wanted,
     "service": lambda facts, wanted: facts.compose is not None and facts.compose.service == wanted,
     "status": lambda facts, wanted: facts.state.value == wanted,

@@ -5,6 +5,7 @@ import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.cleaning import clean_name
-from bcon_exporter.model.inputs import WORDS, Words
+from bcon_exporter.model.inputs import NOW, WORDS, Words
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
@@ -93,7 +94,7 @@ def _ledger_entry(
 
 def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     try:
-        request = parse_input(tool, payload)
+        request = parse_input(tool, payload, context.now())
         if not tool.works:
             return _run(context, tool, request)
         key = (tool, request.model_dump_json())
@@ -118,17 +119,23 @@ def _defect(name: str, error: Exception) -> InternalError:
     return InternalError(msg, {"id": incident})
 
 
-def parse_input(tool: Tool[Any], payload: object) -> Frozen:
-    """Return the tool's input.
+def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
+    """Return the tool's input; None is an empty one.
+
+    Args:
+        tool: The tool.
+        payload: JSON, or `Words`.
+        now: What a relative time such as "10m" is counted back from.
 
     Raises:
         InvalidInputError: `details["errors"]` names each field and what is wrong with it, never its value.
     """
+    payload = {} if payload is None else payload
     if not isinstance(payload, Mapping):
         msg = f"{tool.name}: the input must be a JSON object, {{}} for none"
         raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
     try:
-        context = {WORDS: isinstance(payload, Words)}
+        context = {WORDS: isinstance(payload, Words), NOW: now}
         request: Frozen = tool.input_model.model_validate(dict(payload), context=context)
     except ValidationError as error:
         problems = [_problem(tool, item) for item in error.errors(include_input=False, include_url=False)]

@@ -125,7 +125,6 @@ def test_drift_of_one_project_shows_that_one_alone(run: Run, save: Callable[[Hos
 
 def test_what_would_be_ignored_is_refused(run: Run, ailing: str) -> None:
     for words, said in (
-        (["untracked", "-p", "shop"], "project_name is of use with compose_file only"),
         (["list", "-f", "label=a", "-f", "label=b"], "--filter label: give each key once"),
         (["diagnose", "--no-logs"], "--no-logs is for one container: name it"),
         (["diagnose", "--log-tail", "many"], "--log-tail is for one container: name it"),
@@ -269,7 +268,7 @@ def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> No
         (["logs", "api", "--tail", "-1"], "tail"),
         (["logs", "api", "--since", "9999-12-31T23:59:59-23:00"], "since: must lie between"),
         (["logs", "api", "--until", "0001-01-01T00:00:00+23:00"], "until: must lie between"),
-        (["logs", "api", "--since", "999999999d"], "--since: must be a time"),
+        (["logs", "api", "--since", "999999999d"], "since: must be a time"),
         (["logs", "../api"], "container_id"),
         (["explain", "api", "x" * 300], "error_pattern"),
         (["list", "--filter", "nme=x"], "filters.nme"),
@@ -373,6 +372,22 @@ def test_checking_the_settings_says_ok_or_the_line(run: Run, tmp_path: Path) -> 
     assert err == f"bcon-exporter: {file}:1: unknown setting scan.deadlin; did you mean scan.deadline?\n"
 
 
+def test_checking_the_settings_warns_of_paths_that_lead_nowhere(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "compose.yaml").write_text("services: {}")
+    for flag, value, said in (
+        ("--compose.roots", f"{tmp_path}/none", f"compose.roots: {tmp_path}/none does not exist here"),
+        ("--compose.roots", f'["{tmp_path}"]', "looks like JSON or has quotes; write plain paths"),
+        ("--compose.roots", f"{tmp_path}/compose.yaml", "is a file; name the folder that holds it"),
+        ("--compose.files", f"{tmp_path}/none.yaml", f"compose.files: {tmp_path}/none.yaml does not exist here"),
+        ("--state.path", str(tmp_path), f"state.path: {tmp_path} is a folder; name a file in it"),
+    ):
+        code, out, err = run("check-config", f"{flag}={value}")
+        assert (code, out) == (0, "OK\n")
+        assert err.startswith("bcon-exporter: warning: ")
+        assert said in err
+    assert run("check-config", f"--compose.roots={tmp_path}", f"--state.path={tmp_path}/state.db")[2] == ""
+
+
 def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
     code, _, err = run("healthcheck", "--web.listen-address", "127.0.0.1:1")
     assert code == 1
@@ -393,7 +408,7 @@ def test_every_command_about_the_host_reads_a_snapshot(capsys: pytest.CaptureFix
 
 
 def test_own_commands_answer_in_json_too(run: Run) -> None:
-    assert json.loads(run("check-config", "--format", "json")[1]) == {"result": {"ok": True}}
+    assert json.loads(run("check-config", "--format", "json")[1]) == {"result": {"ok": True, "warnings": []}}
     assert "version" in json.loads(run("version", "--format", "json")[1])["result"]
     code, out, _ = run("healthcheck", "--web.listen-address", "127.0.0.1:1", "--format", "json")
     assert (code, json.loads(out)["result"]["healthy"]) == (1, False)

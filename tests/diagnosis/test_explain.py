@@ -29,20 +29,20 @@ def test_counts_dates_and_interprets() -> None:
     assert (found.first_seen, found.last_seen) == (ago(40), ago(20))
     assert found.lines_searched == 5
     assert "in 1 form." in found.explanation
-    assert found.likely_causes[0].peer == "172.18.0.3"
-    assert found.suggestions
-    assert all(suggestion.command is None for suggestion in found.suggestions)
+    assert found.causes[0].peer == "172.18.0.3"
+    assert found.actions
+    assert all(suggestion.command is None for suggestion in found.actions)
 
 
 def test_shows_samples_with_context() -> None:
-    sample = explain(container(logs=LINES), "refused", 1, shipped()).sample_logs[0]
+    sample = explain(container(logs=LINES), "refused", 1, shipped()).samples[0]
 
     assert sample.lines == ("starting", LINES.lines[1].text, "retrying")
     assert sample.lines[sample.match_index] == LINES.lines[1].text
 
 
 def test_context_ends_with_the_log() -> None:
-    sample = explain(container(logs=LINES), "giving up", 50, shipped()).sample_logs[0]
+    sample = explain(container(logs=LINES), "giving up", 50, shipped()).samples[0]
 
     assert len(sample.lines) == 5
     assert sample.match_index == 4
@@ -50,7 +50,7 @@ def test_context_ends_with_the_log() -> None:
 
 def test_shows_the_five_newest() -> None:
     many = logs(*(f"no {n} left" for n in range(9)))
-    samples = explain(container(logs=many), "left", 0, shipped()).sample_logs
+    samples = explain(container(logs=many), "left", 0, shipped()).samples
 
     assert [sample.lines[0] for sample in samples] == [f"no {n} left" for n in range(4, 9)]
 
@@ -65,7 +65,7 @@ def test_a_literal_is_no_expression() -> None:
 def test_the_trace_around_a_line_is_interpreted_too() -> None:
     trace = logs("Traceback (most recent call last):", '  File "a.py"', "ModuleNotFoundError: No module named 'flask'")
 
-    assert explain(container(logs=trace), "a.py", 0, shipped()).likely_causes[0].id == "dependency_not_installed"
+    assert explain(container(logs=trace), "a.py", 0, shipped()).causes[0].id == "dependency_not_installed"
 
 
 @pytest.mark.parametrize("pattern", ["re:(", "re:", "re:(?=x)", "re:" + "a" * 257, "re:(a{1,1000}){1,50}", ""])
@@ -102,8 +102,8 @@ def history_of(*said: str, well: bool = True) -> list[bool]:
     end = ago(seconds=100 - 10 * said.index("|")) if "|" in said else None
     facts = container(logs=logs(*lines), started_at=ago(seconds=95) if end is None else end + SECOND, finished_at=end)
     found = explain(facts, "refused", 0, shipped(), well=well)
-    assert found.history_occurrences == sum(sample.history for sample in found.sample_logs)
-    return [sample.history for sample in found.sample_logs]
+    assert found.history_occurrences == sum(sample.history for sample in found.samples)
+    return [sample.history for sample in found.samples]
 
 
 def test_what_stands_before_the_last_start_is_history() -> None:
@@ -125,9 +125,9 @@ def test_causes_of_now_stand_first_and_those_that_are_over_are_marked() -> None:
         logs=logs(line(UNKNOWN_NAME, at=ago(90)), line(REFUSED, at=ago(40))), started_at=ago(59), finished_at=ago(60)
     )
     found = explain(facts, "ERROR", 0, shipped(), well=True)
-    marks = [cause.history for cause in found.likely_causes]
+    marks = [cause.history for cause in found.causes]
     assert marks == sorted(marks)
-    history = {cause.id: cause.history for cause in found.likely_causes}
+    history = {cause.id: cause.history for cause in found.causes}
     assert history["name_unknown"]
     assert not history["peer_not_listening"]
     assert "1 of these is history" in found.explanation
@@ -138,15 +138,15 @@ def test_a_cause_of_both_is_one_of_now() -> None:
         logs=logs(line(REFUSED, at=ago(90)), line(REFUSED, at=ago(40))), started_at=ago(59), finished_at=ago(60)
     )
     found = explain(facts, "refused", 0, shipped(), well=True)
-    assert not any(cause.history for cause in found.likely_causes)
+    assert not any(cause.history for cause in found.causes)
     assert (found.occurrences, found.history_occurrences) == (2, 1)
 
 
 def test_where_all_is_history_the_advice_is_still_given() -> None:
     facts = container(logs=logs(line(REFUSED, at=ago(90))), started_at=ago(59), finished_at=ago(60))
     found = explain(facts, "refused", 0, shipped(), well=True)
-    assert all(cause.history for cause in found.likely_causes)
-    assert found.suggestions
+    assert all(cause.history for cause in found.causes)
+    assert found.actions
     assert "All of it is history" in found.explanation
 
 
@@ -157,5 +157,5 @@ def test_a_failed_connection_is_followed_to_the_container_at_its_other_end() -> 
 
     found = explain(asking, "refused", 1, shipped(), beside=beside)
 
-    assert (found.likely_causes[0].id, found.likely_causes[0].peer) == ("dependency_down", "shop-db-1")
-    assert "shop-db-1" in found.suggestions[0].action
+    assert (found.causes[0].id, found.causes[0].peer) == ("dependency_down", "shop-db-1")
+    assert "shop-db-1" in found.actions[0].action

@@ -1,13 +1,13 @@
 """Promise: a tool takes no value of another kind, and the refusal says in plain words what it takes."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from pydantic import ValidationError
 
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import WORDS, GetContainerLogsInput, ListContainersInput
+from bcon_exporter.model.inputs import NOW, WORDS, GetContainerLogsInput, ListContainersInput, parse_published
 from bcon_exporter.model.refusals import tell_refusal
 
 AS_WORDS = {WORDS: True}
@@ -31,7 +31,7 @@ def test_a_number_of_lines_is_a_whole_number(tail: object) -> None:
 def test_a_time_is_written_as_one(since: object) -> None:
     """A number would be taken for seconds since 1970, whatever was meant: the answer would be right for nobody."""
     said = refusal(GetContainerLogsInput, {"container_id": "web", "since": since})
-    assert said == "must be a time with its zone, for example 2026-01-31T12:00:00Z"
+    assert said == "must be a time with its zone, for example 2026-01-31T12:00:00Z, or how long ago: 10m, 2h, 1d"
 
 
 @pytest.mark.parametrize("field", ["since", "until"])
@@ -47,6 +47,46 @@ def test_a_time_that_utc_has_no_date_for_is_refused(field: str, moment: str) -> 
 def test_the_first_and_the_last_time_of_utc_are_taken(moment: str) -> None:
     given = GetContainerLogsInput.model_validate({"container_id": "web", "since": moment})
     assert given.since == datetime.fromisoformat(moment)
+
+
+@pytest.mark.parametrize(("said", "back"), [("10m", {"minutes": 10}), ("1h30m", {"minutes": 90}), ("2d", {"days": 2})])
+def test_a_time_may_be_said_as_how_long_ago(said: str, back: dict[str, int]) -> None:
+    now = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    given = GetContainerLogsInput.model_validate({"container_id": "web", "since": said}, context={NOW: now})
+    assert given.since == now - timedelta(**back)
+
+
+@pytest.mark.parametrize("said", ["10", "m", "10 m", "-10m", "10m ago", "9" * 40 + "d", "1h" * 40, "3651d", ""])
+def test_what_is_no_length_of_time_is_no_time_either(said: str) -> None:
+    now = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    with pytest.raises(ValidationError):
+        GetContainerLogsInput.model_validate({"container_id": "web", "since": said}, context={NOW: now})
+
+
+@pytest.mark.parametrize(
+    ("raw", "first", "last", "protocol"),
+    [
+        ("8080", 8080, 8080, "tcp"),
+        ("53/udp", 53, 53, "udp"),
+        ("8000-8080", 8000, 8080, "tcp"),
+        ("1-65535/sctp", 1, 65535, "sctp"),
+    ],
+)
+def test_published_ports_are_a_port_or_a_range(raw: str, first: int, last: int, protocol: str) -> None:
+    ports, of = parse_published(raw)
+    assert (ports[0], ports[-1], of) == (first, last, protocol)
+
+
+@pytest.mark.parametrize(
+    "raw", ["", "0", "65536", "a", "8080-80", "80-", "-80", "80/", "80/icmp", "80/tcp/x", "٨٠", "9" * 5000]
+)
+def test_what_is_no_port_is_refused_as_a_filter(raw: str) -> None:
+    if raw == "80/":  # a port without a protocol, as docker reads it
+        assert parse_published(raw)[1] == "tcp"
+        return
+    assert refusal(ListContainersInput, {"filters": {"publish": raw}}).startswith(
+        ("publish must be a port", "must have")
+    )
 
 
 @pytest.mark.parametrize("switch", [1, 0, 1.0, "maybe", None, []])

@@ -459,7 +459,7 @@ HOSTILE_VALUES = [
         first_seen=NOON,
         last_seen=NOON,
         explanation=HOSTILE,
-        sample_logs=(SampleLog(timestamp=NOON, lines=(HOSTILE, "b"), match_index=0),),
+        samples=(SampleLog(timestamp=NOON, lines=(HOSTILE, "b"), match_index=0),),
     ),
 ]
 
@@ -493,8 +493,8 @@ def test_an_explanation_marks_what_is_history() -> None:
         first_seen=NOON,
         last_seen=NOON,
         explanation="It occurs.",
-        likely_causes=(cause,),
-        sample_logs=(
+        causes=(cause,),
+        samples=(
             SampleLog(timestamp=NOON, lines=("refused at first",), match_index=0, history=True),
             SampleLog(timestamp=NOON, lines=("refused now",), match_index=0),
         ),

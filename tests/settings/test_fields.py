@@ -6,12 +6,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bcon_exporter.model.durations import parse_duration, show_duration
 from bcon_exporter.settings.fields import (
     Address,
     parse_address,
-    parse_duration,
     show_default,
-    show_duration,
     split_list,
     split_map,
 )

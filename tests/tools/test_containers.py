@@ -4,7 +4,7 @@ import pytest
 
 from bcon_exporter.model.facts import ContainerState, EngineFacts, HealthStatus, Mount
 from bcon_exporter.tools import call_tool
-from tests.factories import compose, container, exited, health, line, logs, network, snapshot, usage
+from tests.factories import ago, compose, container, exited, health, line, logs, network, snapshot, usage
 from tests.tools.hosts import ScriptedHost, context_of
 
 WEB = container(
@@ -15,9 +15,11 @@ WEB = container(
     networks=(network("front"),),
     mounts=(Mount(type="volume", source="data", target="/data"),),
     health=health(HealthStatus.UNHEALTHY),
+    ports={"80/tcp": "8080, 127.0.0.1:9443", "81/tcp": None},
+    created_at=ago(10),
 )
-DONE = exited(3, name="done", health=health(HealthStatus.HEALTHY))
-LOOP = container(name="loop", state=ContainerState.RESTARTING, usage=None)
+DONE = exited(3, name="done", health=health(HealthStatus.HEALTHY), created_at=ago(20))
+LOOP = container(name="loop", state=ContainerState.RESTARTING, usage=None, created_at=ago(30))
 HOST = snapshot(
     WEB, DONE, LOOP, engine=EngineFacts(name="h", server_version="20", api_version="1.41", memory_bytes=1000)
 )
@@ -56,6 +58,16 @@ def test_a_list_shows_what_is_up_and_on_request_the_rest() -> None:
         ("project", "shop", ["web"]),
         ("service", "web", ["web"]),
         ("id", WEB.id[:6], ["web"]),
+        ("publish", "8080", ["web"]),
+        ("publish", "8000-9000/tcp", ["web"]),
+        ("publish", "9443", ["web"]),
+        ("publish", "8080/udp", []),
+        ("publish", "80", []),
+        ("publish", "8081", []),
+        ("since", "done", ["web"]),
+        ("before", "web", ["loop"]),
+        ("before", "done", ["loop"]),
+        ("since", "web", []),
     ],
 )
 def test_filters_mean_what_docker_ps_means(key: str, value: str, found: list[str]) -> None:
@@ -101,6 +113,34 @@ def test_a_stopped_container_has_its_last_known_stats_or_an_error() -> None:
     error = call_tool(context_of(HOST), "get_container_stats", {"container_id": "done"}).data()["error"]
     assert error["code"] == "invalid_input"
     assert "never seen running" in error["message"]
+
+
+@pytest.mark.parametrize(("limit", "percent"), [(400, 25.0), (None, 10.0)])
+def test_last_known_stats_have_a_memory_percentage_where_usage_and_limit_are_known(
+    limit: int | None, percent: float
+) -> None:
+    last = usage(memory_usage_bytes=100, memory_limit_bytes=limit, memory_ratio=None)
+    known = snapshot(exited(1, name="done", last_usage=last), engine=HOST.engine)
+    assert call_tool(context_of(known), "get_container_stats", {"container_id": "done"}).value.memory_percent == percent
+
+
+def test_a_filter_by_age_names_a_container_that_is_there() -> None:
+    error = call_tool(context_of(HOST), "list_containers", {"filters": {"since": "wbe"}}).data()["error"]
+    assert (error["code"], error["details"]["near_matches"]) == ("container_not_found", ["web"])
+
+
+def test_no_input_at_all_is_an_empty_one() -> None:
+    assert (
+        call_tool(context_of(HOST), "list_containers", None).value
+        == call_tool(context_of(HOST), "list_containers", {}).value
+    )
+
+
+def test_logs_since_how_long_ago_are_counted_back_from_now() -> None:
+    facts = snapshot(container(logs=logs(line("old", at=ago(700)), line("new", at=ago(500)))))
+    answer = call_tool(context_of(facts), "get_container_logs", {"container_id": "api", "since": "10m"}).value
+    assert [one.message for one in answer.entries] == ["new"]
+    assert answer.since == ago(600)
 
 
 def test_usage_that_could_not_be_read_says_why() -> None:

@@ -56,8 +56,11 @@ def test_every_tool_answers_a_post(tool: str, payload: dict[str, Any]) -> None:
     assert set(answer.json()) == {"result"}
 
 
-def test_an_empty_body_is_an_empty_input() -> None:
-    assert ask(site_of(), "POST", "/api/v1/tools/health_check").status_code == 200
+@pytest.mark.parametrize("body", [b"", b"{}", b"null"])
+def test_an_empty_body_is_an_empty_input(body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    answer = ask(site_of(), "POST", "/api/v1/tools/health_check", content=body, headers=headers)
+    assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,26 @@
+"""Settings that are well written and yet hardly what was meant: paths that lead nowhere here."""
+
+from pathlib import Path
+
+from bcon_exporter.settings.model import Settings
+
+_JSON_SIGNS = frozenset("[]{}\"'")
+
+
+def find_doubts(settings: Settings) -> tuple[str, ...]:
+    """Return a sentence for each path that cannot be of use as it stands; the program starts all the same."""
+    named = [("compose.roots", path) for path in settings.compose.roots]
+    named += [("compose.files", path) for path in settings.compose.files]
+    doubts = [doubt for setting, path in named if (doubt := _doubt_path(setting, path)) is not None]
+    state = settings.state.path
+    if isinstance(state, Path) and state.is_dir():
+        doubts.append(f"state.path: {state} is a folder; name a file in it, for example {state / 'state.db'}")
+    return tuple(doubts)
+
+
+def _doubt_path(setting: str, path: Path) -> str | None:
+    if _JSON_SIGNS.intersection(str(path)):
+        return f"{setting}: {path} looks like JSON or has quotes; write plain paths, with commas between them"
+    if setting == "compose.roots" and path.exists() and not path.is_dir():
+        return f"{setting}: {path} is a file; name the folder that holds it, or use compose.files"
+    return None if path.exists() else f"{setting}: {path} does not exist here"
