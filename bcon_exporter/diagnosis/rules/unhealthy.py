@@ -18,12 +18,20 @@ def _judge(case: Case) -> Verdict:
     if health is None or health.status is not HealthStatus.UNHEALTHY or _fails_on_its_way_out(case, health):
         return None
     failed = [probe for probe in health.probes if probe.exit_code != 0]
-    outputs = [probe.output.strip() for probe in failed if probe.output.strip()]
-    said = f": {outputs[-1].splitlines()[0][:160]}" if outputs else ", without output"
     count = f"failed {health.failing_streak} times in a row" if health.failing_streak else "fails"
-    description = f"Its health check {count}{said if failed else '; what it printed was not read'}"
+    description = f"Its health check {count}{_how(failed[-1]) if failed else '; its result was not read'}."
     evidence = [f"probe exit {probe.exit_code}: {quote(probe.output.strip()) or 'no output'}" for probe in failed[-3:]]
     return case.symptom(SymptomType.UNHEALTHY, Severity.ERROR, description, *evidence)
+
+
+def _how(probe: Probe) -> str:
+    """Say how the newest probe failed; what it printed is the container's word and stands in the evidence."""
+    if _CANNOT_RUN.search(probe.output[:1000]):
+        return ", the last time since its command could not be run"
+    if probe.exit_code == TIMED_OUT_CODE:
+        return ", the last time by its time-out"
+    without = "" if probe.output.strip() else " and no output"
+    return f", the last time with exit code {probe.exit_code}{without}"
 
 
 def _fails_on_its_way_out(case: Case, health: HealthFacts) -> bool:

@@ -116,8 +116,7 @@ def _top_cause(causes: tuple[LikelyCause, ...], symptom: str | None) -> LikelyCa
 
 
 def _tell_cause(cause: LikelyCause) -> str:
-    peer = f" ({cause.peer})" if cause.peer else ""
-    return f"{cause.description}{peer} [{cause.id}, confidence {cause.confidence:.0%}]"
+    return f"{cause.description} [{cause.id}, confidence {cause.confidence:.0%}]"
 
 
 def _last_words(subject: Subject) -> tuple[str, ...]:

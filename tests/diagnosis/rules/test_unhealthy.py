@@ -15,8 +15,23 @@ def test_shows_what_the_probe_said() -> None:
     found = symptom(RULE, container(health=BAD))
 
     assert found.severity is Severity.ERROR
-    assert found.description == "Its health check failed 4 times in a row: db ping failed"
+    assert found.description == "Its health check failed 4 times in a row, the last time with exit code 1."
     assert found.evidence == ("probe exit 1: db ping failed",)
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "how"),
+    [
+        (3, "no", "with exit code 3."),
+        (3, "", "with exit code 3 and no output."),
+        (-1, "Health check exceeded timeout (1s)", "by its time-out."),
+        (-1, 'exec failed: "curl": executable file not found in $PATH', "since its command could not be run."),
+    ],
+)
+def test_says_how_the_newest_probe_failed(code: int, output: str, how: str) -> None:
+    sick = health(HealthStatus.UNHEALTHY, failing_streak=4, probes=(probe(exit_code=code, output=output),))
+
+    assert symptom(RULE, container(health=sick)).description.endswith(f"in a row, the last time {how}")
 
 
 def test_frozen_health_of_a_stopped_container_is_ignored() -> None:
@@ -62,7 +77,7 @@ def test_the_cause_quotes_the_probe_and_the_suggestion_counts() -> None:
 def test_a_check_of_which_only_the_status_is_known_is_told_without_a_count() -> None:
     found = symptom(RULE, container(health=health(HealthStatus.UNHEALTHY)))
 
-    assert found.description == "Its health check fails; what it printed was not read"
+    assert found.description == "Its health check fails; its result was not read."
 
 
 @pytest.mark.parametrize(("probed_ago", "shown"), [(3, False), (20, True)])

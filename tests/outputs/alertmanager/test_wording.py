@@ -50,7 +50,7 @@ def test_it_says_summary_symptom_cause_suggestion_and_log() -> None:
     assert say(store) == {
         "summary": "api on h1 logs network errors",
         "description": "Connections are refused, reset or time out, or names are not found. The log shows 3 errors.",
-        "cause": "because (db) [peer_down, confidence 80%]",
+        "cause": "because [peer_down, confidence 80%]",
         "suggestion": "Start db.",
         "log": "connect to db failed",
         "runbook_url": "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/runbooks/BconContainerNetworkError.md",
