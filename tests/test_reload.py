@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.docker.daemon import Daemon
+from tests.odd_files import ODD_KINDS, put_in_place, take_away
 from tests.outputs.alertmanager.receiver import receiving
 from tests.waiting import wait_until
 
@@ -46,6 +47,19 @@ daemon = Daemon(settings("30s"), context, refresh_context, lambda: settings("30s
 daemon.reload()
 print(daemon._own.rows(context.store.statuses, 0)["bcon_config_last_reload_successful"])
 """
+SIGNATURES = """
+signatures:
+- id: own_failure
+  category: other
+  explanation: It failed.
+  patterns:
+  - {regex: 'own failure', matches: ['own failure']}
+  causes:
+  - {id: own_cause, text: Something., confidence: 0.5}
+  suggestions:
+  - {urgency: immediate, action: Look., rationale: It failed.}
+"""
+REFUSED = "the settings were not reloaded, the old ones stay in force"
 HASH = "$2b$04$abcdefghijklmnopqrstuuGoEDpGXgL3FjNbBuUyqdqyz4ZDmkbgS"
 
 
@@ -60,6 +74,14 @@ def reload(daemon: Daemon) -> None:
     before = daemon.log.count("settings reloaded")
     daemon.process.send_signal(signal.SIGHUP)
     wait_until(lambda: daemon.log.count("settings reloaded") > before, f"the reload; log:\n{daemon.log}")
+
+
+def refused_reload(daemon: Daemon) -> str:
+    """Send SIGHUP, wait until the new settings are refused, and return the line that says why."""
+    before = daemon.log.count(REFUSED)
+    daemon.process.send_signal(signal.SIGHUP)
+    wait_until(lambda: daemon.log.count(REFUSED) > before, f"the refusal; log:\n{daemon.log}")
+    return next(line for line in reversed(daemon.log.splitlines()) if REFUSED in line)
 
 
 def outer_port(daemon: Daemon, address: str) -> int:
@@ -214,4 +236,42 @@ def test_a_file_that_cannot_be_read_is_told_and_changes_nothing(
 
     assert "the settings were not reloaded, the old ones stay in force" in log
     assert said in log
+    assert "Traceback" not in log
+
+
+def test_nothing_in_a_files_place_hangs_the_reload(tmp_path: Path) -> None:
+    """A pipe, directory, device, socket or 2 MiB in the place of each file that a setting names."""
+    (tmp_path / "signatures").mkdir()
+    texts = {
+        "bcon.yml": "web: {allowed-hosts: [shown.example]}\n",
+        "web.yml": f"basic_auth_users: {{prometheus: {HASH}}}\n",
+        "alertmanager.yml": "basic_auth: {username: me, password_file: phrase.txt}\n",
+        "phrase.txt": "secret\n",
+        "stack.env": "A=1\n",
+        "signatures/own.yml": SIGNATURES,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    named = {
+        "web.config.file": "web.yml",
+        "alertmanager.config.file": "alertmanager.yml",
+        "compose.env-file": "stack.env",
+    }
+    flags = [f"--{setting}={tmp_path}/{name}" for setting, name in named.items()]
+    pushing = ("--alertmanager.url=http://127.0.0.1:9", "--alertmanager.job=docker", "--alertmanager.instance=h1")
+    with start(tmp_path, *flags, *pushing, f"--catalogue.directory={tmp_path}/signatures") as daemon:
+        for name, text in texts.items():
+            for kind, said in ODD_KINDS.items():
+                put_in_place(tmp_path / name, kind)
+                line = refused_reload(daemon)
+                assert name in line
+                assert said in line
+            take_away(tmp_path / name)
+            (tmp_path / name).write_text(text)
+        healthy = daemon.ask("/-/healthy").status
+        closed = daemon.ask("/api/v1/tools").status
+        reload(daemon)
+        log = daemon.log
+
+    assert (healthy, closed) == (200, 401)
     assert "Traceback" not in log

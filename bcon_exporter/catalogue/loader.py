@@ -13,10 +13,10 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.signatures import Catalogue, Signature
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-MAX_FILE_BYTES = 1_048_576
 MAX_FILES = 200
 _MAX_DEPTH = 50
 SHIPPED_FILES = (
@@ -89,13 +89,11 @@ def _load_directory(directory: Path) -> list[Signature]:
 
 def _read(path: Path) -> str:
     try:
-        if not path.is_file() or path.stat().st_size > MAX_FILE_BYTES:
-            raise _refusal(str(path), None, f"it must be a regular file of at most {MAX_FILE_BYTES} bytes")
-        return path.read_text(encoding="utf-8")
+        return read_regular_file(path).decode()
     except UnicodeDecodeError:
         raise _refusal(str(path), None, "it is not UTF-8 text") from None
-    except OSError as error:
-        raise _refusal(str(path), None, f"it cannot be read: {error.strerror}") from None
+    except UnreadableFileError as error:
+        raise _refusal(str(path), None, f"it {error}") from None
 
 
 def parse_signatures(text: str, name: str, *, prove: bool = False) -> tuple[Signature, ...]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.locate import Endpoint, TlsFiles
+from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
 
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 10), (socket.TCP_KEEPINTVL, 5), (socket.TCP_KEEPCNT, 3))
 
@@ -99,6 +100,13 @@ def make_tls_context(files: TlsFiles) -> ssl.SSLContext:
     Raises:
         OSError: A file cannot be read or is no certificate or key.
     """
+    for path in filter(None, (files.ca, files.cert, files.key)):
+        try:
+            check_regular_file(path)
+        except UnreadableFileError as error:
+            refusal = ssl.SSLError(errno.EINVAL, str(error))
+            refusal.reason = f"{path} {error}"
+            raise refusal from None
     context = ssl.create_default_context(cafile=str(files.ca) if files.ca else None)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     if not files.verify:

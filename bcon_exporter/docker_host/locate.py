@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 ROOTFUL_SOCKET = Path("/var/run/docker.sock")
 PODMAN_SOCKET = Path("/run/podman/podman.sock")
@@ -157,8 +158,11 @@ def _read_context(name: str, config_dir: Path) -> Endpoint:
 
 def _read_json(path: Path, what: str) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError) as error:
+        content = json.loads(read_regular_file(path))
+    except UnreadableFileError as error:
+        msg = f"{what}: {path} {error}: repair the file, or set --docker.host"
+        raise SettingsError(msg, {"file": str(path)}) from None
+    except (ValueError, RecursionError) as error:
         msg = f"cannot read {what} from {path} ({type(error).__name__}): repair the file, or set --docker.host"
         raise SettingsError(msg, {"file": str(path)}) from None
     return content if isinstance(content, dict) else {}

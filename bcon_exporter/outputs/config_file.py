@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
-_MAX_FILE_BYTES = 1024 * 1024
 Problem = dict[str, Any]
 """One problem as pydantic describes it, without what was written."""
 
@@ -55,14 +55,9 @@ def load_config(path: Path, model: type[Config], describe: Callable[[Problem], s
 
 def _read_yaml(path: Path) -> Any:
     try:
-        with path.open("rb") as file:
-            text = file.read(_MAX_FILE_BYTES + 1)
-        if len(text) > _MAX_FILE_BYTES:
-            msg = f"{path}: is larger than 1 MiB; this is no configuration"
-            raise SettingsError(msg, {"file": str(path)})
-        return yaml.safe_load(text)
-    except OSError as error:
-        msg = f"{path}: cannot be read: {error.strerror}"
+        return yaml.safe_load(read_regular_file(path))
+    except UnreadableFileError as error:
+        msg = f"{path}: {error}"
         raise SettingsError(msg, {"file": str(path)}) from None
     except YAML_FAULTS as error:
         line = line_of_fault(error)

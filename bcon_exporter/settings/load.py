@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
 from bcon_exporter.settings.model import Settings
 from bcon_exporter.settings.sources import Source, env_name, read_environment, read_flags, read_yaml
 
@@ -96,9 +97,12 @@ def _check_paths(settings: Settings, origins: Mapping[str, str]) -> None:
         "alertmanager.config.file": settings.alertmanager.config.file,
     }
     for dotted, path in files.items():
-        if path is not None and not path.is_file():
-            msg = f"{origins.get(dotted, dotted)}: there is no file {path}"
-            raise SettingsError(msg, {"setting": dotted, "file": str(path)})
+        try:
+            if path is not None:
+                check_regular_file(path)
+        except UnreadableFileError as error:
+            msg = f"{origins.get(dotted, dotted)}: {path} {error}"
+            raise SettingsError(msg, {"setting": dotted, "file": str(path)}) from None
     directory = settings.catalogue.directory
     if directory is not None and not directory.is_dir():
         msg = f"{origins.get('catalogue.directory', 'catalogue.directory')}: there is no directory {directory}"

@@ -10,6 +10,7 @@ import yaml
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.settings.model import list_settings
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
@@ -17,7 +18,6 @@ ENV_PREFIX = "BCON_"
 FOREIGN_PREFIX = "BCON_EXPORTER_"
 """Kubernetes and Docker links set such variables for every service named bcon-exporter: not ours to judge."""
 
-_MAX_FILE_BYTES = 1024 * 1024
 _NOT_IN_FILE = ("config.file", "config.check")
 
 
@@ -86,14 +86,10 @@ def read_yaml(path: Path, origin: str = "--config.file") -> Source:
             never quotes its content.
     """
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(_MAX_FILE_BYTES + 1)
-    except OSError as error:
-        msg = f"{origin}: {path} cannot be read: {error.strerror}"
+        raw = read_regular_file(path)
+    except UnreadableFileError as error:
+        msg = f"{origin}: {path} {error}"
         raise SettingsError(msg, {"file": str(path)}) from None
-    if len(raw) > _MAX_FILE_BYTES:
-        msg = f"{origin}: {path} is larger than 1 MiB"
-        raise SettingsError(msg, {"file": str(path)})
     try:
         root = yaml.compose(raw, Loader=yaml.SafeLoader)
     except YAML_FAULTS as error:

@@ -22,9 +22,10 @@ from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot,
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 SCHEMA_VERSION = 1
-_MAX_FILE_BYTES = 512 * 1024 * 1024
+_MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024
 
 
 def write_snapshot(path: Path, snapshot: HostSnapshot) -> None:
@@ -59,11 +60,9 @@ def read_snapshot(path: Path) -> HostSnapshot:
         InvalidInputError: It cannot be read, is no snapshot, or one of another version.
     """
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise _bad(path, "is larger than 512 MiB")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _bad(path, f"cannot be read: {error.strerror}") from None
+        raw = read_regular_file(path, _MAX_SNAPSHOT_BYTES)
+    except UnreadableFileError as error:
+        raise _bad(path, str(error)) from None
     try:
         fields = json.loads(raw)
     except (ValueError, RecursionError):

@@ -171,7 +171,7 @@ def test_a_variable_like_none_is_refused_without_a_guess(variable: str) -> None:
         (["--web.external-url", f"http://u:{SECRET}@x"], "without user name"),
         (["--log.level", SECRET], "--log.level: must be 'debug'"),
         (["--state.retention", "23h"], "at least 1d"),
-        (["--compose.env-file", "/nonexistent"], "there is no file"),
+        (["--compose.env-file", "/nonexistent"], "cannot be read: No such file"),
         (["--catalogue.directory", "/nonexistent"], "there is no directory"),
         (["--docker.host", ""], "--docker.host"),
     ],

@@ -1,7 +1,6 @@
 """How an Alertmanager is asked: user or token, and TLS, in the form of Prometheus' `http_config`."""
 
 import base64
-import re
 import ssl
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +10,10 @@ from pydantic import SecretStr, StringConstraints, model_validator
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.config_file import Strict, load_config
+from bcon_exporter.regular_files import UnreadableFileError, check_regular_file, read_regular_file
 
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 _SECRET_MAX_BYTES = 64 * 1024
-_ONE_LINE = re.compile(r"[ -~]+")
 
 
 class BasicAuth(Strict):
@@ -117,7 +116,7 @@ class HttpAccess:
             return f"Basic {base64.b64encode(f'{basic.username}:{password}'.encode()).decode()}"
         if token is not None:
             secret = self._secret("authorization.credentials", token.credentials, token.credentials_file)
-            if not _ONE_LINE.fullmatch(secret):
+            if not secret or not secret.isascii() or not secret.isprintable():
                 msg = "authorization.credentials: must be one line of ASCII characters"
                 raise SettingsError(msg, {"key": "authorization.credentials"})
             return f"{token.type} {secret}"
@@ -128,11 +127,10 @@ class HttpAccess:
             return written.get_secret_value() if written is not None else ""
         path = self.folder / file
         try:
-            with path.open("rb") as opened:
-                return opened.read(_SECRET_MAX_BYTES).decode().strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "is not text"
-            msg = f"{key}_file: {path}: {reason}"
+            return read_regular_file(path, _SECRET_MAX_BYTES).decode().strip()
+        except (UnreadableFileError, UnicodeDecodeError) as error:
+            reason = "is not text" if isinstance(error, UnicodeDecodeError) else error
+            msg = f"{key}_file: {path} {reason}"
             raise SettingsError(msg, {"key": f"{key}_file", "file": str(path)}) from None
 
 
@@ -156,6 +154,13 @@ def load_http_access(path: Path | None) -> HttpAccess:
 
 
 def _make_tls_context(config: TlsConfig, folder: Path) -> ssl.SSLContext:
+    named = {"ca_file": config.ca_file, "cert_file": config.cert_file, "key_file": config.key_file}
+    for key, path in ((key, folder / file) for key, file in named.items() if file is not None):
+        try:
+            check_regular_file(path)
+        except UnreadableFileError as error:
+            msg = f"tls_config.{key}: {path} {error}"
+            raise SettingsError(msg, {"key": f"tls_config.{key}"}) from None
     ca_file = None if config.ca_file is None else folder / config.ca_file
     try:
         context = ssl.create_default_context(cafile=ca_file)
@@ -177,4 +182,4 @@ def _make_tls_context(config: TlsConfig, folder: Path) -> ssl.SSLContext:
 
 
 def _reason(error: OSError) -> str:
-    return re.sub(r"\s*\(.*?\)$", "", error.strerror or "") or "not a certificate, or not its key"
+    return (error.strerror or "").partition(" (")[0] or "not a certificate, or not its key"  # "(_ssl.c:4123)"

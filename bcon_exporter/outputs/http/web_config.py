@@ -1,6 +1,5 @@
 """The web configuration file in the format of Prometheus' exporter-toolkit: TLS and users."""
 
-import re
 import ssl
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,6 +9,7 @@ from pydantic import Field, StringConstraints, model_validator
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.config_file import Problem, Strict, describe_problem, load_config
 from bcon_exporter.outputs.http.users import Users
+from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
 
 _BCRYPT_PATTERN = r"^\$2[aby]?\$[0-9]{2}\$[./A-Za-z0-9]{53}$"
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
@@ -96,6 +96,12 @@ def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
     Raises:
         SettingsError: A file cannot be read or is no certificate or key.
     """
+    for path in filter(None, (config.cert_file, config.key_file, config.client_ca_file)):
+        try:
+            check_regular_file(path)
+        except UnreadableFileError as error:
+            msg = f"tls_server_config: {path} {error}"
+            raise SettingsError(msg, {"file": str(path)}) from None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version, context.maximum_version = _VERSIONS[config.min_version], _VERSIONS[config.max_version]
     context.verify_mode = _CLIENT_AUTH[config.client_auth_type]
@@ -104,7 +110,7 @@ def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
         if config.client_ca_file is not None:
             context.load_verify_locations(cafile=config.client_ca_file)
     except OSError as error:  # ssl.SSLError is one
-        reason = re.sub(r"\s*\(.*?\)$", "", error.strerror or "not a certificate and its key")
+        reason = (error.strerror or "not a certificate and its key").partition(" (")[0]  # "(_ssl.c:4123)"
         msg = f"the certificate {config.cert_file}, its key or the client CA cannot be used: {reason}"
         raise SettingsError(msg, {"file": str(config.cert_file)}) from None
     return context

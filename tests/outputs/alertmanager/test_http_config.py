@@ -144,7 +144,7 @@ def test_a_token_that_was_renewed_counts_for_the_next_request_and_one_that_is_go
 
     assert receiver.authorizations == ["Bearer first", "Bearer second"]
     assert broken.error == "authorization.credentials: must be one line of ASCII characters"
-    assert gone.error == f"authorization.credentials_file: {tmp_path}/token: No such file or directory"
+    assert gone.error == f"authorization.credentials_file: {tmp_path}/token cannot be read: No such file or directory"
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_token_that_was_renewed_counts_for_the_next_request_and_one_that_is_go
         ("basic_auth: {username: me, password: [topsecret]}", "basic_auth.password"),
         (
             "basic_auth: {username: me, password_file: absent}",
-            "basic_auth.password_file: {folder}/absent: No such file",
+            "basic_auth.password_file: {folder}/absent cannot be read: No such file",
         ),
         ("authorization: {}", "authorization: needs either credentials or credentials_file"),
         ("authorization: {type: basic, credentials: topsecret}", "authorization: type Basic"),
@@ -167,11 +167,11 @@ def test_a_token_that_was_renewed_counts_for_the_next_request_and_one_that_is_go
         ("{basic_auth: {username: a, password: topsecret}, authorization: {credentials: topsecret}}", "exclude one"),
         ("bearer_token: topsecret", "unknown key bearer_token"),
         ("tls_config: {cert_file: a}", "tls_config: cert_file and key_file belong together"),
-        ("tls_config: {ca_file: absent}", "tls_config.ca_file: {folder}/absent: No such file"),
+        ("tls_config: {ca_file: absent}", "tls_config.ca_file: {folder}/absent cannot be read: No such file"),
         ("tls_config: {ca_file: alertmanager.yml}", "tls_config.ca_file: {folder}/alertmanager.yml: "),
         (
             "tls_config: {cert_file: a, key_file: b}",
-            "tls_config.cert_file {folder}/a or its key_file {folder}/b: No such",
+            "tls_config.cert_file: {folder}/a cannot be read: No such",
         ),
         ("tls_config: {min_version: TLS10}", "tls_config.min_version"),
         ("a: [topsecret", "line 1: is not valid YAML"),

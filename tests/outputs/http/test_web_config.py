@@ -87,8 +87,8 @@ def test_what_is_wrong_is_named_and_nothing_is_quoted(tmp_path: Path, text: str,
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="cannot be read"):
-        load_web_config(tmp_path)
+    with pytest.raises(SettingsError, match="cannot be read: No such file"):
+        load_web_config(tmp_path / "absent")
 
 
 @needs_openssl
