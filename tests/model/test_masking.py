@@ -213,6 +213,11 @@ def test_a_secret_at_the_clip_is_masked_before_it_is_cut() -> None:
     assert secret[:6] not in safe_text("x" * 90 + " password=" + secret, max_chars=110)
 
 
+def test_a_secret_known_by_its_shape_is_masked_before_it_is_cut() -> None:
+    secret = make(ALNUM, 30)  # cut in half, nothing would tell that it is one: the @ behind it is gone
+    assert secret[:6] not in safe_text("x" * 60 + f" postgres://shop:{secret}@db:5432/shop", max_chars=92)
+
+
 @pytest.mark.parametrize(
     "near_match",
     [

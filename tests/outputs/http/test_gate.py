@@ -53,6 +53,11 @@ def test_the_walk_knows_all_kinds_of_routes() -> None:
     assert len(ROUTES) > 25
 
 
+def test_what_anybody_may_ask_holds_no_report() -> None:
+    assert frozenset(("/", "/metrics", "/-/healthy", "/-/ready")) == OPEN_PATHS
+    assert frozenset(("/-/healthy", "/-/ready")) == PROBE_PATHS
+
+
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, door=BEYOND, host="example.org")

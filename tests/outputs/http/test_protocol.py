@@ -57,6 +57,11 @@ def trickle(links: Iterable[socket.socket]) -> None:
             continue
 
 
+def test_no_client_may_take_longer_than_is_promised() -> None:
+    assert HEADER_SECONDS <= 5
+    assert STALL_SECONDS <= 30
+
+
 @pytest.mark.alone
 def test_headers_that_do_not_come_whole_end_the_connection_and_good_clients_are_answered() -> None:
     def dawdle(port: int) -> tuple[float, list[float]]:

@@ -1,0 +1,266 @@
+"""The guards of the package: each with one way to break it and the tests that must then fail.
+
+To add one, add a line: its name (see `breaking`), how it is broken, and the tests. The file of tests is given once a group,
+below `tests/`; a test is named as pytest names it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tests.mutants.breaking import (
+    Break,
+    NoSuchGuardError,
+    always,
+    broken_source,
+    never,
+    returns,
+    set_to,
+    with_keyword,
+    with_text,
+    without,
+    without_raise,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PACKAGE = "bcon_exporter"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """One guard broken in one way.
+
+    Attributes:
+        tests: At least one of them must fail.
+    """
+
+    name: str
+    way: Break
+    tests: tuple[str, ...]
+
+    @property
+    def how(self) -> str:
+        """How it is broken, in words."""
+        return self.way.how
+
+    def break_in(self, tree: Path) -> tuple[Path, str]:
+        """Return the file that the guard stands in and its text without the guard; nothing is written.
+
+        Raises:
+            NoSuchGuardError: It is not there.
+        """
+        return broken_source(tree / PACKAGE, self.name, self.way)
+
+
+@dataclass(frozen=True)
+class ShippedGuard:
+    """A guard in a file that is no Python: a piece of its text, and what stands there instead."""
+
+    path: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The file."""
+        return self.path
+
+    @property
+    def how(self) -> str:
+        """How it is broken, in words."""
+        return f"`{self.old}` is `{self.new}`"
+
+    def break_in(self, tree: Path) -> tuple[Path, str]:
+        """As for `Guard`."""
+        path = tree / self.path
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if self.old not in text:
+            message = f"no such guard: {self.path} does not hold {self.old!r}"
+            raise NoSuchGuardError(message)
+        return path, text.replace(self.old, self.new, 1)
+
+
+class _Tests:
+    """The tests of one file, so that a line below need not repeat its path."""
+
+    def __init__(self, file: str) -> None:
+        self._file = f"tests/{file}"
+
+    def __call__(self, name: str, way: Break, *tests: str) -> Guard:
+        return Guard(name, way, self._named(tests))
+
+    def shipped(self, path: str, old: str, new: str, *tests: str) -> ShippedGuard:
+        return ShippedGuard(path, old, new, self._named(tests))
+
+    def _named(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(f"{self._file}::{test}" for test in tests) or (self._file,)
+
+
+_allowlist = _Tests("docker_host/test_allowlist.py")
+_client = _Tests("docker_host/test_client.py")
+_host = _Tests("docker_host/test_host.py")
+_events = _Tests("docker_host/test_event_log.py")
+_pipeline = _Tests("docker_host/test_pipeline.py")
+_wire = _Tests("docker_host/test_wire.py")
+_logs = _Tests("docker_host/test_logs.py")
+_log_stream = _Tests("docker_host/test_log_stream.py")
+
+ENGINE = (
+    # what may be asked of the engine
+    _allowlist("ALLOWED_METHODS", set_to("frozenset({'GET', 'HEAD', 'POST'})"), "test_no_other_method_passes"),
+    _allowlist("check_request", returns("None"), "test_everything_else_is_refused"),
+    _allowlist("check_request", with_text("_PATH.fullmatch", "_PATH.match"), "test_everything_else_is_refused"),
+    _allowlist("check_request", never("MAX_TARGET_CHARS"), "test_everything_else_is_refused"),
+    _allowlist("check_request", with_text("'..' in path", "False"), "test_everything_else_is_refused"),
+    _allowlist("is_valid_reference", returns("True"), "test_what_passes_as_a_reference_has_no_meaning_in_a_path"),
+    _allowlist("is_valid_image", returns("True"), "test_image_references_are_told_from_paths"),
+    _client("ReadOnlyClient.send", without("check_request"), "test_no_write_and_no_path_beyond_the_list_leaves"),
+    _pipeline("fetch", without("check_request"), "test_nothing_is_sent_when_one_target_is_not_allowed"),
+    # how long it may take, and what it may answer
+    _pipeline("_Loop._drop_overdue", returns("None"), "test_a_stuck_request_holds_up_others_only_until_patience_ends", "test_one_stuck_request_does_not_cost_the_others"),
+    _pipeline("_Loop.run", never("self._deadline"), "test_an_engine_that_says_nothing_is_left_in_time"),
+    _wire("HEAD_LIMIT_BYTES", set_to("10 ** 12"), "test_garbage_is_malformed"),
+    _wire("AnswerReader._add_body", never("end - start > room"), "test_a_longer_body_than_allowed_is_cut_and_its_connection_not_used_again"),
+    _host("get_object", returns("raw[key]"), "test_any_json_anywhere_is_a_snapshot_or_an_error_of_ours", "test_nonsense_about_one_container_costs_that_one_only"),
+    # what is remembered of it
+    _events("EventLog.add_backfill", never("full and (not known)"), "test_a_full_ring_of_only_unknown_events_is_a_gap"),
+    _events("EventLog._add", never("key in self._seen"), "test_a_backfill_and_the_stream_that_overlap_give_each_event_once"),
+    _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
+    _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
+    _log_stream("finish_entries", with_text("hide_values(", "str("), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
+)  # fmt: skip
+
+_cleaning = _Tests("model/test_cleaning.py")
+_masking = _Tests("model/test_masking.py")
+_env_secrets = _Tests("model/test_env_secrets.py")
+_inputs = _Tests("model/test_inputs.py")
+_registry = _Tests("tools/test_registry.py")
+_own_log = _Tests("security/test_log_of_the_daemon.py")
+
+TEXT = (
+    _cleaning("strip_controls", returns("raw"), "test_acting_characters_are_removed_or_shown"),
+    _cleaning("_ESCAPES", set_to("{}"), "test_clean_text_is_encodable_and_has_no_control_but_tab_and_line_feed"),
+    _cleaning("clean_name", returns("strip_controls(raw)"), "test_a_clean_name_is_one_line"),
+    _cleaning("clip_text", returns("text"), "test_clips_only_above_the_limit"),
+    _masking("mask_text", returns("text"), "test_every_secret_of_the_corpus_is_masked"),
+    _masking("mask_pair", returns("mask_text(value)"), "test_a_pair_is_masked_by_its_key_or_by_its_shape"),
+    _masking("key_strength", returns("'no'"), "test_names_of_secrets_are_known"),
+    _masking("safe_text", returns("mask_text(clip_text(strip_controls(raw), max_chars))"), "test_a_secret_known_by_its_shape_is_masked_before_it_is_cut"),
+    _masking("Sealer.seal", with_text("self._key", "b'same for all'"), "test_fingerprints_compare_values_and_need_the_key"),
+    _masking("masking._shown", never("root == 'environment'"), "test_environment_values_are_never_shown_and_others_are_masked"),
+    _env_secrets("find_env_secrets", returns("()"), "test_a_value_under_a_secret_name_is_hidden"),
+    _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
+    _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
+    _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),
+    _registry("_defect", returns("InternalError(str(error))"), "test_a_defect_becomes_an_id_without_message_or_traceback"),
+    _own_log("safe", returns("text"), "test_a_hostile_name_stays_within_its_line"),
+    _own_log("format_error", always("isinstance(one, _SAYS_NO_VALUES)"), "test_words_that_quote_a_value_do_not_stand_in_a_traceback"),
+)  # fmt: skip
+
+_gate = _Tests("outputs/http/test_gate.py")
+_tricks = _Tests("security/test_gate_tricks.py")
+_protocol = _Tests("outputs/http/test_protocol.py")
+_listeners = _Tests("outputs/http/test_listeners.py")
+_api = _Tests("outputs/http/test_api.py")
+_pages = _Tests("outputs/http/test_pages.py")
+_web_config = _Tests("outputs/http/test_web_config.py")
+_tls_reload = _Tests("outputs/http/test_tls_reload.py")
+_threads = _Tests("outputs/http/test_tool_calls.py")
+_flight = _Tests("tools/test_flight.py")
+
+HTTP = (
+    # who may ask what
+    _gate("Door.serves_all", returns("True"), "test_beyond_loopback_without_users_only_the_open_paths_are_served"),
+    _gate("OPEN_PATHS", set_to("frozenset(('/', '/metrics', '/-/healthy', '/-/ready', '/openapi.json'))"), "test_what_anybody_may_ask_holds_no_report"),
+    _gate("Gate._admit", never("not known"), "test_with_users_every_route_of_every_listener_needs_one"),
+    _gate("PROBE_PATHS", set_to("frozenset(('/-/healthy', '/-/ready', '/metrics'))"), "test_with_users_every_route_of_every_listener_needs_one"),
+    _gate("Door.knows_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("_check_host", without_raise(), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("_check_origin", with_text("foreign or across", "across"), "test_other_web_sites_cannot_ask"),
+    _gate("_check_origin", with_text("foreign or across", "foreign"), "test_other_web_sites_cannot_ask"),
+    _gate("_SECURITY_HEADERS", set_to("()"), "test_every_answer_carries_the_safe_headers"),
+    _pages("Pages._template", with_keyword("autoescape", "False"), "test_the_page_escapes_what_comes_from_outside"),
+    _pages("Pages.ready", always("good or"), "test_strangers_get_no_hint"),
+    # passwords
+    _gate("Users.check", never("too_long"), "test_a_password_longer_than_bcrypt_compares_is_refused_even_if_its_beginning_fits"),
+    _gate("Users.check", with_text("b'\\x00' in credentials.password", "False"), "test_anything_but_the_right_pair_is_401"),
+    _web_config("_FAKE_TAIL", set_to("b''"), "test_an_unknown_user_costs_a_check_at_the_same_cost_as_a_known_one"),
+    _gate("Users.remembers", returns("True"), "test_a_good_pair_is_remembered_and_a_bad_one_is_not"),
+    _web_config("_BCRYPT_PATTERN", set_to("'.*'"), "test_what_is_wrong_is_named_and_nothing_is_quoted"),
+    _tls_reload("BoundedProtocol._is_outdated", returns("False"), "test_an_open_connection_is_no_way_round"),
+    # sizes, times, numbers
+    _gate("BODY_MAX_BYTES", set_to("10 ** 9"), "test_bodies_above_64_kib_are_refused"),
+    _gate("buffer_body", with_text("asyncio.timeout(seconds)", "asyncio.timeout(None)"), "test_a_body_that_does_not_come_is_a_timeout"),
+    _listeners("HEADERS_MAX_BYTES", set_to("10 ** 9"), "test_malformed_requests_get_a_4xx_and_stop_nothing"),
+    _protocol("HEADER_SECONDS", set_to("60.0"), "test_no_client_may_take_longer_than_is_promised"),
+    _protocol("BoundedProtocol._await_headers", never("self._waiting is None"), "test_a_second_request_has_the_same_time_as_the_first"),
+    _protocol("BoundedProtocol.pause_writing", without("self.loop.call_later"), "test_who_does_not_read_its_answers_loses_the_connection"),
+    _api("read_json", never("media_type != 'application/json'"), "test_bodies_that_are_no_input_are_refused"),
+    _api("_query", never("name in query"), "test_bad_requests_are_refused_in_the_envelope"),
+    _threads("RequestThreads.run", never("self._running >= self._limit"), "test_without_a_free_thread_it_is_refused"),
+    _threads("ToolCalls.call", always("task is None"), "test_a_thousand_identical_requests_are_one_call_in_one_thread"),
+    _flight("Flights.run", never("flight is own"), "test_identical_requests_share_one_run"),
+    _flight("Flights._with_slot", without_raise(), "test_one_more_than_the_limit_is_refused"),
+)  # fmt: skip
+
+_sandbox = _Tests("compose/test_sandbox.py")
+_files = _Tests("compose/test_files.py")
+_reader = _Tests("compose/test_reader.py")
+_paths = _Tests("security/test_compose_paths.py")
+_failures = _Tests("compose/test_failures.py")
+_app = _Tests("test_app.py")
+
+COMPOSE = (
+    _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
+    _files("is_within", with_text("os.path.realpath(path)", "path"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
+    _files("check_file", never("S_ISREG"), "test_command_line_tells_absent_directory_and_device_apart"),
+    _files("FILE_BYTES", set_to("10 ** 12"), "test_a_file_may_have_one_mebibyte"),
+    _sandbox("_FORCED", set_to("{}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
+    _sandbox("_environment", returns("{**os.environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
+    _sandbox("sandbox._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
+    _sandbox("_OUTPUT_BYTES", set_to("10 ** 12"), "test_endless_output_is_cut"),
+    _sandbox("launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
+    _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
+    _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
+)  # fmt: skip
+
+_state = _Tests("history/test_database.py")
+_lock = _Tests("history/test_file_lock.py")
+_scheduler = _Tests("schedule/test_scheduler.py")
+_watchdog = _Tests("schedule/test_watchdog.py")
+_regular_files = _Tests("test_regular_files.py")
+_answer = _Tests("outputs/metrics/test_answer.py")
+_catalogue = _Tests("catalogue/test_loader.py")
+_settings = _Tests("settings/test_load.py")
+_reload = _Tests("test_reload.py")
+_shipped = _Tests("architecture/test_shipped_files.py")
+_stacks = _Tests("deploy/test_stacks.py")
+
+HOUSE = (
+    _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
+    _lock("take_lock", with_text(" | os.O_NOFOLLOW", ""), "test_a_link_in_the_place_of_the_lock_is_not_followed"),
+    _state("_check_intact", returns("None"), "test_a_damaged_file_is_set_aside_and_a_new_one_begun"),
+    _state("_check_owner", returns("None"), "test_somebody_elses_database_is_left_alone"),
+    _state("_make_room", never("path.stat().st_mode"), "test_a_file_that_others_may_read_is_made_private"),
+    _scheduler("Scheduler.find_hang", returns("None"), "test_a_scan_that_does_not_end_is_told_though_its_turns_come"),
+    _scheduler("HUNG_AFTER_SECONDS", set_to("0.0"), "test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_told"),
+    _watchdog("Watchdog.turn", returns("None"), "test_a_process_that_makes_no_turn_ends_and_tells_where_it_was"),
+    _watchdog("LEAST_SECONDS", set_to("1.0"), "test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_least"),
+    _regular_files("read_regular_file", never("max_bytes"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
+    _regular_files("_refuse_other_kinds", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
+    _answer("cap_series", returns("(samples, 0)"), "test_above_the_cap_whole_informational_families_go_and_are_counted"),
+    _answer("LABEL_MAX_CHARS", set_to("10 ** 6"), "test_long_label_values_end_in_a_hash"),
+    _answer("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
+    _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),
+    _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
+    _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
+    _reload("Daemon.reload", without("self._own.record_reload"), "test_a_defect_does_not_pass_for_success"),
+    _shipped.shipped("deploy/requirements.lock", " \\\n    --hash=sha256:", " # ", "test_lock_files_are_hashed_and_name_no_registry"),
+    _stacks.shipped("deploy/compose.agent.yaml", "read_only: true", "read_only: false", "test_every_service_is_hardened_and_limited"),
+)  # fmt: skip
+
+GUARDS: tuple[Guard | ShippedGuard, ...] = (*ENGINE, *TEXT, *HTTP, *COMPOSE, *HOUSE)
