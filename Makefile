@@ -10,12 +10,13 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
 SOAKED = faults_churn faults_logs faults_size drift_corpus
+ROWS ?=
 GUARDS ?=
 ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak mutants drift-oracle docs screenshots previews rules dashboards wheels lock clean venv packages
+.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -57,6 +58,9 @@ bench: packages venv ## Measure a scan against the naive loop and write docs/per
 
 soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, every project in every form
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
+
+chaos: packages venv ## Show every promise of docs/reliability.md in its long form and write that table (ROWS=F1,S4 for some)
+	@$(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; ten minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)

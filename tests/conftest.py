@@ -1,8 +1,12 @@
-"""What every test runs under: hypothesis without a deadline, which would measure the tests beside it."""
+"""What every test runs under: hypothesis without a deadline, which would measure the tests beside it, and promises."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
+
+from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
+
+__all__ = ["figure", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
 
 PROFILE = "side-by-side"
 

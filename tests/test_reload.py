@@ -107,6 +107,7 @@ def in_process(work: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
 
 
+@pytest.mark.promise("S1")
 def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
     settings, users = tmp_path / "bcon.yml", tmp_path / "web.yml"
     settings.write_text("web: {allowed-hosts: [old.example]}\n")
@@ -134,6 +135,7 @@ def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
     assert (gauge, raised, told) == (0, 1, True)
 
 
+@pytest.mark.promise("S1")
 def test_the_gauge_falls_with_the_setting_and_a_pending_restart_is_told_each_time(tmp_path: Path) -> None:
     settings = tmp_path / "bcon.yml"
     settings.write_text("web: {allow-insecure: true}\n")

@@ -53,6 +53,7 @@ def serve(folder: Path) -> list[str]:
     return ["serve", *flags, "--state.path", str(folder / "state.db")]
 
 
+@pytest.mark.promise("F12")
 @pytest.mark.parametrize("moment", MOMENTS, ids=" ".join)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_daemon_that_still_starts_ends_well_when_told_to(
@@ -65,6 +66,7 @@ def test_a_daemon_that_still_starts_ends_well_when_told_to(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.promise("F12")
 @pytest.mark.parametrize("moment", MOMENTS, ids=" ".join)
 def test_a_reload_that_comes_too_early_is_made_up_for(tmp_path: Path, moment: tuple[str, str]) -> None:
     log = tmp_path / "daemon.log"

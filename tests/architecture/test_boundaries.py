@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.architecture.sources import PACKAGE, ROOT, dotted, find_modules, parse, show
 
 CLOCKS = {
@@ -75,10 +77,12 @@ def test_only_the_command_line_and_the_log_write_to_standard_error() -> None:
     assert all(is_in(path, ("bcon_exporter/cli", "bcon_exporter/daemon_log.py")) for path in uses), uses
 
 
+@pytest.mark.promise("S11")
 def test_nothing_runs_code_from_data() -> None:
     assert find_uses({"eval", "exec", "pickle.loads", "marshal.loads", "os.system", "os.popen"}) == set()
 
 
+@pytest.mark.promise("S11")
 def test_no_program_runs_through_a_shell() -> None:
     shells = [
         show(path)

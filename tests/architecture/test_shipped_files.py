@@ -52,6 +52,7 @@ def test_every_relative_link_leads_somewhere(path: Path) -> None:
     assert [target for target in relative if not (path.parent / target).exists()] == []
 
 
+@pytest.mark.promise("S12")
 @pytest.mark.parametrize("name", LOCKS)
 def test_lock_files_are_hashed_and_name_no_registry(name: str) -> None:
     text = (ROOT / name).read_text()

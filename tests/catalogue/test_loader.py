@@ -74,6 +74,7 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line: in
     assert "pay.example.org" not in caught.value.message
 
 
+@pytest.mark.promise("F8", "S5")
 def test_a_slow_pattern_is_refused(tmp_path: Path) -> None:
     slow = GOOD.replace("gateway (?P<peer>[a-z.]+) did not answer", "(?:[a-z .]{0,200}){10}answer")
 

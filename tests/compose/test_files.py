@@ -61,6 +61,7 @@ def test_an_unreadable_file_is_permission_denied_on_the_command_line(
         make_reader().resolve_file(str(file), None, NOW)
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize(("size", "fits"), [(FILE_BYTES - 1, True), (FILE_BYTES, True), (FILE_BYTES + 1, False)])
 def test_a_file_may_have_one_mebibyte(project: Path, size: int, fits: bool) -> None:
     file = project / "compose.yaml"
@@ -68,6 +69,7 @@ def test_a_file_may_have_one_mebibyte(project: Path, size: int, fits: bool) -> N
     assert (check_file(file) is None) is fits
 
 
+@pytest.mark.promise("S6")
 def test_over_http_every_forbidden_path_gives_one_and_the_same_error(
     make_reader: Callable[..., ComposeReader], project: Path, tmp_path: Path
 ) -> None:

@@ -248,6 +248,7 @@ def test_a_change_in_any_file_involved_is_seen(
     assert after != before
 
 
+@pytest.mark.promise("S6")
 def test_a_yaml_bomb_ends_within_its_limits(make_reader: Callable[..., ComposeReader], project: Path) -> None:
     lines = ["x-a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]"]
     lines += [f"x-a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
@@ -259,6 +260,7 @@ def test_a_yaml_bomb_ends_within_its_limits(make_reader: Callable[..., ComposeRe
     assert found.problem in (ProjectProblem.PARSE_ERROR, ProjectProblem.TIMEOUT)
 
 
+@pytest.mark.promise("S6")
 def test_parse_errors_name_file_and_line_and_never_quote_the_file(
     make_reader: Callable[..., ComposeReader], project: Path
 ) -> None:

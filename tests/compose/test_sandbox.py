@@ -22,6 +22,7 @@ def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-I", "-c", code)
 
 
+@pytest.mark.promise("S6")
 def test_only_the_given_environment_is_seen_and_remote_includes_are_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY", "ours")
     code = "import os; print(sorted(os.environ.items()))"
@@ -33,6 +34,7 @@ def test_only_the_given_environment_is_seen_and_remote_includes_are_off(monkeypa
     assert not Path(seen["DOCKER_CONFIG"]).exists(), "the user's Docker configuration is neither read nor written"
 
 
+@pytest.mark.promise("S6")
 def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) -> None:
     code = (
         "import subprocess, sys; child = subprocess.Popen(['sleep', '100']);print(child.pid, flush=True); child.wait()"
@@ -59,6 +61,7 @@ def test_endless_output_is_cut() -> None:
     assert len(outcome.output) < 40 * 1024 * 1024
 
 
+@pytest.mark.promise("S6")
 def test_memory_beyond_the_limit_is_refused() -> None:
     limits = RunLimits(memory_bytes=300 * 1024 * 1024)
     outcome = run_compose(python("x = bytearray(400 << 20)"), cwd=HERE, environ={}, limits=limits)
@@ -101,6 +104,7 @@ def test_the_default_limits_let_the_binary_start_every_time(binary: tuple[str, .
     assert [run.exit_code for run in runs] == [0] * 10
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_resolving_opens_no_connection_and_writes_no_file(binary: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text("include: [more.yaml]\nservices:\n  web:\n    image: app:${TAG:-1}\n")

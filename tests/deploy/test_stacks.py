@@ -43,6 +43,7 @@ def stack() -> Any:
     return resolve(**NEEDED)
 
 
+@pytest.mark.promise("S12")
 def test_every_service_is_hardened_and_limited(stack: Any) -> None:
     assert stack["services"].keys() == {"socket-proxy", "exporter", "prometheus", "alertmanager", "grafana"}
     for name, service in stack["services"].items():

@@ -19,6 +19,7 @@ from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -34,8 +35,11 @@ def run_web(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "web", "--restart", "always", engine.image, "sleep", "1000")
 
 
+@pytest.mark.promise("F1")
 @pytest.mark.alone
-def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: TestEngine, tmp_path: Path) -> None:
+def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(
+    engine: TestEngine, tmp_path: Path, figure: Figure
+) -> None:
     """No scan runs meanwhile that could notice: the heartbeat does."""
     run_web(engine)
 
@@ -52,6 +56,7 @@ def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: Te
         engine.resume()
         back = daemon.wait_for_sample("bcon_up", 1, timeout_seconds=10)
 
+    figure(f"`bcon_up` 0 after {seconds:.1f} s, scrapes p99 {p99 * 1000:.0f} ms")
     assert seconds <= 6.0
     assert kept == 1
     assert p99 < 0.05
@@ -61,6 +66,7 @@ def test_a_hung_engine_is_told_within_six_seconds_while_scrapes_go_on(engine: Te
     assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F1")
 def test_scans_of_a_hung_engine_do_not_pile_up_and_the_next_one_is_whole(engine: TestEngine, tmp_path: Path) -> None:
     run_web(engine)
 
@@ -103,6 +109,7 @@ def count_threads(daemon: Daemon) -> int:
     return len(list(Path(f"/proc/{daemon.process.pid}/task").iterdir()))
 
 
+@pytest.mark.promise("F2")
 def test_a_killed_engine_that_comes_back_is_whole_again_without_a_false_restart_loop(
     engine: TestEngine, tmp_path: Path
 ) -> None:
@@ -121,6 +128,7 @@ def test_a_killed_engine_that_comes_back_is_whole_again_without_a_false_restart_
     assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F12")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_ends_cleanly_when_told_to(engine: TestEngine, tmp_path: Path, number: signal.Signals) -> None:
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
@@ -132,7 +140,10 @@ def test_it_ends_cleanly_when_told_to(engine: TestEngine, tmp_path: Path, number
     assert "Traceback" not in daemon.log
 
 
-def test_it_ends_within_five_seconds_while_scan_and_request_hang(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.promise("F12")
+def test_it_ends_within_five_seconds_while_scan_and_request_hang(
+    engine: TestEngine, tmp_path: Path, figure: Figure
+) -> None:
     run_web(engine)
 
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
@@ -151,10 +162,12 @@ def test_it_ends_within_five_seconds_while_scan_and_request_hang(engine: TestEng
             engine.resume()
 
     assert code == 0
+    figure(f"ended after {seconds:.1f} s")
     assert seconds <= 5
     assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F4")
 def test_an_engine_that_was_never_there_is_no_reason_to_end(tmp_path: Path) -> None:
     with Daemon(tmp_path, f"unix://{tmp_path}/absent.sock", *QUICK) as daemon:
         wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
@@ -167,6 +180,7 @@ def test_an_engine_that_was_never_there_is_no_reason_to_end(tmp_path: Path) -> N
     assert (tool.status, tool.json()["error"]["code"]) == (503, "docker_connection_failed")
 
 
+@pytest.mark.promise("F4")
 def test_a_socket_that_nobody_listens_on_is_told_as_such(tmp_path: Path) -> None:
     dead = tmp_path / "dead.sock"
     with socket.socket(socket.AF_UNIX) as left_behind:
@@ -201,6 +215,7 @@ def test_a_hung_engine_is_told_as_such_and_a_resumed_one_is_ready(engine: TestEn
     assert "containerd" in hint
 
 
+@pytest.mark.promise("F12")
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
@@ -224,6 +239,7 @@ def test_a_bad_setting_at_the_start_is_one_line_and_exit_2(flags: tuple[str, ...
     assert said in ended.stderr
 
 
+@pytest.mark.promise("F4")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) -> None:
     assert shutil.which("setpriv")
@@ -244,6 +260,7 @@ def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) 
     assert (tool.status, tool.json()["error"]["code"]) == (403, "permission_denied")
 
 
+@pytest.mark.promise("F12")
 def test_a_reload_with_a_broken_file_keeps_the_old_settings(engine: TestEngine, tmp_path: Path) -> None:
     file = tmp_path / "bcon.yaml"
     file.write_text("scan: {diagnose-interval: 2s, drift-interval: 4s}\nthresholds: {cpu-ratio: 0.7}\n")
@@ -293,10 +310,11 @@ int clock_gettime(clockid_t id, struct timespec *at) {
 """
 
 
+@pytest.mark.promise("F9")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler to put a stepping clock before the daemon")
 @pytest.mark.parametrize("step_seconds", [-3600, 3600, -5 * 365 * 86400, 5 * 365 * 86400])
 def test_a_step_of_the_clock_neither_stops_nor_multiplies_scans(
-    engine: TestEngine, tmp_path: Path, step_seconds: int
+    engine: TestEngine, tmp_path: Path, step_seconds: int, figure: Figure
 ) -> None:
     source, library, step = tmp_path / "shim.c", tmp_path / "shim.so", tmp_path / "step"
     source.write_text(CLOCK_SHIM)
@@ -319,6 +337,7 @@ def test_a_step_of_the_clock_neither_stops_nor_multiplies_scans(
         healthy, running = daemon.ask("/-/healthy").status, daemon.sample(RUNNING)
         code, _ = daemon.end()
 
+    figure(f"{count:.0f} scans at 1 s in {seconds:.1f} s after a step of {step_seconds} s")
     assert 2.5 <= seconds <= 8
     assert count <= seconds + 2
     assert (healthy, running, code) == (200, 1, 0)

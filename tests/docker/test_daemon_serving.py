@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -113,6 +114,7 @@ def test_every_tool_answers_over_http(engine: TestEngine, tmp_path: Path) -> Non
     assert all(set(answer.json()) == {"result"} for answer in answers.values())
 
 
+@pytest.mark.promise("S1")
 def test_beyond_loopback_reports_stay_on_the_second_listener(engine: TestEngine, tmp_path: Path) -> None:
     flags = ("--web.listen-address", "0.0.0.0:0", "--api.listen-address", "127.0.0.1:0")
 
@@ -131,7 +133,8 @@ def test_beyond_loopback_reports_stay_on_the_second_listener(engine: TestEngine,
         assert daemon.ask("/api/v1/health").status == 200
 
 
-def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.promise("F11")
+def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
     """10,000 scrapes while containers come and go; every answer adds up."""
     names = [f"c{number}" for number in range(6)]
     for name in names[:3]:
@@ -168,6 +171,7 @@ def test_scrapes_during_scans_show_one_generation(engine: TestEngine, tmp_path: 
             )
 
     assert len(totals) == 10_000
+    figure(f"{len(totals)} scrapes during {scans:.0f} scans")
     assert scans >= 3
     assert len(set(totals)) > 1, "or no answer showed anything new"
 
@@ -199,6 +203,7 @@ def scrape_many(port: int, count: int) -> list[int]:
     return totals
 
 
+@pytest.mark.promise("F12")
 def test_a_port_in_use_is_one_line_and_exit_2(engine: TestEngine, tmp_path: Path) -> None:
     with Daemon(tmp_path, engine.host) as first:
         command = [

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
@@ -58,7 +59,8 @@ def remove_others(engine: TestEngine) -> bool:
     return not left
 
 
-def test_churn_fails_no_scan_and_leaves_no_series(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.promise("F5")
+def test_churn_fails_no_scan_and_leaves_no_series(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
     engine.docker("run", "-d", "--name", "stays", engine.image, "serve")
     over, made = threading.Event(), list[str]()
     churners = [threading.Thread(target=churn, args=(engine, f"churn{n}", over, made)) for n in range(CHURNERS)]
@@ -88,6 +90,7 @@ def test_churn_fails_no_scan_and_leaves_no_series(engine: TestEngine, tmp_path: 
         assert metrics.containers() == {"stays"}
         assert metrics.value("bcon_scan_failures_total", scan="diagnose") == 0
         assert metrics.value("bcon_scan_failures_total", scan="drift") == 0
+        figure(f"{len(made)} containers, {rate:.1f} a second, 0 failed scans")
         assert rate >= A_SECOND
         assert len(seen) > 10, f"of {len(made)} containers only {len(seen)} were ever seen"
         assert "Traceback" not in daemon.log

@@ -32,6 +32,7 @@ def start_some(engine: TestEngine) -> None:
         engine.docker("run", "-d", "--restart", "always", "--name", name, engine.image, "serve")
 
 
+@pytest.mark.promise("F1")
 def test_values_of_a_hung_engine_are_kept_for_three_intervals(engine: TestEngine, tmp_path: Path) -> None:
     start_some(engine)
     interval = 4.0
@@ -52,6 +53,7 @@ def test_values_of_a_hung_engine_are_kept_for_three_intervals(engine: TestEngine
                 assert metrics.scan("success") == 0
 
 
+@pytest.mark.promise("F2")
 def test_after_a_resume_the_next_scan_is_whole(engine: TestEngine, tmp_path: Path) -> None:
     start_some(engine)
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
@@ -67,6 +69,7 @@ def test_after_a_resume_the_next_scan_is_whole(engine: TestEngine, tmp_path: Pat
         assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F2")
 def test_an_engine_killed_three_times_raises_no_false_restart_loop(engine: TestEngine, tmp_path: Path) -> None:
     start_some(engine)
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
@@ -83,6 +86,7 @@ def test_an_engine_killed_three_times_raises_no_false_restart_loop(engine: TestE
         assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F4")
 def test_an_engine_that_comes_later_is_found(engine: TestEngine, tmp_path: Path) -> None:
     link = tmp_path / "late.sock"
     with Daemon(tmp_path, f"unix://{link}", *QUICK) as daemon:

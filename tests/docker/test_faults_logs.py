@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.docker_host import DockerHost
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow]
 
@@ -90,9 +91,10 @@ def best_seconds_of_reading(host: DockerHost, container_id: str) -> float:
     return best
 
 
+@pytest.mark.promise("F7")
 @pytest.mark.alone
 def test_a_huge_log_and_a_huge_line_are_read_in_milliseconds_and_held_in_part(
-    writers: TestEngine, tmp_path: Path
+    writers: TestEngine, tmp_path: Path, figure: Figure
 ) -> None:
     with RecordingProxy(tmp_path / "proxy.sock", writers.socket) as proxy:
         for name in WRITERS:
@@ -115,9 +117,11 @@ def test_a_huge_log_and_a_huge_line_are_read_in_milliseconds_and_held_in_part(
             assert (found.lines[-1].text, found.truncated) == ("last", True), name
             assert sum(len(line.text) for line in found.lines) < HELD_BYTES
     assert seconds["huge"] < LOG_SECONDS, seconds
+    figure(f"log {seconds['huge'] * 1000:.0f} ms, line {max(seconds.values()) * 1000:.0f} ms")
     assert max(seconds.values()) < LINE_SECONDS, seconds
 
 
+@pytest.mark.promise("F7")
 def test_every_face_is_clean_whatever_is_logged_and_says_what_cannot_be_read(
     engine: TestEngine, tmp_path: Path
 ) -> None:
@@ -179,8 +183,9 @@ def accept(exposition: str) -> None:
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
+@pytest.mark.promise("F8")
 @pytest.mark.alone
-def test_scrapes_go_on_while_hostile_lines_are_matched(engine: TestEngine, tmp_path: Path) -> None:
+def test_scrapes_go_on_while_hostile_lines_are_matched(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
     folder = tmp_path / "lines"
     folder.mkdir()
     patterns = [pattern for signature in load_catalogue().signatures for pattern in signature.patterns]
@@ -204,6 +209,7 @@ def test_scrapes_go_on_while_hostile_lines_are_matched(engine: TestEngine, tmp_p
     )
     assert read > len(lines) / 2, "a trace of several lines is one event"
     assert metrics.value("bcon_scan_failures_total", scan="diagnose") == 0
+    figure(f"scrapes p99 {p99(seconds) * 1000:.0f} ms beside it, {p99(quiet) * 1000:.0f} ms without")
     assert metrics.scan("success") == 1
     assert p99(seconds) < max(0.05, 2 * p99(quiet))
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -60,8 +61,11 @@ def start_three(engine: TestEngine) -> None:
         engine.docker("run", "-d", "--name", name, engine.image, "serve")
 
 
+@pytest.mark.promise("F3")
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to hide the cgroup files from the daemon")
-def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(engine: TestEngine, tmp_path: Path) -> None:
+def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(
+    engine: TestEngine, tmp_path: Path, figure: Figure
+) -> None:
     start_three(engine)
     with Daemon(tmp_path, engine.host, *QUICK, below=WITHOUT_CGROUP_FILES) as daemon:
         for name in NAMES:
@@ -87,12 +91,14 @@ def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(engine: TestEng
     assert metrics.value("bcon_scan_failures_total", scan="diagnose") == 0
     assert metrics.value("bcon_container_symptom", container="aa", symptom="high_memory") is None, "was not judged"
     assert metrics.value("bcon_container_symptom", container="aa", symptom="restart_loop") == 0
+    figure(f"longest scan {watch.longest_seconds:.1f} s, {probes:.0f} probes in {intervals:.1f} intervals")
     assert 1 <= probes <= intervals + 1
     assert stats["result"]["last_known"] is True
     assert recovery <= 2 * INTERVAL + 2
     assert "Traceback" not in daemon.log
 
 
+@pytest.mark.promise("F3")
 def test_list_and_inspect_stay_fresh_while_stats_hang(engine: TestEngine, tmp_path: Path) -> None:
     """A container that comes and one that goes are both seen; usage comes from cgroup files, where there are any."""
     start_three(engine)

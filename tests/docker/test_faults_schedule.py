@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -83,7 +84,10 @@ def saboteur(tmp_path: Path) -> Saboteur:
     return Saboteur(folder)
 
 
-def test_a_dead_scheduler_is_told_by_the_health_probe(engine: TestEngine, tmp_path: Path, saboteur: Saboteur) -> None:
+@pytest.mark.promise("F9")
+def test_a_dead_scheduler_is_told_by_the_health_probe(
+    engine: TestEngine, tmp_path: Path, saboteur: Saboteur, figure: Figure
+) -> None:
     engine.docker("run", "-d", "--name", "web", engine.image, "serve")
     with Daemon(tmp_path, engine.host, *QUICK, environ=saboteur.environ) as daemon:
         wait_for_whole_scan(daemon)
@@ -102,12 +106,14 @@ def test_a_dead_scheduler_is_told_by_the_health_probe(engine: TestEngine, tmp_pa
 
     assert 1 * INTERVAL <= seconds <= 3 * INTERVAL + 2, "the promise is three intervals"
     assert "restart bcon-exporter" in unhealthy.text
+    figure(f"503 after {seconds:.1f} s at an interval of {INTERVAL:g} s")
     assert withheld < 10
     assert metrics.value("bcon_scans_total", scan="diagnose") == scans, "nobody scans any more"
     assert metrics.value("bcon_up") == 1
     assert (tool.status, code) == (200, 0)
 
 
+@pytest.mark.promise("F9")
 @pytest.mark.parametrize("error", [MemoryError, SystemExit])
 def test_a_scan_that_breaks_is_counted_and_the_next_one_is_whole(
     engine: TestEngine, tmp_path: Path, saboteur: Saboteur, error: type[BaseException]
@@ -140,6 +146,7 @@ def test_a_scan_that_breaks_is_counted_and_the_next_one_is_whole(
     assert error.__name__ in daemon.log, "the log has the traceback of the defect"
 
 
+@pytest.mark.promise("F9")
 def test_a_scan_longer_than_its_interval_is_not_started_twice(
     engine: TestEngine, tmp_path: Path, saboteur: Saboteur
 ) -> None:
@@ -161,6 +168,7 @@ def test_a_scan_longer_than_its_interval_is_not_started_twice(
     assert seconds <= 2 * INTERVAL + 2
 
 
+@pytest.mark.promise("F9")
 def test_the_turns_that_a_frozen_exporter_missed_are_counted_and_made_up_by_one_scan(
     engine: TestEngine, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -68,7 +69,8 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_full_disk(engine: TestEngine, tmp_path: Path, tiny_disk: Path) -> None:
+@pytest.mark.promise("F10")
+def test_a_full_disk(engine: TestEngine, tmp_path: Path, tiny_disk: Path, figure: Figure) -> None:
     start_looper(engine)
     (tiny_disk / "ballast").write_bytes(b"x" * 500 * 1024)
     with daemon_on(tiny_disk / "state.db", tmp_path, engine) as daemon:
@@ -76,6 +78,7 @@ def test_a_full_disk(engine: TestEngine, tmp_path: Path, tiny_disk: Path) -> Non
         errors = daemon.sample(STATE_ERRORS) or 0
         code, _ = daemon.end()
 
+    figure(f"full: started in {daemon.start_seconds:.1f} s")
     assert daemon.start_seconds < START_SECONDS
     assert errors >= 1
     assert code == 0
@@ -89,6 +92,7 @@ def fill_up(folder: Path) -> None:
             ballast.write(b"x" * 4096)
 
 
+@pytest.mark.promise("F10")
 def test_a_disk_that_fills_while_the_daemon_runs(engine: TestEngine, tmp_path: Path, tiny_disk: Path) -> None:
     start_looper(engine)
     with daemon_on(tiny_disk / "state.db", tmp_path, engine) as daemon:
@@ -105,8 +109,9 @@ def test_a_disk_that_fills_while_the_daemon_runs(engine: TestEngine, tmp_path: P
     assert code == 0
 
 
+@pytest.mark.promise("F10")
 @pytest.mark.parametrize("damage", ["garbage", "header", "middle", "cut"])
-def test_a_damaged_file_is_set_aside(engine: TestEngine, tmp_path: Path, damage: str) -> None:
+def test_a_damaged_file_is_set_aside(engine: TestEngine, tmp_path: Path, damage: str, figure: Figure) -> None:
     start_looper(engine)
     state = tmp_path / "own" / "state.db"
     state.parent.mkdir(mode=0o700)
@@ -120,6 +125,7 @@ def test_a_damaged_file_is_set_aside(engine: TestEngine, tmp_path: Path, damage:
         errors = daemon.sample(STATE_ERRORS) or 0
         code, _ = daemon.end()
 
+    figure(f"{damage}: started in {daemon.start_seconds:.1f} s")
     assert daemon.start_seconds < START_SECONDS
     assert errors >= 1
     assert code == 0
@@ -142,7 +148,8 @@ def spoil(state: Path, damage: str) -> None:
     )
 
 
-def test_a_locked_file(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.promise("F10")
+def test_a_locked_file(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
     start_looper(engine)
     state = tmp_path / "own" / "state.db"
     state.parent.mkdir(mode=0o700)
@@ -159,12 +166,14 @@ def test_a_locked_file(engine: TestEngine, tmp_path: Path) -> None:
         check_it_works(daemon)
         code, _ = daemon.end()
 
+    figure(f"locked: started in {daemon.start_seconds:.1f} s")
     assert daemon.start_seconds < START_SECONDS
     assert errors >= 1
     assert code == 0
     assert not [path for path in state.parent.iterdir() if ".corrupt-" in path.name], "a lock is no damage"
 
 
+@pytest.mark.promise("F10")
 def test_a_forbidden_folder(engine: TestEngine, tmp_path: Path) -> None:
     start_looper(engine)
     (tmp_path / "file").touch()

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.docker
 UP_WITHIN_SECONDS = 6.0
 
 
+@pytest.mark.promise("F1")
 def test_a_hung_engine_is_noticed_in_six_seconds_and_gone_again_when_it_resumes(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
     with open_host(engine.host, HostOptions(), started=True) as host:
@@ -76,6 +77,7 @@ def test_closing_never_waits_for_a_hung_engine(engine: TestEngine) -> None:
         assert monotonic() - started < 1.0
 
 
+@pytest.mark.promise("F3")
 def test_when_only_stats_hang_the_rest_is_fresh_and_usage_is_marked_stale(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sh", "-c", "while :; do date; sleep 0.2; done")
     options = HostOptions(cgroup_root=BY_API_ONLY.cgroup_root, read_timeout_seconds=2.0, probe_interval_seconds=3.0)
@@ -126,6 +128,7 @@ def test_an_engine_that_is_met_while_containerd_hangs_is_read_all_the_same(engin
         assert host.is_up()
 
 
+@pytest.mark.promise("F3")
 def test_hanging_stats_are_noticed_even_when_usage_comes_from_files(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
     options = HostOptions(read_timeout_seconds=2.0, heartbeat_seconds=0.2)
@@ -143,6 +146,7 @@ def test_hanging_stats_are_noticed_even_when_usage_comes_from_files(engine: Test
         assert host.is_up()
 
 
+@pytest.mark.promise("F2")
 def test_an_engine_killed_and_restarted_is_read_again_by_the_same_client(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", "--restart", "always", engine.image, "sleep", "600")
     with open_host(engine.host, started=True) as host:
@@ -158,6 +162,7 @@ def test_an_engine_killed_and_restarted_is_read_again_by_the_same_client(engine:
         wait_until(lambda: host.endpoints_up()["events"], "the event stream to be back", timeout_seconds=8)
 
 
+@pytest.mark.promise("F4")
 def test_an_absent_and_a_dead_socket_have_their_own_hints(tmp_path: Path) -> None:
     dead = tmp_path / "dead.sock"
     with socket.socket(socket.AF_UNIX) as listener:
@@ -171,6 +176,7 @@ def test_an_absent_and_a_dead_socket_have_their_own_hints(tmp_path: Path) -> Non
             wait_until(lambda host=host: not host.is_up(), "is_up to fall")  # type: ignore[misc]
 
 
+@pytest.mark.promise("F4")
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become nobody")
 def test_a_forbidden_socket_says_who_may_use_it(engine: TestEngine) -> None:
     read, write = os.pipe()
@@ -193,6 +199,7 @@ def test_a_forbidden_socket_says_who_may_use_it(engine: TestEngine) -> None:
     assert "root" in message
 
 
+@pytest.mark.promise("F1")
 def test_scans_of_a_hung_engine_leave_no_threads_behind(engine: TestEngine) -> None:
     with open_host(engine.host, started=True) as host:
         scan(host)

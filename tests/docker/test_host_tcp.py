@@ -106,6 +106,7 @@ def test_a_whole_scan_works_over_tcp(engine: TestEngine) -> None:
         assert host.is_up()
 
 
+@pytest.mark.promise("F19")
 def test_a_proxy_that_forbids_one_endpoint_costs_that_one_only(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
     with TcpProxy(engine.socket, forbidden=b"/logs") as proxy, open_host(f"tcp://127.0.0.1:{proxy.port}") as host:
@@ -130,6 +131,7 @@ def test_a_proxy_that_forbids_one_endpoint_costs_that_one_only(engine: TestEngin
         scan(host)
 
 
+@pytest.mark.promise("S7")
 def test_everything_sent_is_an_allowed_read(engine: TestEngine, tmp_path: Path) -> None:
     engine.docker("run", "-d", "--name", "aa", engine.image, "sleep", "600")
     began = f"{utc_now().timestamp():.6f}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -161,6 +162,7 @@ def test_wrong_addresses_and_queries_have_their_code_and_advice(shop: Daemon) ->
     assert failed == {}
 
 
+@pytest.mark.promise("S6")
 def test_a_compose_file_that_may_not_be_read_is_answered_as_one_that_is_not_there(
     engine: TestEngine, tmp_path: Path
 ) -> None:
@@ -188,7 +190,8 @@ def test_a_compose_file_that_may_not_be_read_is_answered_as_one_that_is_not_ther
     assert len({answer.text for answer in answers.values()}) == 1
 
 
-def test_a_thousand_identical_requests_at_once_are_a_few_runs(shop: Daemon) -> None:
+@pytest.mark.promise("S4")
+def test_a_thousand_identical_requests_at_once_are_a_few_runs(shop: Daemon, figure: Figure) -> None:
     before = shop.sample(LIST_REQUESTS) or 0
     url = f"http://127.0.0.1:{shop.port}/api/v1/tools/diagnose_all"
 
@@ -207,5 +210,6 @@ def test_a_thousand_identical_requests_at_once_are_a_few_runs(shop: Daemon) -> N
 
     assert statuses == {200: 1000}
     assert different <= 100, ledger  # a run is shared as long as it lasts; they come within seconds
+    figure(f"1,000 requests at once: {scans - before:.0f} looks at the engine, {different} answers")
     assert scans - before < 200
     assert shop.ask("/-/healthy").status == 200

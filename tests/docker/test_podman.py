@@ -97,6 +97,7 @@ def healthy(context: Context) -> Any:
     return answer if answer["status"] == "healthy" else None
 
 
+@pytest.mark.promise("F19")
 def test_every_tool_answers_about_podmans_containers(context: Context, podman: PrivatePodman, project: Path) -> None:
     web, api, loop, done = (f"{PROJECT}-{service}-1" for service in ("web", "api", "loop", "done"))
     answers = {
@@ -152,6 +153,7 @@ def test_what_podman_does_not_tell_is_said_less_surely_or_not_at_all(
     assert "health checks are run by systemd timers" in said
 
 
+@pytest.mark.promise("F19")
 def test_the_daemon_watches_podman(podman: PrivatePodman, project: Path, tmp_path: Path) -> None:
     assert project.exists()
     with Daemon(tmp_path, podman.host, "--scan.diagnose-interval=1s", "--scan.drift-interval=2s") as daemon:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.outputs.alertmanager.payload import Payload
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = [pytest.mark.docker, pytest.mark.alone]
 
@@ -50,8 +51,9 @@ class Moods:
                 plain_answer(handler, status)
 
 
+@pytest.mark.promise("F13")
 def test_scans_never_wait_and_it_has_everything_one_interval_after_it_is_well(
-    engine: TestEngine, tmp_path: Path
+    engine: TestEngine, tmp_path: Path, figure: Figure
 ) -> None:
     engine.docker("run", "-d", "--name", "hog", "--memory=24m", engine.image, "eat-memory")
     moods = Moods()
@@ -72,6 +74,7 @@ def test_scans_never_wait_and_it_has_everything_one_interval_after_it_is_well(
         moods.released.set()
 
     assert max(ages) <= INTERVAL_SECONDS + GRACE_SECONDS
+    figure(f"everything there {delivered_after:.1f} s after it is well, at an interval of {INTERVAL_SECONDS:g} s")
     assert delivered_after <= INTERVAL_SECONDS + GRACE_SECONDS
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
@@ -135,7 +136,10 @@ def test_every_address_of_the_api_document_is_asked_here() -> None:
     assert callable_ == {f"/api/v1/tools/{tool}" for tool in PAYLOADS}
 
 
-def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.promise("S7")
+def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(
+    engine: TestEngine, tmp_path: Path, figure: Figure
+) -> None:
     file = start_everything(engine, tmp_path)
     began = time.time()
     with RecordingProxy(tmp_path / "proxy.sock", engine.socket) as proxy:
@@ -149,6 +153,7 @@ def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(engine: TestEn
     ended = time.time()
     events = engine.docker("events", "--since", f"{began:.3f}", "--until", f"{ended:.3f}", "--format", "{{json .}}")
     assert [json.loads(line)["Action"] for line in events.splitlines()] == []
+    figure(f"{len(proxy.requests)} requests recorded, none beyond the list")
     assert find_strange(proxy.requests) == []
     kinds = {each.target.partition("?")[0].rpartition("/")[2] for each in proxy.requests}
     assert kinds >= {"json", "logs", "events"}, "the proxy saw the reads"

@@ -118,6 +118,7 @@ def run_as_process(shown: Shown, words: list[str], environ: dict[str, str]) -> N
     shown.add(f"$ {' '.join(words)} (a process)", done.stdout.decode() + done.stderr.decode())
 
 
+@pytest.mark.promise("S9")
 def test_no_secret_of_a_host_full_of_them_is_shown_anywhere(
     engine: TestEngine, project_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

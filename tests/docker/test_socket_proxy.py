@@ -113,6 +113,7 @@ def test_what_the_exporter_may_ask_is_answered_as_the_engine_does(proxy: SocketP
     assert statuses(proxy.say(request("HEAD /v1.41/_ping"))) == [200]
 
 
+@pytest.mark.promise("S7")
 def test_writes_leaks_and_tricks_are_refused(proxy: SocketProxy) -> None:
     for line in (*WRITES, *LEAKS, *TRICKS):
         answered = statuses(proxy.say(request(line)))
@@ -120,6 +121,7 @@ def test_writes_leaks_and_tricks_are_refused(proxy: SocketProxy) -> None:
         assert set(answered) <= {400, 403, 405}, line
 
 
+@pytest.mark.promise("S7")
 def test_a_request_with_a_body_an_upgrade_or_a_strange_length_is_refused(proxy: SocketProxy) -> None:
     for name, rest in FRAMING.items():
         answered = statuses(proxy.say(request("GET /version", rest), seconds=2))

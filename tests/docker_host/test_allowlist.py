@@ -128,12 +128,14 @@ def test_the_reads_we_need_pass(method: str, target: str) -> None:
     check_request(method, target)
 
 
+@pytest.mark.promise("S7")
 @pytest.mark.parametrize("target", EVIL)
 def test_everything_else_is_refused(target: str) -> None:
     with pytest.raises(RequestRefusedError):
         check_request("GET", target)
 
 
+@pytest.mark.promise("S7")
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "CONNECT", "OPTIONS", "TRACE", "get", "", None])
 @pytest.mark.parametrize("target", GOOD[:5])
 def test_no_other_method_passes(method: str | None, target: str) -> None:
@@ -141,6 +143,7 @@ def test_no_other_method_passes(method: str | None, target: str) -> None:
         check_request(method, target)
 
 
+@pytest.mark.promise("S5")
 @given(st.text(max_size=60))
 def test_no_text_as_an_id_leads_to_another_path(text: str) -> None:
     target = f"/containers/{text}/json"

@@ -45,6 +45,7 @@ def session_for(url: str, seconds: float = 2.0) -> EngineSession:
     return EngineSession(Endpoint(url), HostOptions(read_timeout_seconds=seconds))
 
 
+@pytest.mark.promise("S7")
 @pytest.mark.parametrize("write", WRITES)
 def test_no_write_and_no_path_beyond_the_list_leaves(write: Callable[[ReadOnlyClient], Any], tmp_path: Path) -> None:
     with FakeEngine(tmp_path / "s", lambda connection: connection.close()) as engine:
@@ -55,6 +56,7 @@ def test_no_write_and_no_path_beyond_the_list_leaves(write: Callable[[ReadOnlyCl
         assert engine.connections == 0
 
 
+@pytest.mark.promise("S7")
 def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")
@@ -78,6 +80,7 @@ def test_an_engine_that_names_no_version_is_no_engine(body: bytes, tmp_path: Pat
         session_for(engine.url).negotiate(Deadline.after(2))
 
 
+@pytest.mark.promise("S7")
 def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     seen: list[str] = []
 
@@ -103,6 +106,7 @@ def test_a_trickling_answer_does_not_outlast_the_deadline(tmp_path: Path) -> Non
         session_for(engine.url, 0.3).negotiate(Deadline.after(5))
 
 
+@pytest.mark.promise("F19")
 def test_a_replaced_engine_is_negotiated_with_again(tmp_path: Path) -> None:
     versions = ["1.44", "1.41"]
 
@@ -156,6 +160,7 @@ def test_an_engine_whose_ping_names_none_is_asked_for_its_version(tmp_path: Path
     assert negotiate_with(tmp_path / "s", ping, version) == ("/v1.40", ["/_ping", "/version"])
 
 
+@pytest.mark.promise("F19")
 @pytest.mark.parametrize(
     ("version", "prefix"),
     [
@@ -185,6 +190,7 @@ def test_an_engine_that_does_not_answer_a_ping_is_not_asked_for_more(tmp_path: P
     assert session.last_contact_ok is False
 
 
+@pytest.mark.promise("F19")
 @pytest.mark.parametrize(
     ("engine", "minimum", "chosen"),
     [

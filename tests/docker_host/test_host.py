@@ -69,6 +69,7 @@ NONSENSE = (
 )  # fmt: skip
 
 
+@pytest.mark.promise("F17")
 @pytest.mark.parametrize("nonsense", NONSENSE)
 @pytest.mark.parametrize("endpoint", ["json", "stats", "logs"])
 def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoint: str, nonsense: bytes) -> None:
@@ -80,6 +81,7 @@ def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoi
     assert set(snapshot.incomplete) <= {BAD}
 
 
+@pytest.mark.promise("F17")
 @pytest.mark.parametrize("raw", [b"", b"garbage", b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", answer(b"x")[:-1]])
 def test_a_broken_answer_about_one_container_costs_that_one_only(tmp_path: Path, raw: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/(json|stats|logs)": raw})) as engine:
@@ -90,6 +92,7 @@ def test_a_broken_answer_about_one_container_costs_that_one_only(tmp_path: Path,
     assert bad.restart_count is None
 
 
+@pytest.mark.promise("F17")
 @pytest.mark.parametrize("nonsense", [b"", b"null", b"7", b"{}", b"<html>", b"[", b'[{"Id":1},', b"[" * 200_000])
 def test_a_list_that_is_none_is_an_error_of_ours(tmp_path: Path, nonsense: bytes) -> None:
     with (
@@ -99,6 +102,7 @@ def test_a_list_that_is_none_is_an_error_of_ours(tmp_path: Path, nonsense: bytes
         host_for(engine.url).take_snapshot(utc_now(), 5.0, Wants())
 
 
+@pytest.mark.promise("F5")
 @pytest.mark.parametrize("removed", [answer(b'{"message":"No such container"}', "404 Not Found"), answer(b"")])
 def test_a_container_removed_before_its_inspect_is_left_out(tmp_path: Path, removed: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/json": removed})) as engine:
@@ -107,6 +111,7 @@ def test_a_container_removed_before_its_inspect_is_left_out(tmp_path: Path, remo
     assert snapshot.incomplete == ()
 
 
+@pytest.mark.promise("F5")
 @pytest.mark.parametrize("endpoint", ["stats", "logs"])
 def test_a_container_removed_later_is_left_out_too(tmp_path: Path, endpoint: str) -> None:
     removed = answer(b'{"message":"No such container"}', "404 Not Found")
@@ -115,6 +120,7 @@ def test_a_container_removed_later_is_left_out_too(tmp_path: Path, endpoint: str
     assert [container.id for container in snapshot.containers] == [GOOD]
 
 
+@pytest.mark.promise("F17")
 def test_a_trickling_engine_does_not_outlast_the_deadline(tmp_path: Path) -> None:
     def talk(connection: socket.socket) -> None:
         connection.recv(65536)
@@ -158,6 +164,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.promise("F17")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     JSON, st.sampled_from(["/version", "/info", "containers/json", f"{BAD}/json", f"{BAD}/stats", "images", "networks"])

@@ -20,6 +20,7 @@ def test_plain_text_comes_back_as_the_same_object() -> None:
     assert strip_controls(text) is text
 
 
+@pytest.mark.promise("S8")
 @pytest.mark.parametrize(
     ("raw", "clean"),
     [
@@ -50,6 +51,7 @@ def test_acting_characters_are_removed_or_shown(raw: str, clean: str) -> None:
     assert strip_controls(raw) == clean
 
 
+@pytest.mark.promise("S8")
 @given(WILD)
 def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
     once = clean_text(raw)
@@ -57,6 +59,7 @@ def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
     assert clean_name(clean_name(raw)) == clean_name(raw)
 
 
+@pytest.mark.promise("S8")
 @given(WILD)
 def test_clean_text_is_encodable_and_has_no_control_but_tab_and_line_feed(raw: str) -> None:
     text = clean_text(raw)

@@ -37,11 +37,13 @@ def test_the_corpora_are_large_enough_to_mean_something() -> None:
     assert len(NEGATIVES) >= 300
 
 
+@pytest.mark.promise("S9")
 def test_every_secret_of_the_corpus_is_masked() -> None:
     leaks = [text for text, secret in POSITIVES if secret in mask_text(text)]
     assert leaks == []
 
 
+@pytest.mark.promise("S9")
 def test_at_most_one_plain_text_in_a_hundred_is_changed() -> None:
     changed = [text for text in NEGATIVES if mask_text(text) != text]
     assert len(changed) <= len(NEGATIVES) / 100, changed
@@ -240,6 +242,7 @@ def test_a_line_of_near_matches_stays_cheap(near_match: str) -> None:
     assert min(cost() for _ in range(5)) < 0.005 * 3
 
 
+@pytest.mark.promise("S9")
 def test_fingerprints_compare_values_and_need_the_key() -> None:
     sealer, other = Sealer.random(), Sealer.random()
     assert sealer.seal("image", "a").fingerprint == sealer.seal("image", "a").fingerprint
@@ -248,6 +251,7 @@ def test_fingerprints_compare_values_and_need_the_key() -> None:
     assert Sealer(b"k").seal("image", "a") == Sealer(b"k").seal("image", "a")
 
 
+@pytest.mark.promise("S9")
 def test_environment_values_are_never_shown_and_others_are_masked() -> None:
     sealer = Sealer.random()
     assert sealer.seal("environment.LANG", "C").shown == ""

@@ -158,6 +158,7 @@ def test_threads_of_scans_never_hold_the_process(running: list[Bench]) -> None:
     job.let_go.set()
 
 
+@pytest.mark.promise("F20")
 @pytest.mark.parametrize(
     ("interval", "seconds_later", "name"),
     [(30, 89, None), (30, 90, None), (30, 91, "diagnose"), (1, 29, None), (1, 30, None), (1, 31, "diagnose")],
@@ -175,6 +176,7 @@ def test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_tol
     assert (hang is None) if name is None else (f"the {name} scan has not been started for" in str(hang))
 
 
+@pytest.mark.promise("F20")
 @pytest.mark.parametrize(("seconds_later", "hangs"), [(29, False), (30, False), (31, True)])
 @pytest.mark.parametrize("name", SCAN_NAMES)
 def test_a_scan_that_does_not_end_is_told_though_its_turns_come(

@@ -57,6 +57,7 @@ def start(folder: Path, orders: Path, name: str = "first") -> Daemon:
     return Daemon(home, f"unix://{folder}/absent.sock", "--scan.diagnose-interval=2s", environ=environ)
 
 
+@pytest.mark.promise("F20")
 @pytest.mark.parametrize(("interval", "seconds"), [(1, 120), (30, 120), (30.1, 120.4), (600, 2400)])
 def test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_least(
     interval: float, seconds: float
@@ -64,6 +65,7 @@ def test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_l
     assert watchdog_seconds(interval) == pytest.approx(seconds)
 
 
+@pytest.mark.promise("F20")
 @pytest.mark.parametrize(("order", "place"), [("hold", "hold_the_interpreter"), ("kill the scheduler", "serve")])
 def test_a_process_that_makes_no_turn_ends_and_tells_where_it_was(
     tmp_path: Path, orders: Path, order: str, place: str
@@ -79,6 +81,7 @@ def test_a_process_that_makes_no_turn_ends_and_tells_where_it_was(
     assert place in log[log.index("Timeout") :]
 
 
+@pytest.mark.promise("F20")
 def test_a_process_that_was_paused_for_long_is_started_anew_once_at_most(tmp_path: Path, orders: Path) -> None:
     """As by `docker pause`: the time-out goes on meanwhile."""
     with start(tmp_path, orders) as daemon:

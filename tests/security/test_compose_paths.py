@@ -79,6 +79,7 @@ def make_traps(root: Path, tmp_path: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.promise("S6")
 def test_over_http_all_that_may_not_be_read_gets_one_answer_at_once(root: Path, tmp_path: Path) -> None:
     reader, answers = make_reader(root), {}
     for what, path in make_traps(root, tmp_path).items():
@@ -102,6 +103,7 @@ def test_on_the_command_line_every_trap_is_one_of_our_errors(root: Path, tmp_pat
                 reader.resolve_file(path, None, NOW)
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize("where", [".env", "named env file", "word in the file"])
 def test_a_pipe_beside_a_compose_file_does_not_hang_the_scan(root: Path, where: str) -> None:
     name = ".env" if where == ".env" else "pipe.env"
@@ -135,6 +137,7 @@ def test_a_container_that_claims_a_strange_folder_is_a_stated_problem_and_no_def
     assert reader.resolve_file(file, "root", NOW, known).services
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize(
     "service",
     ["expose: ['hunter2']", "expose: ['1-9999999999']", "expose: ['70000']", "expose: ['" + "9" * 5000 + "']"],
@@ -149,6 +152,7 @@ def test_a_value_that_compose_lets_through_is_a_parse_error_without_the_value(ro
     assert reader.resolve_running(claimed, NOW).problem is ProjectProblem.PARSE_ERROR
 
 
+@pytest.mark.promise("S6")
 def test_nothing_of_the_daemons_environment_is_resolved(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "canary")
     text = "services: {web: {image: 'x:1', labels: {a: '${AWS_SECRET_ACCESS_KEY:-none} ${HOME} ${USER:-none}'}}}\n"

@@ -165,6 +165,7 @@ def texts_of(report: DriftReport) -> dict[str, str]:
     }
 
 
+@pytest.mark.promise("S9")
 def test_no_secret_of_a_drifted_project_is_shown_anywhere(tmp_path: Path) -> None:
     canaries = Canaries()
     wanted, running = (
@@ -194,6 +195,7 @@ def test_no_secret_of_a_drifted_project_is_shown_anywhere(tmp_path: Path) -> Non
     assert not leaks, "\n".join(leaks)
 
 
+@pytest.mark.promise("S9")
 @pytest.mark.parametrize("kind", BROKEN)
 def test_no_secret_of_a_broken_file_stands_in_the_error(kind: str, tmp_path: Path) -> None:
     canaries = Canaries()

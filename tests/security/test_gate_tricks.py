@@ -75,6 +75,7 @@ def request(path: str, method: str = "GET", *headers: str, host: str = "localhos
     return "\r\n".join(lines).encode()
 
 
+@pytest.mark.promise("S2")
 @pytest.mark.parametrize("door", [LOOPBACK, BEYOND, INSECURE])
 def test_with_users_no_spelling_of_a_path_shows_a_report(door: Door) -> None:
     asked = [request(path, method) for path in SPELLINGS for method in ("GET", "HEAD", "POST")]
@@ -83,6 +84,7 @@ def test_with_users_no_spelling_of_a_path_shows_a_report(door: Door) -> None:
         assert b"canary-name" not in answer
 
 
+@pytest.mark.promise("S1")
 def test_beyond_loopback_without_users_no_spelling_of_a_path_shows_a_report() -> None:
     asked = [request(path) for path in SPELLINGS]
     for sent, answer in zip(asked, answers_to(BEYOND, asked), strict=True):
@@ -90,6 +92,7 @@ def test_beyond_loopback_without_users_no_spelling_of_a_path_shows_a_report() ->
         assert b"canary-name" not in answer
 
 
+@pytest.mark.promise("S2")
 def test_no_method_and_no_header_opens_the_gate() -> None:
     asked = [request(REPORT, method, header) for method in METHODS for header in HEADERS]
     for sent, answer in zip(asked, answers_to(BEYOND, asked, users(bob="x")), strict=True):
@@ -103,6 +106,7 @@ def test_no_other_method_does_anything() -> None:
         assert b"access-control" not in answer.lower()
 
 
+@pytest.mark.promise("S3")
 @pytest.mark.parametrize(
     "host",
     ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "evil.example#localhost", "localhost@evil.example",
@@ -114,11 +118,13 @@ def test_a_rebound_name_is_not_served_on_loopback(host: str) -> None:
     assert b"canary-name" not in answer
 
 
+@pytest.mark.promise("S3")
 def test_two_host_headers_are_refused() -> None:
     (answer,) = answers_to(LOOPBACK, [request(REPORT, "GET", "Host: localhost", host="evil.example")])
     assert answer.split(b" ")[1] in (b"400", b"421")
 
 
+@pytest.mark.promise("S2")
 def test_the_right_password_opens_and_its_neighbours_do_not() -> None:
     known = users(bob="right horse")
 

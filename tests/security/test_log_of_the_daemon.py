@@ -38,6 +38,7 @@ def test_a_hostile_name_stays_within_its_line(formatter: logging.Formatter) -> N
     line.encode()
 
 
+@pytest.mark.promise("S9")
 @pytest.mark.parametrize("formatter", [TextLines(), JsonLines()])
 def test_a_secret_is_masked_wherever_a_message_is_cut(formatter: logging.Formatter) -> None:
     secret = make(ALNUM, 40)
@@ -46,6 +47,7 @@ def test_a_secret_is_masked_wherever_a_message_is_cut(formatter: logging.Formatt
         assert secret[:4] not in line.partition("password=")[2]
 
 
+@pytest.mark.promise("S11")
 def test_words_that_quote_a_value_do_not_stand_in_a_traceback() -> None:
     secret = "canary" + make(ALNUM, 8)
     errors = [ValueError(f"invalid literal for int() with base 10: '{secret}'"), KeyError(secret), RuntimeError(secret)]
@@ -58,6 +60,7 @@ def test_words_that_quote_a_value_do_not_stand_in_a_traceback() -> None:
                 assert "caught" in text, "where it happened is told"
 
 
+@pytest.mark.promise("S11")
 def test_our_own_words_and_those_of_the_system_are_told_masked() -> None:
     secret = make(ALNUM, 12)
     own = TextLines().format(record("failed", error=caught(InvalidInputError(f"bad password={secret}"))))

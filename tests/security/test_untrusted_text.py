@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -118,6 +119,7 @@ def host_of(text: str) -> Any:
     return snapshot(facts.model_copy(update={"logs": logs(*(line.text for line in lines))}))
 
 
+@pytest.mark.promise("S8")
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HOSTILE)
 def test_hostile_text_acts_at_no_face(text: str) -> None:

@@ -156,6 +156,7 @@ def host() -> Any:
     return snapshot(*hosts().values())
 
 
+@pytest.mark.promise("S10")
 @pytest.mark.parametrize("name", hosts())
 def test_a_diagnosis_quotes_a_container_in_evidence_only(name: str, host: Any) -> None:
     context = context_of(host)
@@ -165,6 +166,7 @@ def test_a_diagnosis_quotes_a_container_in_evidence_only(name: str, host: Any) -
     assert list(find_words(report)) == []
 
 
+@pytest.mark.promise("S10")
 def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
     context = context_of(host)
     calls: list[tuple[str, dict[str, Any]]] = [
@@ -181,6 +183,7 @@ def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
         assert list(find_words(call_tool(context, name, payload).data())) == [], (name, payload)
 
 
+@pytest.mark.promise("S10")
 def test_an_alert_quotes_a_container_in_an_annotation_of_its_own(host: Any) -> None:
     report, _ = diagnose_host(host, Thresholds(), shipped())
     store = Store()

@@ -113,6 +113,7 @@ def test_a_storm_of_identical_calls_reads_the_engine_once() -> None:
     assert sum(envelope.shared for envelope in envelopes) >= 48
 
 
+@pytest.mark.promise("S4")
 def test_too_many_different_calls_are_rate_limited() -> None:
     release = threading.Event()
     names = [f"c{number}" for number in range(3)]

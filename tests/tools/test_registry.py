@@ -75,6 +75,7 @@ def test_an_unknown_tool_is_refused_with_near_matches() -> None:
     assert "did you mean diagnose_all?" in error["message"]
 
 
+@pytest.mark.promise("S5", "S11")
 @pytest.mark.parametrize(
     ("name", "payload", "field"),
     [
@@ -123,6 +124,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.promise("S5")
 @given(st.sampled_from(NAMES), JSON)
 def test_no_input_breaks_a_tool(name: str, payload: object) -> None:
     envelope = call_tool(context_of(), name, payload)
@@ -141,6 +143,7 @@ def test_an_edge_error_keeps_its_code(error: BconError) -> None:
     assert context.errors.counts()[error.code] == 1
 
 
+@pytest.mark.promise("S11")
 def test_a_defect_becomes_an_id_without_message_or_traceback(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise ZeroDivisionError(SECRET)

@@ -80,6 +80,7 @@ def test_a_broken_file_is_refused_clearly(tmp_path: Path, raw: bytes, said: str)
     assert "\n" not in caught.value.message
 
 
+@pytest.mark.promise("S11")
 def test_a_value_of_a_broken_file_is_not_quoted(tmp_path: Path) -> None:
     fields = json.loads(snapshot_json(HOST))
     fields["containers"][0]["created_at"] = "hunter2-very-secret"

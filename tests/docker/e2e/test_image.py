@@ -27,6 +27,7 @@ def test_it_is_small_on_a_base_without_a_shell(site: Site) -> None:
     assert full - slim <= COMPOSE_BYTES_AT_MOST
 
 
+@pytest.mark.promise("S12")
 def test_it_runs_as_nobody_is_labelled_and_checks_its_own_health(site: Site) -> None:
     image = site.inspect("image", "bcon-exporter")
     config = image["Config"]
@@ -41,6 +42,7 @@ def test_it_runs_as_nobody_is_labelled_and_checks_its_own_health(site: Site) -> 
     assert (labels["version"], labels["revision"], labels["created"]) == ("1.2.3", "abc", "2026-01-02")
 
 
+@pytest.mark.promise("S12")
 def test_it_runs_read_only_without_capabilities_and_may_write_its_state_alone(site: Site) -> None:
     run = ("run", *HARDENED, "--entrypoint=python3", "bcon-exporter:slim", "-c")
 

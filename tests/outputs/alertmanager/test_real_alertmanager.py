@@ -214,6 +214,7 @@ def test_what_fires_arrives_once_with_its_diagnosis_keeps_its_start_and_ends(ale
     assert rest == {"BconWatchdog"}
 
 
+@pytest.mark.promise("F13")
 def test_one_that_was_away_has_the_full_set_with_the_next_round(tmp_path: Any) -> None:
     port = free_port()
     gone = Alertmanager(f"http://127.0.0.1:{port}")

@@ -130,6 +130,7 @@ def test_near_matches_help_with_a_wrong_name() -> None:
     assert "diagnose_all" in unknown["details"]["near_matches"]
 
 
+@pytest.mark.promise("S3")
 @pytest.mark.parametrize(
     ("body", "content_type", "status"),
     [
@@ -171,6 +172,7 @@ def test_a_body_is_taken_only_as_its_schema_says(tool: str, payload: dict[str, A
     assert [each["field"] for each in error_of(answer)["details"]["errors"]] == [field]
 
 
+@pytest.mark.promise("S5")
 def test_an_unknown_field_is_named() -> None:
     payload = {"container_id": "web", "tial": 3}
 

@@ -53,11 +53,13 @@ def test_the_walk_knows_all_kinds_of_routes() -> None:
     assert len(ROUTES) > 25
 
 
+@pytest.mark.promise("S1")
 def test_what_anybody_may_ask_holds_no_report() -> None:
     assert frozenset(("/", "/metrics", "/-/healthy", "/-/ready")) == OPEN_PATHS
     assert frozenset(("/-/healthy", "/-/ready")) == PROBE_PATHS
 
 
+@pytest.mark.promise("S1")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, door=BEYOND, host="example.org")
@@ -69,6 +71,7 @@ def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: st
         assert error_of(answer)["code"] == "permission_denied"
 
 
+@pytest.mark.promise("S2")
 @pytest.mark.parametrize("door", [LOOPBACK, BEYOND, INSECURE])
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_with_users_every_route_of_every_listener_needs_one(method: str, path: str, door: Door) -> None:
@@ -85,6 +88,7 @@ def test_with_users_every_route_of_every_listener_needs_one(method: str, path: s
         assert error_of(answer)["code"] == "permission_denied"
 
 
+@pytest.mark.promise("S3")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_every_route_on_loopback_refuses_a_rebound_host_name(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, host="evil.example:19877")
@@ -93,6 +97,7 @@ def test_every_route_on_loopback_refuses_a_rebound_host_name(method: str, path: 
     error_of(answer)
 
 
+@pytest.mark.promise("S3")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_every_answer_carries_the_safe_headers(method: str, path: str) -> None:
     answer = ask(site_of(), method, path)
@@ -127,6 +132,7 @@ def test_beyond_loopback_names_are_checked_once_some_are_allowed(host: str, stat
     assert ask(site_of(), "GET", "/metrics", door=door, host=host).status_code == status
 
 
+@pytest.mark.promise("S3")
 @pytest.mark.parametrize(
     ("headers", "status"),
     [
@@ -143,6 +149,7 @@ def test_other_web_sites_cannot_ask(headers: dict[str, str], status: int) -> Non
     assert ask(site_of(), "GET", "/metrics", headers=headers).status_code == status
 
 
+@pytest.mark.promise("S1")
 def test_by_explicit_choice_all_is_served_beyond_loopback() -> None:
     assert ask(site_of(), "GET", "/api/v1/health", door=INSECURE, host="example.org").status_code == 200
 
@@ -160,6 +167,7 @@ def header(raw: bytes, scheme: str = "Basic") -> str:
     return f"{scheme} {base64.b64encode(raw).decode()}"
 
 
+@pytest.mark.promise("S2")
 @pytest.mark.parametrize(
     "authorization",
     [
@@ -182,6 +190,7 @@ def test_anything_but_the_right_pair_is_401(authorization: str) -> None:
     assert answer.status_code == 401
 
 
+@pytest.mark.promise("S2")
 def test_a_password_longer_than_bcrypt_compares_is_refused_even_if_its_beginning_fits() -> None:
     known = users(me="a" * 72)
 
@@ -199,6 +208,7 @@ def test_a_good_pair_is_remembered_and_a_bad_one_is_not() -> None:
     assert (known.remembers(good), known.remembers(bad)) == (True, False)
 
 
+@pytest.mark.promise("S4")
 @pytest.mark.parametrize(("size", "status"), [(BODY_MAX_BYTES, 400), (BODY_MAX_BYTES + 1, 413)])
 def test_bodies_above_64_kib_are_refused(size: int, status: int) -> None:
     answer = ask(
@@ -213,6 +223,7 @@ def test_bodies_above_64_kib_are_refused(size: int, status: int) -> None:
     assert error_of(answer)["code"] == "invalid_input"
 
 
+@pytest.mark.promise("S4")
 def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(20):
@@ -255,6 +266,7 @@ def test_a_length_that_is_no_number_is_refused_like_other_nonsense(length: str, 
     assert (answer.status_code, error_of(answer)["code"]) == (status, "invalid_input")
 
 
+@pytest.mark.promise("S4")
 def test_a_body_that_does_not_come_is_a_timeout() -> None:
     async def never() -> bool:
         return await asyncio.Event().wait()

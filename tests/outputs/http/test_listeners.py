@@ -105,6 +105,7 @@ def test_a_head_request_has_no_body() -> None:
     assert length > 1000
 
 
+@pytest.mark.promise("F18")
 @pytest.mark.parametrize(
     "raw",
     [

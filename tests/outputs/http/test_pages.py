@@ -81,6 +81,7 @@ def test_a_scan_that_hangs_is_told_by_both_probes_and_by_the_page() -> None:
     assert "the drift scan hangs" in ask(site, "GET", "/").text
 
 
+@pytest.mark.promise("S3")
 def test_the_page_escapes_what_comes_from_outside() -> None:
     context = make_context()
     context.store.publish_diagnosis(scan_of(snapshot(container())))

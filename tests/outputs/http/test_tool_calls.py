@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bcon_exporter.tools import Envelope
 
 
+@pytest.mark.promise("S4")
 def test_a_thousand_identical_requests_are_one_call_in_one_thread() -> None:
     host, ledger = ScriptedHost(snapshot(container())), Ledger()
     context = context_of(host=host, history=ledger)
@@ -84,6 +85,7 @@ def test_a_client_that_goes_away_takes_nobody_elses_answer_with_it() -> None:
     assert asyncio.run(leave())
 
 
+@pytest.mark.promise("S4")
 def test_without_a_free_thread_it_is_refused() -> None:
     context = context_of()
 

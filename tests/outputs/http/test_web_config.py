@@ -192,6 +192,7 @@ def test_without_a_file_there_is_neither() -> None:
     assert (access.users, access.tls) == (None, None)
 
 
+@pytest.mark.promise("S2")
 def test_an_unknown_user_costs_a_check_at_the_same_cost_as_a_known_one() -> None:
     import bcrypt
 

@@ -87,6 +87,7 @@ def test_both_formats_carry_the_same_samples() -> None:
     assert texts[1].endswith("# EOF\n")
 
 
+@pytest.mark.promise("F7")
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed (Debian package prometheus)")
 def test_promtool_accepts_it() -> None:
     text = scrape_text(full_exposition())
@@ -207,6 +208,7 @@ def test_status_and_stored_values_are_of_one_generation() -> None:
     assert 'bcon_containers{status="healthy"} 1\n' in text
 
 
+@pytest.mark.promise("F11")
 def test_no_answer_mixes_two_generations_while_scans_are_published() -> None:
     sizes = (3, 40)
     scans = {size: scan_of(snapshot(*crowd(size))) for size in sizes}
@@ -265,6 +267,7 @@ def test_a_scan_that_ends_while_the_other_is_rendered_is_not_lost() -> None:
     assert samples_of(text, "bcon_compose_project_status")
 
 
+@pytest.mark.promise("S8")
 @pytest.mark.parametrize(("cap", "dropped"), [(100_000, False), (20, True)])
 def test_above_the_cap_whole_informational_families_go_and_are_counted(cap: int, dropped: bool) -> None:
     scan = scan_of(snapshot(*crowd(5)))
@@ -292,6 +295,7 @@ def test_the_cap_takes_the_least_important_family_first() -> None:
     )
 
 
+@pytest.mark.promise("S8")
 @pytest.mark.parametrize(("length", "hashed"), [(127, False), (128, False), (129, True)])
 def test_long_label_values_end_in_a_hash(length: int, hashed: bool) -> None:
     value = label_value("x" * length)
@@ -301,6 +305,7 @@ def test_long_label_values_end_in_a_hash(length: int, hashed: bool) -> None:
     assert label_value("x" * length + "a") != label_value("x" * length + "b")
 
 
+@pytest.mark.promise("S8")
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.characters(codec=None), max_size=200))
 def test_any_text_gives_a_label_that_parses_back(raw: str) -> None:
