@@ -30,6 +30,7 @@ _STATUS: dict[Severity, Status] = {
     Severity.CRITICAL: "critical",
 }
 _RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
+NO_TIME = "the scan's time was over before this container was judged"
 _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
 
 
@@ -47,6 +48,7 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     *,
     rules: Sequence[SymptomRule] = SYMPTOM_RULES,
     between: Callable[[], None] = lambda: None,
+    is_overdue: Callable[[], bool] = lambda: False,
 ) -> tuple[DiagnoseAllReport, HoldState]:
     """Diagnose every container that the policy admits.
 
@@ -58,13 +60,14 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
         policy: Filters; None judges all.
         rules: In report order.
         between: Called between two containers, for who lets others run meanwhile.
+        is_overdue: Asked before each container; once True, no rule is evaluated any more, and the report says so.
 
     Returns:
         The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
         `summaries` (worst first), and the holds for the next scan.
     """
     holds = holds if holds is not None else HoldState()
-    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, between)
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, between, is_overdue)
     judged, after = _judge_all(snapshot, terms, holds.holds)
     reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told)
     told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
@@ -102,6 +105,7 @@ class _Terms(NamedTuple):
     policy: Policy
     rules: Sequence[SymptomRule]
     between: Callable[[], None] = lambda: None
+    is_overdue: Callable[[], bool] = lambda: False
 
 
 class _Judged(NamedTuple):
@@ -122,6 +126,7 @@ def _judge_all(
     shutdowns = find_shutdowns(snapshot)
     judged: dict[str, _Judged] = {}
     after: dict[str, Mapping[SymptomType, Hold]] = {}
+    overdue = False
     for container in snapshot.containers:
         terms.between()
         if container.id != always and not terms.policy.admits(container):
@@ -135,7 +140,8 @@ def _judge_all(
             use_logs=terms.policy.use_logs,
             shutdowns=shutdowns,
         )
-        verdicts = judge(case, terms.rules, orders.ignored)
+        overdue = overdue or terms.is_overdue()
+        verdicts = _unjudged(case, terms.rules) if overdue else judge(case, terms.rules, orders.ignored)
         verdicts, held = _hold(verdicts, case, before.get(container.id, _NO_HOLDS), orders)
         if held:
             after[container.id] = held
@@ -197,6 +203,12 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
     if not (symptoms or not_evaluated or errors):
         return _ALL_WELL
     return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors))
+
+
+def _unjudged(case: Case, rules: Sequence[SymptomRule]) -> Verdicts:
+    """Say of every rule that applies that there was no time for it."""
+    applying = _rules_for(case.container.state, tuple(rules))
+    return Verdicts((), tuple(NotEvaluated(symptom=rule.type, missing=(), reason=NO_TIME) for rule in applying), ())
 
 
 @lru_cache(maxsize=64)
@@ -269,6 +281,8 @@ def _host_report(
         counts[report.status] += 1
     ailing = sorted((report for report in reports if report.status != "healthy"), key=_worst_first)
     names = {container.id: container.name for container in snapshot.containers}
+    unread = [names.get(one, one[:12]) for one in snapshot.incomplete]
+    unjudged = [one.container_name for one in reports if any(rule.reason == NO_TIME for rule in one.not_evaluated)]
     return DiagnoseAllReport(
         timestamp=snapshot.taken_at,
         total_containers=len(reports),
@@ -278,7 +292,7 @@ def _host_report(
         critical=counts["critical"],
         summaries=tuple(summary_of(report) for report in ailing),
         ignored=len(snapshot.containers) - len(reports),
-        incomplete=tuple(names.get(one, one[:12]) for one in snapshot.incomplete),
+        incomplete=tuple(dict.fromkeys([*unread, *unjudged])),
         unread=dict(snapshot.unread),
         roots=roots,
         reports=tuple(reports),

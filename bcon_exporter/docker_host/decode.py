@@ -91,14 +91,14 @@ class ElementMemory:
         self._before, self._now = self._now, {}
 
 
-def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[Element]:
+def decode_array(text: str, memory: ElementMemory | None = None) -> Iterator[Element]:
     """Yield the objects of a JSON array one by one.
 
     One `json.loads` of 1,000 containers holds the interpreter for tens of milliseconds, and a scrape waits that long;
     element by element other threads get their turn. Elements that are no objects are left out.
 
     Args:
-        body: The answer's body.
+        text: The answer's body.
         memory: Gives the same element again when its text has not changed.
 
     Raises:
@@ -106,13 +106,12 @@ def decode_array(body: bytes, memory: ElementMemory | None = None) -> Iterator[E
     """
     memory = ElementMemory() if memory is None else memory
     try:
-        yield from _decode_elements(body, memory)
+        yield from _decode_elements(text, memory)
     finally:
         memory.turn()
 
 
-def _decode_elements(body: bytes, memory: ElementMemory) -> Iterator[Element]:
-    text = body.decode(errors="replace")
+def _decode_elements(text: str, memory: ElementMemory) -> Iterator[Element]:
     position = _skip(text, 0)
     if not text.startswith("[", position):
         msg = "JSON of another kind than expected" if text[position : position + 1] in {"{", "n"} else "no JSON"

@@ -245,6 +245,12 @@ def garbage_error(endpoint: Endpoint, doing: str, what: str) -> DockerConnection
     return DockerConnectionError(text, _facts(endpoint, "no engine"))
 
 
+def too_long_error(endpoint: Endpoint, what: str) -> DockerConnectionError:
+    """Return the error of a list that would take too much memory."""
+    text = f"listing containers: {endpoint.url} lists {what}. Remove dead containers, or watch a smaller host"
+    return DockerConnectionError(text, _facts(endpoint, "too long"))
+
+
 def too_old_error(endpoint: Endpoint) -> DockerConnectionError:
     """Return the error of something that names no API version we speak."""
     text = f"{endpoint.url} offers no API version from 1.24 on: it is too old, or no Docker Engine"

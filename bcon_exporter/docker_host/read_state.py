@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.decode import Element, ElementMemory, NotJsonError, decode_array, decode_object
-from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error
+from bcon_exporter.docker_host.failures import VersionRefusedError, garbage_error, timeout_error, too_long_error
 from bcon_exporter.docker_host.inventory import Inventory, Known
 from bcon_exporter.docker_host.pipeline import Outcome
 from bcon_exporter.docker_host.scan import Scan
@@ -16,7 +16,8 @@ from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.errors import BconError
 from bcon_exporter.right_of_way import let_pass
 
-LIST_CAP_BYTES = 64 * 1024 * 1024
+LIST_CAP_BYTES = 32 * 1024 * 1024
+CONTAINERS_AT_MOST = 10_000
 _INSPECT_CAP_BYTES = 8 * 1024 * 1024
 _FILTERED_AT_MOST = 20
 """More wanted containers than this are picked from the whole list."""
@@ -43,11 +44,19 @@ def list_containers(
         answer = _get_list(session, query, deadline)
     except VersionRefusedError:  # the engine was replaced by another one: negotiate and ask once more
         answer = _get_list(session, query, deadline)
+    if answer.cut:
+        raise too_long_error(session.endpoint, f"more than {LIST_CAP_BYTES >> 20} MiB; are there huge labels?")
+    text = answer.body.decode(errors="replace")
+    del answer  # of a long list, one copy is enough
     try:
         entries = []
-        for entry in decode_array(answer.body, memory):
+        for entry in decode_array(text, memory):
             let_pass()
             entries.append(entry)
+            if len(entries) > CONTAINERS_AT_MOST:
+                raise too_long_error(session.endpoint, f"more than {CONTAINERS_AT_MOST} containers")
+            if not deadline.left():
+                raise timeout_error(session.endpoint, f"listing containers ({len(entries)} were read)")
     except NotJsonError as error:
         raise garbage_error(session.endpoint, "listing containers", str(error)) from None
     return entries if only is None else [entry for entry in entries if entry.id in only]

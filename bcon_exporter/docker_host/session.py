@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bcon_exporter.clock import monotonic
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _OK = 200
+_SHARE_OF_ONE = 1 / 3
+"""Of the time left: what one of many containers may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,12 @@ class EngineSession:
         return Batch(doing, seconds, limit, is_cancelled=self.closed.is_set, **changes)
 
     def bulk_batch(self, doing: str, deadline: Deadline, *, body_cap_bytes: int) -> Batch:
-        """Return how to send many requests that the engine answers from what it has."""
+        """Return how to send many requests that the engine answers from what it has.
+
+        Others wait behind each on its connection, so a container that hangs may take a part of the time only.
+        """
         options = self.options
-        return self.batch(
+        batch = self.batch(
             doing,
             deadline,
             connections=options.parallel,
@@ -86,6 +91,7 @@ class EngineSession:
             depth=options.depth,
             body_cap_bytes=body_cap_bytes,
         )
+        return replace(batch, request_seconds=min(batch.request_seconds, _SHARE_OF_ONE * batch.seconds))
 
     def client(self) -> "ReadOnlyClient":
         """Return docker-py's client for this engine, made at the first call."""

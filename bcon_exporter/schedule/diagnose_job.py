@@ -13,11 +13,19 @@ from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
 
+GRACE_SECONDS = 1.0
+"""What is not judged so long after the scan's deadline is not evaluated."""
+
 
 class DiagnoseJob:
-    """Runs one scan after the other; carries holds and log counters from each to the next."""
+    """Runs one scan after the other; carries holds and log counters from each to the next.
+
+    Reading ends before the deadline, by as much as the scan before was late: judging thousands of containers takes
+    seconds too.
+    """
 
     def __init__(self) -> None:
+        self._reserve_seconds = 0.0
         self._holds = HoldState()
         self._log_counts = LogCounts()
 
@@ -30,13 +38,23 @@ class DiagnoseJob:
         started = context.monotonic()
         thresholds = context.thresholds
         wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
-        snapshot = observe(context, wants)
+        deadline_seconds = context.scan_deadline_seconds
+        give_up_at = started + deadline_seconds + GRACE_SECONDS
+        snapshot = observe(context, wants, deadline_seconds - self._reserve_seconds)
         report, self._holds = diagnose_host(
-            snapshot, thresholds, context.catalogue, self._holds, context.policy, between=let_pass
+            snapshot,
+            thresholds,
+            context.catalogue,
+            self._holds,
+            context.policy,
+            between=let_pass,
+            is_overdue=lambda: context.monotonic() > give_up_at,
         )
         report = self._date(context, report)
         context.store.count_rule_errors(find_rule_errors(report))
         ended = context.monotonic()
+        late_seconds = ended - started - deadline_seconds
+        self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), deadline_seconds / 2)
         context.store.publish_diagnosis(
             DiagnoseScan(
                 snapshot=snapshot,

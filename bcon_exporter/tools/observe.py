@@ -7,19 +7,25 @@ from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.tools.context import Context
 
 
-def observe(context: Context, wants: Wants) -> HostSnapshot:
+def observe(context: Context, wants: Wants, deadline_seconds: float | None = None) -> HostSnapshot:
     """Return a fresh snapshot with each container's lifecycle and last-known usage.
 
     Events are taken before and after the host is read. Before: what happened tells which containers to inspect again.
     After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to.
 
+    Args:
+        context: Names the host and its history.
+        wants: What to read.
+        deadline_seconds: Of the reading; None for that of a whole scan.
+
     Raises:
         DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
     """
     now = context.now()
+    seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     batch, problem = _drain(context)
     context.history.record_events(batch, now)
-    snapshot = context.host.take_snapshot(now, context.scan_deadline_seconds, wants)
+    snapshot = context.host.take_snapshot(now, seconds, wants)
     if problem is None:
         batch, problem = _drain(context)
         context.history.record_events(batch, context.now())

@@ -47,6 +47,25 @@ def test_counts_add_up_and_summaries_leave_the_healthy_out_worst_first() -> None
     assert [one.container_name for one in report.reports] == ["fine", "warm", "gone", "failed"]
 
 
+def test_what_there_is_no_time_for_is_told_as_not_evaluated_and_what_was_held_stays() -> None:
+    names = ("first", "second", "third")
+    sick = snapshot(*(exited(137, name=name, oom_killed=True) for name in names))
+    _, holds = diagnose_host(sick, Thresholds(), shipped())
+    turns = iter([False, True, False])
+
+    report, after = diagnose_host(sick, Thresholds(), shipped(), holds, is_overdue=lambda: next(turns))
+
+    first, *others = report.reports
+    assert (first.status, first.not_evaluated) == ("critical", ())
+    assert report.incomplete == ("second", "third")
+    for other in others:
+        assert {one.reason for one in other.not_evaluated} == {
+            "the scan's time was over before this container was judged"
+        }
+        assert {one.symptom for one in other.not_evaluated} >= {SymptomType.RESTART_LOOP, SymptomType.OOM_KILLED}
+    assert after.holds.keys() == holds.holds.keys()
+
+
 def test_a_rule_that_raises_is_named_and_hides_no_other() -> None:
     def broken(_case: Case) -> None:
         raise ZeroDivisionError

@@ -49,6 +49,7 @@ class Daemon:
         flags: Added to the usual ones; a later one wins.
         environ: Added to the environment.
         below: The command that runs it, as another user or in other namespaces.
+        checkout: The sources to run, another version's; None for these.
 
     Attributes:
         start_seconds: From the start of the process until it served, on a machine with nothing else to do.
@@ -61,7 +62,9 @@ class Daemon:
         *flags: str,
         environ: dict[str, str] | None = None,
         below: tuple[str, ...] = (),
+        checkout: Path | None = None,
     ) -> None:
+        self._checkout = checkout or Path(__file__).parents[2]
         self.folder = folder
         self.log_file = folder / "daemon.log"
         self.port = 0
@@ -82,7 +85,7 @@ class Daemon:
         began = time.monotonic()
         with self.log_file.open("wb") as log:
             self.process = subprocess.Popen(
-                self._command, stdout=log, stderr=log, env=self._environ, cwd=Path(__file__).parents[2]
+                self._command, stdout=log, stderr=log, env=self._environ, cwd=self._checkout
             )
         try:
             self.port = int(wait_until(self._find_port, f"the daemon to serve:\n{self.log}", timeout_seconds=30))

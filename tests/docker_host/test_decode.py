@@ -17,8 +17,8 @@ def entry(container_id: str, **more: object) -> dict[str, Any]:
     return {"Id": container_id, "Status": "Up 2 hours", **more}
 
 
-def write(*entries: object) -> bytes:
-    return json.dumps(entries, separators=(",", ":")).encode()
+def write(*entries: object) -> str:
+    return json.dumps(entries, separators=(",", ":"))
 
 
 def test_only_what_has_changed_is_another_value() -> None:
@@ -40,9 +40,9 @@ def test_what_was_not_in_the_last_array_is_forgotten() -> None:
 @pytest.mark.parametrize("longer", ['{"Id":"x"}}', '{"Id":"x"}x', '{"Id":"x"} {"Id":"x"}'])
 def test_a_known_element_with_something_behind_it_is_no_array(longer: str) -> None:
     memory = ElementMemory()
-    assert [one.read() for one in decode_array(b'[{"Id":"x"}]', memory)] == [{"Id": "x"}]
+    assert [one.read() for one in decode_array('[{"Id":"x"}]', memory)] == [{"Id": "x"}]
     with pytest.raises(NotJsonError):
-        list(decode_array(f"[{longer}]".encode(), memory))
+        list(decode_array(f"[{longer}]", memory))
 
 
 KEYS = st.sampled_from(["Id", "State", "x"])
@@ -57,14 +57,14 @@ VALUES = st.recursive(
 def test_arrays_read_the_same_with_and_without_memory(arrays: list[list[object]]) -> None:
     memory = ElementMemory()
     for array in arrays:
-        body = json.dumps(array).encode()
+        body = json.dumps(array)
         known, new = ([one.read() for one in decode_array(body, kept)] for kept in (memory, None))
         assert known == new == [each for each in array if isinstance(each, dict)]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the decoder's depth no longer counts the caller's")
 def test_what_can_be_decoded_only_from_less_deep_within_calls_reads_as_nothing() -> None:
-    deep = b'[{"Id":"x","x":' + b"[" * 600 + b"]" * 600 + b"}]"
+    deep = '[{"Id":"x","x":' + "[" * 600 + "]" * 600 + "}]"
     element = next(decode_array(deep))
 
     def read_below(calls: int) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def read(reader: UsageReader) -> Scan:
     """Read the usage of one running container."""
     inventory = Inventory(OPTIONS)
     scan = Scan(utc_now(), Deadline.after(3), Wants())
-    scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)]).encode()), "")
+    scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)])), "")
     reader.begin(inventory, scan)
     reader.end(scan)
     reader.facts(inventory, scan, None)

@@ -13,9 +13,10 @@ from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
-from bcon_exporter.tools.replay import SnapshotCompose, SnapshotPast
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
 from tests.factories import NOON, compose, container, exited, looping, snapshot
 from tests.outputs.scenes import (
+    Clock,
     diagnosis,
     difference,
     drift_report,
@@ -28,6 +29,7 @@ from tests.outputs.scenes import (
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from bcon_exporter.model.facts import HostSnapshot
     from bcon_exporter.tools import Context
 
 
@@ -64,6 +66,33 @@ def test_a_diagnosis_is_published_with_first_seen_times() -> None:
     assert SymptomType.RESTART_LOOP in {each.type for each in reports["loop"].symptoms}
     assert {each.first_seen for each in reports["loop"].symptoms} == {NOON}
     assert context.store.status("diagnose").success is True
+
+
+class SlowHost(SnapshotHost):
+    """Reading takes as long as it may, and judging three seconds more."""
+
+    def __init__(self, host: HostSnapshot, clock: Clock) -> None:
+        super().__init__(host)
+        self._clock = clock
+        self.deadlines: list[float] = []
+
+    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Any) -> HostSnapshot:
+        """Take all the time and more."""
+        self.deadlines.append(deadline_seconds)
+        self._clock.at += deadline_seconds + (3.0 if len(self.deadlines) < 4 else -8.0)
+        return super().take_snapshot(now, deadline_seconds, wants)
+
+
+def test_a_scan_that_was_late_reads_for_less_long_the_next_time() -> None:
+    clock = Clock()
+    host = SlowHost(snapshot(container()), clock)
+    context = replace(make_context(monotonic=clock), host=host, scan_deadline_seconds=20.0)
+    job = DiagnoseJob()
+
+    for _ in range(5):
+        job.run(context)
+
+    assert host.deadlines == [20.0, 17.0, 17.0, 17.0, 20.0]
 
 
 def test_what_scans_have_seen_dates_what_is_asked_for_on_demand() -> None:

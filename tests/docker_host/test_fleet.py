@@ -1,0 +1,101 @@
+"""Many containers: one that hangs costs no other its facts, and what is too long is refused with its reason."""
+
+from __future__ import annotations
+
+import tracemalloc
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.clock import utc_now
+from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, Wants
+from bcon_exporter.docker_host.read_state import CONTAINERS_AT_MOST, LIST_CAP_BYTES
+from bcon_exporter.errors import DockerConnectionError
+from bcon_exporter.model.masking import Sealer
+from tests.docker_host.fleet_engine import FleetEngine, FleetEngineProcess, id_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bcon_exporter.model.facts import HostSnapshot
+
+STUCK = 3
+MEBIBYTE = 1024 * 1024
+
+
+def host_of(url: str, tmp_path: Path) -> DockerHost:
+    """A host that asks the engine for everything, usage too."""
+    return DockerHost(Endpoint(url), HostOptions(cgroup_root=tmp_path), Sealer.random())
+
+
+def take(host: DockerHost, deadline_seconds: float = 10.0) -> HostSnapshot:
+    return host.take_snapshot(utc_now(), deadline_seconds, Wants())
+
+
+@pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
+def test_one_container_that_hangs_costs_no_other_its_facts(tmp_path: Path, endpoint: str) -> None:
+    """The deadline is as short as an interval of two seconds makes it: less than one request may take otherwise."""
+    with (
+        FleetEngine(tmp_path / "engine.sock", 60, hanging={(endpoint, STUCK)}) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+    ):
+        seen = take(host, deadline_seconds=2.0)
+
+    fact = {"stats": "usage"}.get(endpoint, endpoint)
+    assert len(seen.containers) == 60
+    assert seen.incomplete == (id_of(STUCK),)
+    assert {one.id for one in seen.containers if one.unread} == {id_of(STUCK)}
+    assert "did not answer in time" in next(one.unread[fact] for one in seen.containers if one.id == id_of(STUCK))
+
+
+@pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
+def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_path: Path, endpoint: str) -> None:
+    with (
+        FleetEngine(tmp_path / "engine.sock", 60, hanging={(endpoint, None)}) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+    ):
+        seen = take(host, deadline_seconds=1.0)
+
+    fact = {"stats": "usage"}.get(endpoint, endpoint)
+    assert len(seen.incomplete) == 60
+    assert all("did not answer in time" in one.unread[fact] for one in seen.containers)
+
+
+def test_a_list_of_too_many_bytes_is_refused_with_its_reason(tmp_path: Path) -> None:
+    with (
+        FleetEngine(tmp_path / "engine.sock", 35, padding=MEBIBYTE) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+        pytest.raises(DockerConnectionError) as caught,
+    ):
+        take(host)
+
+    assert "lists more than 32 MiB; are there huge labels?" in caught.value.message
+
+
+def test_a_list_of_too_many_containers_is_refused_with_its_reason(tmp_path: Path) -> None:
+    with (
+        FleetEngine(tmp_path / "engine.sock", CONTAINERS_AT_MOST + 1) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+        pytest.raises(DockerConnectionError) as caught,
+    ):
+        take(host)
+
+    assert "lists more than 10000 containers" in caught.value.message
+
+
+def test_the_longest_list_is_never_held_more_often_than_three_times(tmp_path: Path) -> None:
+    """The engine is a process of its own: its memory is not ours."""
+    with (
+        FleetEngineProcess(tmp_path / "engine.sock", 31, padding=MEBIBYTE) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+    ):
+        tracemalloc.start()
+        try:
+            seen = take(host)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert len(seen.containers) == 31
+    assert peak < 3 * LIST_CAP_BYTES
