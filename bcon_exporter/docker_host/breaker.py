@@ -1,5 +1,9 @@
-"""One circuit breaker per engine endpoint: hangs are partial, and one hanging endpoint must leave the rest fresh."""
+"""One circuit breaker per engine endpoint: hangs are partial, and one hanging endpoint must leave the rest fresh.
 
+The same for one that a proxy before the engine refuses: it is asked once an interval, not for every container.
+"""
+
+import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,6 +12,9 @@ from typing import Literal, get_args
 EndpointName = Literal["list", "inspect", "stats", "logs", "events"]
 ENDPOINT_NAMES: tuple[EndpointName, ...] = get_args(EndpointName)
 
+_WHAT = {"inspect": "descriptions of containers", "stats": "stats", "logs": "logs", "events": "events"}
+_log = logging.getLogger(__name__)
+
 Permission = Literal["all", "probe", "none"]
 
 
@@ -15,8 +22,8 @@ Permission = Literal["all", "probe", "none"]
 class Breaker:
     """Whether one endpoint may be asked.
 
-    Closed it lets everything through. A time-out opens it; while it is open, one probe passes per
-    `probe_interval_seconds`, and its success closes it again. An answer of any kind, also an error, is no hang.
+    Closed it lets everything through. A time-out or a proxy's refusal opens it; while it is open, one probe passes
+    per `probe_interval_seconds`, and its success closes it again. Any other answer, also an error, is no hang.
 
     Attributes:
         reason: Why it is open; None while closed.
@@ -65,9 +72,16 @@ class Breakers:
             return self._by_name[name].ask(now)
 
     def report(self, name: EndpointName, now: float, failure: str | None) -> None:
-        """Note the outcome of what was sent to an endpoint."""
+        """Note the outcome of what was sent to an endpoint; a change is logged, since no scan fails by it."""
         with self._lock:
+            before = self._by_name[name].reason
             self._by_name[name].report(now, failure)
+        if name == "list":
+            return  # without it a scan fails, and says so itself
+        if before is None and failure is not None:
+            _log.warning("the engine's %s are not read: %s", _WHAT[name], failure)
+        elif before is not None and failure is None:
+            _log.info("the engine's %s are read again", _WHAT[name])
 
     def reason(self, name: EndpointName) -> str | None:
         """Return why an endpoint is taken for hanging; None when it is not."""

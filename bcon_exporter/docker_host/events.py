@@ -20,10 +20,10 @@ from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host.allowlist import check_request
 from bcon_exporter.docker_host.decode import NotJsonError, decode_object
 from bcon_exporter.docker_host.event_log import CLOCK_SLACK, EventLog
-from bcon_exporter.docker_host.failures import garbage_error, status_error, timeout_error, translate
+from bcon_exporter.docker_host.failures import garbage_error, is_refused, status_error, timeout_error, translate
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.wire import AnswerReader, MalformedAnswerError
-from bcon_exporter.errors import BconError, ContainerNotFoundError, PermissionDeniedError
+from bcon_exporter.errors import BconError
 
 _log = logging.getLogger(__name__)
 _DOING = "reading events"
@@ -53,7 +53,7 @@ def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> 
         BconError: It did not answer.
     """
     prefix = session.negotiate(deadline)
-    now, skew = _engine_time(session, prefix, deadline)
+    now, skew = _engine_time(session, deadline)
     now_nano = _to_nano(now)
     log.forget_later_than(_to_nano(now + CLOCK_SLACK))
     since = log.last_nano or now_nano - _BACKFILL_NANO
@@ -64,15 +64,14 @@ def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> 
     return log.last_nano or now_nano
 
 
-def _engine_time(session: EngineSession, prefix: str, deadline: Deadline) -> tuple[datetime, timedelta]:
+def _engine_time(session: EngineSession, deadline: Deadline) -> tuple[datetime, timedelta]:
     """Return the engine's clock, and how far it is ahead of ours.
 
     An `until` that lies in its future would keep the request open till then.
     """
     now = utc_now()
-    try:
-        answer = session.get("events", _DOING, f"{prefix}/_ping", deadline, body_cap_bytes=1024)
-    except (PermissionDeniedError, ContainerNotFoundError):  # a proxy that lets no ping through
+    answer = session.ping(deadline)
+    if answer.status != 200:  # noqa: PLR2004 - HTTP's OK; a proxy that lets no ping through tells its own time
         return now, timedelta()
     with contextlib.suppress(ValueError, TypeError):
         theirs = parsedate_to_datetime(answer.header("date") or "")
@@ -149,6 +148,8 @@ class EventStream:
                 self._follow(since)
             except BconError as error:
                 self._session.breakers.report("events", monotonic(), error.message)
+                if is_refused(error):
+                    wait = max(wait, self._session.options.probe_interval_seconds)
             except Exception as error:  # noqa: BLE001 - a job's boundary: its end would lose all later events
                 if self._session.breakers.reason("events") is None:
                     _log.exception("following the engine's events failed")

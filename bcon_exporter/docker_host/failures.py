@@ -171,7 +171,9 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
     match status:
         case 404:
             return ContainerNotFoundError(f"{doing}: the engine does not know it ({said})", facts)
-        case 401 | 403:
+        case 500 | 501 if any(text in said for text in _LOG_UNREADABLE):
+            return UnreadableLogError(f"{doing}: the log cannot be read back ({said})", facts)
+        case 401 | 403 | 405 | 501:
             text = (
                 f"{doing} is forbidden by {endpoint.url} (HTTP {status}): a proxy before the engine blocks this "
                 "request. Allow it there, GET only; docs/configuration.md lists the paths"
@@ -182,8 +184,6 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
         case 409:
             text = f"{doing}: the engine cannot do it while the container is in this state ({said}); see its state"
             return InvalidInputError(text, facts)
-        case 500 | 501 if any(text in said for text in _LOG_UNREADABLE):
-            return UnreadableLogError(f"{doing}: the log cannot be read back ({said})", facts)
         case 504 | 408:
             return DeadlineExceededError(f"{doing}: the proxy before the engine gave up (HTTP {status})", facts)
         case 301 | 302 | 303 | 307 | 308:
@@ -195,6 +195,11 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
 def is_unreachable(error: BconError) -> bool:
     """Return whether an error tells of the engine as a whole, whatever it was asked for."""
     return error.details.get("hint") in _UNREACHABLE
+
+
+def is_refused(error: BconError) -> bool:
+    """Return whether something before the engine does not let the request pass, whatever container it asks for."""
+    return error.details.get("hint") == "proxy"
 
 
 def engine_message(body: bytes) -> str:

@@ -7,7 +7,7 @@ import logging
 import threading
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host.failures import status_error, translate
+from bcon_exporter.docker_host.failures import is_refused, status_error, translate
 from bcon_exporter.docker_host.pipeline import Batch, fetch_one
 from bcon_exporter.docker_host.session import EngineSession
 from bcon_exporter.errors import BconError
@@ -71,5 +71,5 @@ class Heartbeat:
             if self.failure is not None and failure is None:
                 session.note_return()
             # a proxy that lets no ping through says nothing about the engine behind it
-            self.failure = None if failure is not None and failure.details.get("hint") == "proxy" else failure
+            self.failure = None if failure is not None and is_refused(failure) else failure
             session.tally.add("ping", monotonic() - started, failed=failure is not None)

@@ -13,6 +13,7 @@ from bcon_exporter.docker_host.failures import (
     OverdueError,
     VersionRefusedError,
     foreign_errors,
+    is_refused,
     is_unreachable,
     status_error,
     stuck_reason,
@@ -121,7 +122,7 @@ class EngineSession:
 
         /version alone names the oldest version that an engine accepts, which counts for one newer than all we know.
         """
-        offered = self._ping(deadline)
+        offered = self.ping(deadline).header("api-version")  # None also where a proxy forbids pings
         by_ping = choose_version(offered, None)
         if by_ping is not None and by_ping == parse_version(offered):
             return by_ping
@@ -136,8 +137,12 @@ class EngineSession:
             raise too_old_error(self.endpoint)
         return version
 
-    def _ping(self, deadline: Deadline) -> str | None:
-        """Return the API version that a ping's answer names; None where it names none, or a proxy forbids pings."""
+    def ping(self, deadline: Deadline) -> Answer:
+        """Return a ping's answer of any status.
+
+        Raises:
+            BconError: There was none.
+        """
         started, answer = monotonic(), None
         try:
             answer = fetch_one(self.dialer, "/_ping", self.batch("pinging", deadline, body_cap_bytes=4096))
@@ -145,9 +150,8 @@ class EngineSession:
             self.tally.add("ping", monotonic() - started, failed=answer is None or answer.status != _OK)
             if answer is None:
                 self.last_contact_ok = False
-        offered = answer.header("api-version")
-        self.note_offered(offered)
-        return offered
+        self.note_offered(answer.header("api-version"))
+        return answer
 
     def forget_version(self) -> None:
         """Negotiate again before the next request: the engine may have been replaced."""
@@ -219,12 +223,13 @@ class EngineSession:
         """Send raw GETs; each outcome is a 200 answer or an error.
 
         The endpoint counts as hanging when nothing was answered and something timed out: one stuck container does not
-        close it for the others, and neither do `suspects`.
+        close it for the others, and neither do `suspects`. It counts as refused when a proxy refused all.
 
         Returns:
             Those that seem stuck: suspects, and those beside answered ones, that were not answered in their own time.
         """
         answered, hung, unreachable = 0, 0, 0
+        errors: list[BconError] = []
         overdue: list[int] = []
 
         def note(index: int, outcome: Outcome, seconds: float) -> None:
@@ -234,6 +239,7 @@ class EngineSession:
                 answered += 1
                 if outcome.status != _OK:
                     outcome, failed = self._refused(outcome, batch.doing), True
+                    errors.append(outcome)
             else:
                 failed = True
                 hung += isinstance(outcome, DeadlineExceededError)
@@ -252,7 +258,7 @@ class EngineSession:
         if self.closed.is_set():
             return []
         if answered:
-            self.breakers.report(name, monotonic(), None)
+            self.breakers.report(name, monotonic(), _refusal_of_all(errors, answered))
         elif hung and not suspects:
             self.breakers.report(name, monotonic(), timeout_error(self.endpoint, batch.doing).message)
         return overdue if answered or suspects else []
@@ -315,6 +321,11 @@ class EngineSession:
         if isinstance(error, VersionRefusedError):
             self.forget_version()
         return error
+
+
+def _refusal_of_all(errors: list[BconError], answered: int) -> str | None:
+    """Return why a proxy refuses an endpoint; None when something else was answered too."""
+    return errors[0].message if len(errors) == answered and all(map(is_refused, errors)) else None
 
 
 def _try(send: Callable[[list[str]], None], ids: list[str]) -> dict[str, str]:

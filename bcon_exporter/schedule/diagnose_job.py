@@ -13,15 +13,17 @@ from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
 
+READING_SHARE = 0.9
+"""Of a scan's time; the rest is for judging."""
 GRACE_SECONDS = 1.0
-"""What is not judged so long after the scan's deadline is not evaluated."""
+"""What is not judged so long after the scan's deadline, or after a reading that was late, is not evaluated."""
 
 
 class DiagnoseJob:
     """Runs one scan after the other; carries holds and log counters from each to the next.
 
-    Reading ends before the deadline, by as much as the scan before was late: judging thousands of containers takes
-    seconds too.
+    Reading ends before the deadline, also by as much as the scan before was late: judging thousands of containers
+    takes seconds too.
     """
 
     def __init__(self) -> None:
@@ -39,8 +41,8 @@ class DiagnoseJob:
         thresholds = context.thresholds
         wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
         deadline_seconds = context.scan_deadline_seconds
-        give_up_at = started + deadline_seconds + GRACE_SECONDS
-        snapshot = observe(context, wants, deadline_seconds - self._reserve_seconds)
+        snapshot = observe(context, wants, READING_SHARE * deadline_seconds - self._reserve_seconds)
+        give_up_at = max(started + deadline_seconds, context.monotonic()) + GRACE_SECONDS
         report, self._holds = diagnose_host(
             snapshot,
             thresholds,

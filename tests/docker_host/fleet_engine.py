@@ -241,12 +241,20 @@ class FleetEngine:
         try:
             self._loop.run_forever()
         finally:
-            server.close()
-            self._loop.run_until_complete(asyncio.sleep(0.01))  # connections that were made meanwhile
+            self._loop.run_until_complete(self._close_all(server))
+            self._loop.close()
+
+    async def _close_all(self, server: asyncio.Server) -> None:
+        """Close all connections, also those that were accepted a moment ago: a closed server would not make them."""
+        for listening in server.sockets:
+            self._loop.remove_reader(listening.fileno())
+        turns_without = 0
+        while turns_without < 10:
+            turns_without = 0 if self._open else turns_without + 1
             for transport in tuple(self._open):
                 transport.abort()
-            self._loop.run_until_complete(asyncio.sleep(0.01))  # each is closed by a callback
-            self._loop.close()
+            await asyncio.sleep(0)
+        server.close()
 
     def note_connection(self, transport: asyncio.Transport, *, is_open: bool) -> None:
         """Remember which connections are open, to close them at the end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import tracemalloc
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from bcon_exporter.docker_host.read_state import CONTAINERS_AT_MOST, LIST_CAP_BY
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.masking import Sealer
 from tests.docker_host.fleet_engine import FleetEngine, FleetEngineProcess, id_of
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,6 +62,59 @@ def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_pa
     fact = {"stats": "usage"}.get(endpoint, endpoint)
     assert len(seen.incomplete) == 60
     assert all("did not answer in time" in one.unread[fact] for one in seen.containers)
+
+
+@pytest.mark.parametrize("status", [401, 403, 405, 501])
+@pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
+def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_is_allowed_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, endpoint: str, status: int
+) -> None:
+    caplog.set_level(logging.INFO, "bcon_exporter.docker_host.breaker")
+    with (
+        FleetEngine(tmp_path / "engine.sock", 20, refused={endpoint: status}) as engine,
+        closing(host_of(engine.url, tmp_path)) as host,
+    ):
+        host.set_probe_interval(3600)
+        fact = {"stats": "usage"}.get(endpoint, endpoint)
+        asked = []
+        for _ in range(3):
+            seen = take(host)
+            asked.append(engine.requests[endpoint])
+            assert {f"HTTP {status}" in one.unread[fact] for one in seen.containers} == {True}
+            assert host.endpoints_up() == dict.fromkeys(("list", "inspect", "stats", "logs", "events"), True) | {
+                endpoint: False
+            }
+        host.set_probe_interval(0)
+        take(host)
+        asked.append(engine.requests[endpoint])
+        engine.refused.clear()
+        seen = take(host)
+        asked.append(engine.requests[endpoint])
+
+    assert asked == [20, 20, 20, 21, 41]
+    assert all(fact not in one.unread for one in seen.containers)
+    assert host.endpoints_up()[endpoint]
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert f"HTTP {status}" in caplog.records[0].getMessage()
+
+
+@pytest.mark.parametrize("status", [403, 405])
+def test_events_that_a_proxy_refuses_are_told_once_and_asked_for_seldom(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int
+) -> None:
+    with (
+        FleetEngine(tmp_path / "engine.sock", 2, refused={"events": status}) as engine,
+        closing(DockerHost(Endpoint(engine.url), HostOptions(probe_interval_seconds=1.0), Sealer.random())) as host,
+    ):
+        host.start()
+        take(host)
+        wait_until(lambda: engine.requests["events"] >= 3, "further requests")
+        is_up, up = host.is_up(), host.endpoints_up()["events"]
+        engine.refused.clear()
+        wait_until(lambda: host.endpoints_up()["events"], "events to be followed")
+
+    assert (is_up, up) == (True, False)
+    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
 def test_a_list_of_too_many_bytes_is_refused_with_its_reason(tmp_path: Path) -> None:

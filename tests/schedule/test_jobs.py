@@ -92,7 +92,7 @@ def test_a_scan_that_was_late_reads_for_less_long_the_next_time() -> None:
     for _ in range(5):
         job.run(context)
 
-    assert host.deadlines == [20.0, 17.0, 17.0, 17.0, 20.0]
+    assert host.deadlines == [18.0, 17.0, 17.0, 17.0, 18.0]
 
 
 def test_what_scans_have_seen_dates_what_is_asked_for_on_demand() -> None:
