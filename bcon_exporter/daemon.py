@@ -73,7 +73,10 @@ class Daemon:
             loaded_at=clock.utc_now(),
             alerting=self._alert_counts,
         )
-        self._exposition = Exposition(context.store, self._own, label_names=settings.metrics.container_labels)
+        metrics = settings.metrics
+        self._exposition = Exposition(
+            context.store, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
+        )
         self._alerts = AlertWatch(
             lambda: self._context,
             (self._exposition, self._own),
@@ -163,7 +166,7 @@ class Daemon:
             _log.warning("the setting %s differs from that at start; it takes effect after a restart", name)
         set_up_logging(settings.log.level, settings.log.format)
         self._settings, self._context = settings, context
-        self._exposition.set_label_names(settings.metrics.container_labels)
+        self._exposition.reload(settings.metrics.container_labels, settings.metrics.series_cap)
         if isinstance(context.host, DockerHost):
             context.host.set_probe_interval(probe_interval(settings.scan.diagnose_interval.total_seconds()))
         self._scheduler.reload(context, _intervals(settings))

@@ -191,6 +191,12 @@ class MetricsSettings(Section):
     """What the metrics carry."""
 
     container_labels: Names = Field((), description="Container labels to add to bcon_container_info")
+    series_cap: int = Field(
+        60_000,
+        ge=1_000,
+        le=10_000_000,
+        description="Most series that scans may make; beyond it whole families are left out, symptoms and drift never",
+    )
 
 
 class AlertsSettings(Section):

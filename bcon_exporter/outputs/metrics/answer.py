@@ -1,6 +1,7 @@
 """What /metrics answers: stored text of one generation and the live state beside it, as one bytes object."""
 
 import gzip
+import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import Literal
 
 from bcon_exporter import clock
 from bcon_exporter.outputs.metrics.blocks import Block, Checksum, Part, join_gzip, join_plain, render
-from bcon_exporter.outputs.metrics.cap import SERIES_CAP, cap_series
+from bcon_exporter.outputs.metrics.cap import cap_series
 from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
 from bcon_exporter.outputs.metrics.container_samples import container_samples
 from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
@@ -20,6 +21,7 @@ from bcon_exporter.outputs.metrics.writing import Format, Samples
 from bcon_exporter.store import SCAN_NAMES, DiagnoseScan, DriftScan, ScanName, ScanStatus, Store
 
 STALE_AFTER_INTERVALS = 3
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,8 @@ class Exposition:
 
     Args:
         store: Where the scans come from.
-        label_names: Container labels that bcon_container_info carries.
         series_cap: At most so many samples come from scans.
+        label_names: Container labels that bcon_container_info carries.
     """
 
     def __init__(
@@ -89,8 +91,8 @@ class Exposition:
         store: Store,
         own: OwnState,
         *,
+        series_cap: int,
         label_names: tuple[str, ...] = (),
-        series_cap: int = SERIES_CAP,
         monotonic: Callable[[], float] = clock.monotonic,
     ) -> None:
         self._store = store
@@ -103,9 +105,9 @@ class Exposition:
         self._client = ClientLibrary()
         self._generation = Generation(store.statuses, self._client.read())
 
-    def set_label_names(self, label_names: tuple[str, ...]) -> None:
-        """Use other container labels from the next scan on."""
-        self._label_names = label_names
+    def reload(self, label_names: tuple[str, ...], series_cap: int) -> None:
+        """Use other container labels, and another cap, from the next scan on."""
+        self._label_names, self._series_cap = label_names, series_cap
 
     def has_rendered(self, name: ScanName) -> bool:
         """Return whether there ever was a scan of this kind to show."""
@@ -129,6 +131,7 @@ class Exposition:
             else:
                 samples = drift_samples(scan)
             parts[name] = Part.of(samples)
+            self._say_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
         _ = generation.checksums  # read the text here, not in the first scrape
@@ -138,6 +141,18 @@ class Exposition:
         subjects = choose_subjects(scan.snapshot, scan.report)
         samples = (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names))
         return cap_series(samples, self._series_cap - (drift.series if drift else 0))
+
+    def _say_dropped(self, before: int, dropped: int) -> None:
+        """Log it once, not at each scan."""
+        if dropped and not before:
+            _log.warning(
+                "%d series are left out of /metrics: the cap is %d (metrics.series-cap); watch fewer containers "
+                "(filter.*) or raise it",
+                dropped,
+                self._series_cap,
+            )
+        elif before and not dropped:
+            _log.info("no series are left out of /metrics any more")
 
     def answer(self, fmt: Format, *, compress: bool, names: Collection[str] = ()) -> Scrape:
         """Return the answer to one scrape, with these families only (`?name[]=`), or all when `names` is empty."""

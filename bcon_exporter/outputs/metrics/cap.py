@@ -2,8 +2,6 @@
 
 from bcon_exporter.outputs.metrics.writing import Samples
 
-SERIES_CAP = 100_000
-
 
 def cap_series(samples: tuple[Samples, ...], cap: int) -> tuple[tuple[Samples, ...], int]:
     """Return the families that fit, and how many samples were left out.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import logging
 import shutil
 import subprocess
 import threading
@@ -20,8 +21,9 @@ from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, label_value
+from bcon_exporter.settings import Settings
 from bcon_exporter.store import DiagnoseScan, Store
-from tests.factories import NOON, compose, container, crowd, exited, health, snapshot
+from tests.factories import NOON, compose, container, crowd, exited, health, snapshot, usage
 from tests.outputs.scenes import (
     ENGINE,
     Clock,
@@ -278,6 +280,32 @@ def test_above_the_cap_whole_informational_families_go_and_are_counted(cap: int,
     assert len(samples_of(text, "bcon_container_symptom")) == 5 * len(SymptomType)
     count = int(samples_of(text, "bcon_series_dropped")[0].split()[-1])
     assert (count > 0) is dropped
+
+
+def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_back(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    exposition, context = exposition_of(scan_of(snapshot(*crowd(5))), series_cap=20)
+    for cap in (20, 60_000, 60_000):
+        exposition.reload((), cap)
+        context.store.publish_diagnosis(scan_of(snapshot(*crowd(5))))
+        exposition.publish("diagnose")
+
+    assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
+    assert "metrics.series-cap" in caplog.records[0].getMessage()
+    assert "bcon_series_dropped 0\n" in scrape_text(exposition)
+
+
+def test_a_thousand_containers_are_whole_by_default() -> None:
+    cap = Settings().metrics.series_cap
+    busy = tuple(one.model_copy(update={"usage": usage()}) for one in crowd(1000))
+
+    text = scrape_text(exposition_of(scan_of(snapshot(*busy)), series_cap=cap)[0])
+
+    assert cap == 60_000
+    assert len(samples_of(text, "bcon_container_cpu_usage_ratio")) == 1000
+    assert "bcon_series_dropped 0\n" in text
 
 
 def test_the_cap_takes_the_least_important_family_first() -> None:

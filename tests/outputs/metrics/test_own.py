@@ -95,7 +95,7 @@ def test_failures_and_intervals_of_scans_are_told() -> None:
 def test_a_failed_reload_keeps_the_time_of_the_last_good_one() -> None:
     context = make_context()
     own = own_of(context)
-    exposition = Exposition(context.store, own)
+    exposition = Exposition(context.store, own, series_cap=1000)
 
     own.record_reload(NOON + timedelta(hours=1), successful=False)
 
@@ -107,7 +107,7 @@ def test_a_failed_reload_keeps_the_time_of_the_last_good_one() -> None:
 def test_losses_and_an_insecure_bind_are_told() -> None:
     context = make_context()
 
-    text = scrape_text(Exposition(context.store, own_of(context, insecure_bind=lambda: True)))
+    text = scrape_text(Exposition(context.store, own_of(context, insecure_bind=lambda: True), series_cap=1000))
 
     assert "bcon_event_gaps_total 3\n" in text
     assert "bcon_state_errors_total 4\n" in text
