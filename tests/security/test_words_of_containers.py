@@ -187,8 +187,9 @@ def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
 def test_an_alert_quotes_a_container_in_an_annotation_of_its_own(host: Any) -> None:
     report, _ = diagnose_host(host, Thresholds(), shipped())
     store = Store()
-    store.publish_diagnosis(scan_of(host, *report.reports))
-    wording = Wording(store, "h1", read_diagnosis(store.diagnosis, ()).subjects)
+    scan = scan_of(host, *report.reports)
+    store.publish_diagnosis(scan)
+    wording = Wording(store, "h1", read_diagnosis(scan, ()).subjects)
     quoted = 0
     for one in report.reports:
         for symptom in one.symptoms:
