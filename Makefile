@@ -16,7 +16,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock clean venv packages
+.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -91,6 +91,17 @@ wheels: venv ## Fill deploy/wheels, to build the image without a network
 
 lock: ## Write the lock files anew from pyproject.toml, with the newest versions
 	.ci/lock.sh
+
+dist: venv ## Make what a release has beside its image: wheel, bill of materials, licences, sums (dist/)
+	rm -rf dist build/installed
+	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --require-hashes -r deploy/requirements.lock --target build/installed
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --no-deps dist/*.whl --target build/installed
+	$(BIN)/python deploy/bill_of_materials.py build/installed dist --root bcon-exporter
+	cd dist && find . -type f | sort | xargs sha256sum >../build/SHA256SUMS && mv ../build/SHA256SUMS .
+
+audit: ## Look the locked packages up in a database of known vulnerabilities (needs a network; exit code 3: not audited)
+	@.ci/audit.sh
 
 clean: ## Remove what was made here: virtual environment, caches, state
 	rm -rf .venv .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

