@@ -5,6 +5,7 @@ import logging
 import sqlite3
 import sys
 import traceback
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -16,6 +17,10 @@ _QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apschedul
 _ERRORS_ONLY = ("uvicorn", "uvicorn.error", "apscheduler")
 """Of these only errors: uvicorn warns of every malformed request, so that strangers could fill the log."""
 
+_CAUSED_BY_CLIENTS = ("uvicorn", "asyncio", "bcon_exporter.outputs.http")
+_REPEAT_SECONDS = 60.0
+_KINDS_MAX = 256
+
 _SAYS_NO_VALUES = (BconError, OSError, sqlite3.Error, AttributeError, NameError, ImportError, TypeError, MemoryError)
 """Errors whose words hold names, paths and types. Others quote what they choke on (`int("hunter2")`), so their words
 are left out: a value of no known shape cannot be masked."""
@@ -26,6 +31,7 @@ def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Lit
     """Send everything to standard error in one format; may be called again on reload."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if fmt == "json" else TextLines())
+    handler.addFilter(OncePerMinute())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
@@ -52,6 +58,34 @@ def format_error(error: BaseException) -> list[str]:
         lines = [*frames, f"{type(one).__qualname__}{words}", *above, *lines]
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
     return ["Traceback (most recent call last):", *lines]
+
+
+class OncePerMinute(logging.Filter):
+    """Lets one record of a kind through in a minute, of those that clients or a lack of descriptors can cause.
+
+    A kind is a logger and the first line of its message before anything is put in: asyncio's errors list objects below.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._kinds: dict[tuple[str, str], float] = {}
+        self._left_out: Counter[tuple[str, str]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tell whether the record is to be written; says with it how many were not."""
+        if not record.name.startswith(_CAUSED_BY_CLIENTS):
+            return True
+        kind = record.name, str(record.msg).partition("\n")[0]
+        last = self._kinds.get(kind)
+        if last is not None and last <= record.created < last + _REPEAT_SECONDS:
+            self._left_out[kind] += 1
+            return False
+        if len(self._kinds) >= _KINDS_MAX:
+            self._kinds.clear()
+        self._kinds[kind] = record.created
+        if left_out := self._left_out.pop(kind, 0):
+            record.msg, record.args = f"{record.getMessage()} ({left_out} more like this since the last one)", None
+        return True
 
 
 class TextLines(logging.Formatter):

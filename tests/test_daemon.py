@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from bcon_exporter.daemon import find_restart_only
-from bcon_exporter.daemon_log import JsonLines, TextLines, safe
+from bcon_exporter.daemon_log import JsonLines, OncePerMinute, TextLines, safe
 from bcon_exporter.settings import Settings
 
 
@@ -74,3 +74,38 @@ def test_a_traceback_in_text_is_indented_under_its_line() -> None:
 )
 def test_settings_that_need_a_restart_are_named(change: dict[str, object], named: tuple[str, ...]) -> None:
     assert find_restart_only(Settings(), Settings(**change)) == named  # type: ignore[arg-type]  # raw values
+
+
+def kinds_written(logger: str, *seconds: float) -> list[str]:
+    """What is written of one record with other details at these times."""
+    limit = OncePerMinute()
+    written = []
+    for number, at in enumerate(seconds):
+        one = logging.LogRecord(logger, logging.ERROR, "", 0, f"no descriptor is left\nsocket: <{number}>", None, None)
+        one.created = at
+        if limit.filter(one):
+            written.append(one.getMessage())
+    return written
+
+
+@pytest.mark.parametrize("logger", ["asyncio", "uvicorn.error", "bcon_exporter.outputs.http.gate"])
+def test_what_clients_cause_is_written_once_a_minute_with_how_often_it_happened(logger: str) -> None:
+    first, second = kinds_written(logger, 0.0, 1.0, 59.9, 60.0)
+
+    assert "more like this" not in first
+    assert "(2 more like this" in second
+
+
+def test_a_clock_that_steps_back_silences_nothing() -> None:
+    assert len(kinds_written("asyncio", 1000.0, 10.0)) == 2
+
+
+def test_what_clients_cannot_cause_is_always_written() -> None:
+    assert len(kinds_written("bcon_exporter.schedule.scheduler", 0.0, 0.1, 0.2)) == 3
+
+
+def test_records_of_other_kinds_are_not_held_back() -> None:
+    limit = OncePerMinute()
+    records = [logging.LogRecord("asyncio", logging.ERROR, "", 0, name, None, None) for name in ("a", "b", "c", "a")]
+
+    assert [limit.filter(one) for one in records] == [True, True, True, False]
