@@ -17,7 +17,7 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
 from bcon_exporter.interpreter import collect_if_due, tune
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
-from bcon_exporter.outputs.http import Door, Listener, Users, bind, close_all, make_site, serve_all
+from bcon_exporter.outputs.http import Connections, Door, Limits, Listener, Users, bind, close_all, make_site, serve_all
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
@@ -89,7 +89,7 @@ class Daemon:
 
     def run(self) -> NoReturn:
         """Serve until SIGTERM or SIGINT, then end the process."""
-        raise_open_files_limit()
+        connections = Connections(raise_open_files_limit())
         tune()
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
@@ -97,7 +97,7 @@ class Daemon:
         self._scheduler.start()
         try:
             with asyncio.Runner(loop_factory=_make_loop) as runner:
-                runner.run(self._serve())
+                runner.run(self._serve(connections))
         finally:
             self._scheduler.stop()
             self._watchdog.stop()
@@ -107,7 +107,7 @@ class Daemon:
         _log.info("stopped")
         leave()
 
-    async def _serve(self) -> None:
+    async def _serve(self, connections: Connections) -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -117,7 +117,7 @@ class Daemon:
         for listener in self._listeners:
             scheme = "https" if listener.tls else "http"
             _log.info("serving on %s", ", ".join(f"{scheme}://{address}" for address in listener.addresses))
-        await serve_all(self._listeners, stop)
+        await serve_all(self._listeners, stop, connections)
 
     def _stop(self, stop: asyncio.Event) -> None:
         """Stop serving; a thread that hangs in a call to the engine cannot hold the process longer than this."""
@@ -177,10 +177,11 @@ class Daemon:
 
     def _make_listeners(self) -> list[Listener]:
         site = make_site(lambda: self._context, self._exposition, self._scheduler.find_hang)
+        limits = Limits()
         listeners: list[Listener] = []
         try:
             for setting, address in self._addresses().items():
-                app = site.behind(partial(self._door, address), self._users)
+                app = site.behind(partial(self._door, address), self._users, limits)
                 listeners.append(Listener(bind(address.host, address.port, setting), app, self._access.tls))
                 self._say_what_is_open(setting, self._door(address))
         except BconError:
@@ -203,17 +204,21 @@ class Daemon:
         names = {name.lower() for name in web.allowed_hosts}
         if web.external_url:
             names.add(urlsplit(web.external_url).hostname or "")
-        if address.host and (names or address.is_loopback):  # beyond loopback no names at all mean any name
+        if address.host:
             names.add(address.host.lower())
         return Door(address.is_loopback, web.allow_insecure, frozenset(names))
 
     def _say_what_is_open(self, setting: str, door: Door) -> None:
-        if door.loopback or self._access.users:
+        if door.loopback:
             return
-        if door.allow_insecure:
-            _log.warning("%s: reports, which hold log lines, are served beyond loopback without users", setting)
-        else:
+        if not door.serves_all(self._access.users):
             _log.info("%s: beyond loopback without users only metrics and probes are served", setting)
+        elif not self._access.users:
+            _log.warning("%s: reports, which hold log lines, are served beyond loopback without users", setting)
+        web = self._settings.web
+        if door.serves_all(self._access.users) and not (web.allowed_hosts or web.external_url):
+            say = _log.info if self._access.users else _log.warning
+            say("%s: reports are served under this host's addresses only; for its names set web.allowed-hosts", setting)
 
     def _is_insecure(self) -> bool:
         beyond = any(not address.is_loopback for address in self._addresses().values())

@@ -115,14 +115,14 @@ def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
     with start(tmp_path, "--web.listen-address=0.0.0.0:0", f"--web.config.file={users}") as daemon:
         port = outer_port(daemon, "0.0.0.0")
         hosts = ("old.example", "new.example", "proxied.example")
-        before = [status_of("127.0.0.1", port, "/metrics", host) for host in hosts]
         closed, gauge = status_of("127.0.0.1", port, "/api/v1/tools"), daemon.sample("bcon_insecure_bind")
 
         settings.write_text(
             "web: {allowed-hosts: [new.example], external-url: 'https://proxied.example/x', allow-insecure: true}\n"
         )
         reload(daemon)
-        after = [status_of("127.0.0.1", port, "/metrics", host) for host in hosts]
+        after = [status_of("127.0.0.1", port, "/api/v1/tools", host) for host in hosts]
+        scraped = [status_of("127.0.0.1", port, "/metrics", host) for host in hosts]
         opened, raised = status_of("127.0.0.1", port, "/api/v1/tools"), daemon.sample("bcon_insecure_bind")
         told = "are served beyond loopback without users" in daemon.log
 
@@ -130,9 +130,24 @@ def test_names_and_exposure_follow_the_settings(tmp_path: Path) -> None:
         reload(daemon)
         guarded = status_of("127.0.0.1", port, "/api/v1/tools")
 
-    assert (before, after) == ([200, 421, 421], [421, 200, 200])
+    assert (after, scraped) == ([421, 200, 200], [200, 200, 200])
     assert (closed, opened, guarded) == (403, 200, 401)
     assert (gauge, raised, told) == (0, 1, True)
+
+
+def test_reports_for_anybody_are_served_under_the_names_that_are_listed_and_without_a_list_that_is_told(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bcon.yml").write_text("{}\n")
+    with start(tmp_path, "--web.listen-address=0.0.0.0:0", "--web.allow-insecure") as daemon:
+        port = outer_port(daemon, "0.0.0.0")
+        by_name = status_of("127.0.0.1", port, "/api/v1/tools", "any.example")
+        by_address = status_of("127.0.0.1", port, "/api/v1/tools", "192.0.2.7")
+        scraped = status_of("127.0.0.1", port, "/metrics", "any.example")
+        log = daemon.log
+
+    assert (by_name, by_address, scraped) == (421, 200, 200)
+    assert "WARNING daemon: web.listen-address: reports are served under this host's addresses only" in log
 
 
 @pytest.mark.promise("S1")

@@ -11,7 +11,7 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.documents import ERROR_RESPONSES, plain_paths
 from bcon_exporter.outputs.http.latest import add_latest_routes
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_routes import add_tool_routes
 from bcon_exporter.tools import Context
 
@@ -33,9 +33,11 @@ def create_api(context: Callable[[], Context], threads: RequestThreads) -> FastA
     add_tool_routes(api, context, threads)
     add_latest_routes(api, context, threads)
 
+    document = RenderedOnce(lambda: _document(api), threads)
+
     @api.get("/openapi.json", tags=["exporter"], summary="This document", responses={})
     async def openapi_document() -> Response:
-        return Response(await threads.run(lambda: _document(api)), media_type="application/json")
+        return Response(await document.read(), media_type="application/json")
 
     return api
 

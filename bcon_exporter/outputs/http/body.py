@@ -25,11 +25,16 @@ class BodyRefusedError(Exception):
         self.status, self.error = status, error
 
 
+class ClientGoneError(Exception):
+    """The connection ended before the body was whole: nobody waits for an answer."""
+
+
 async def buffer_body(scope: Scope, receive: Receive, seconds: float = _BODY_SECONDS) -> Receive:
     """Return a `receive` that hands out the whole body at once.
 
     Raises:
         BodyRefusedError: It is larger than allowed, by its declared length or as it comes, or takes longer.
+        ClientGoneError: It will not come.
     """
     headers = dict(scope["headers"])
     declared = headers.get(b"content-length", b"0")
@@ -63,7 +68,7 @@ async def _read(receive: Receive) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return b""
+            raise ClientGoneError
         piece = message.get("body", b"")
         size += len(piece)
         if size <= BODY_MAX_BYTES:

@@ -1,34 +1,30 @@
 """The one place that decides who may ask what, before any routing: what is not allowed here is refused."""
 
-import asyncio
 import ipaddress
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from bcon_exporter.errors import BconError
-from bcon_exporter.outputs.http.body import BodyRefusedError, buffer_body
-from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.body import BodyRefusedError, ClientGoneError, buffer_body
+from bcon_exporter.outputs.http.connections import Place, client_of
+from bcon_exporter.outputs.http.rate_limits import Limits, TooManyRequestsError
+from bcon_exporter.outputs.http.replies import SECURITY_HEADERS, Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.users import Users, parse_basic
 
 _log = logging.getLogger(__name__)
+_PIECE_BYTES = 32 * 1024
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN_PATHS = frozenset(("/", "/metrics", "/-/healthy", "/-/ready"))
 """What is served beyond loopback to anybody: no report, hence no log line, stands there."""
 PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
 """Answered without a password, in one word: an orchestrator's probe cannot keep one."""
+SCRAPED_PATHS = PROBE_PATHS | {"/metrics"}
+"""Asked again and again by machines: never refused for how often, and beyond loopback by any name."""
 HEADERS_MAX_BYTES = 16 * 1024
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
-_SECURITY_HEADERS = (
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"cache-control", b"no-store"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-)
 _CHALLENGE = ((b"www-authenticate", b'Basic realm="bcon-exporter", charset="UTF-8"'),)
 
 
@@ -39,8 +35,7 @@ class Door:
     Attributes:
         loopback: Only this machine reaches it.
         allow_insecure: Everything may be served to anybody, by explicit choice.
-        host_names: Names that a request's Host header may carry; on loopback the local ones are added, since a
-            page that rebinds its own name to 127.0.0.1 sends its own. Empty elsewhere: any name.
+        host_names: Names that a request's Host header may carry, besides the local ones.
     """
 
     loopback: bool
@@ -48,11 +43,17 @@ class Door:
     host_names: frozenset[str] = field(default_factory=frozenset)
 
     def knows_host(self, header: str) -> bool:
-        """Tell whether a Host header names this server."""
+        """Tell whether a Host header names this server; beyond loopback any address does, since no page has one."""
         name = host_of(header)
-        if self.loopback:
-            return name in LOCAL_NAMES or name in self.host_names
-        return not self.host_names or name in self.host_names or name in LOCAL_NAMES or _is_address(name)
+        return name in LOCAL_NAMES or name in self.host_names or (not self.loopback and _is_address(name))
+
+    def takes_any_host(self, path: str, users: Users | None) -> bool:
+        """Tell whether a path is open under any name.
+
+        A page that rebinds its own name to this server's address could read what is served: on loopback that is
+        refused altogether, elsewhere where reports are. Prometheus scrapes by whatever name it has.
+        """
+        return not self.loopback and (path in SCRAPED_PATHS or not self.serves_all(users))
 
     def serves_all(self, users: Users | None) -> bool:
         """Tell whether reports may leave here."""
@@ -86,11 +87,12 @@ class Refusal(Exception):  # noqa: N818 -- an answer, not a failure
 
 
 class Gate:
-    """Wraps a site: host name, origin, exposure, user, body size; then the site; then safe headers on the answer.
+    """Wraps a site: host name, origin, exposure, user, rate, body size; then the site; then safe headers on the answer.
 
     Args:
         door: Returns what this listener lets in by the settings in force.
         users: Returns the users in force; None when there are none.
+        limits: How often may be asked; those of all listeners.
     """
 
     def __init__(
@@ -98,68 +100,85 @@ class Gate:
         app: App,
         door: Callable[[], Door],
         users: Callable[[], Users | None],
+        limits: Limits,
     ) -> None:
         self._app = app
         self._door = door
         self._users = users
-        self._checks = RequestThreads(limit=64)
-        self._one_at_a_time = asyncio.Semaphore(2)
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; the request boundary stands here."""
         if scope["type"] != "http":
             return
-        guarded = _Answer(send)
+        guarded = _Answer(send, scope.get("state", {}).get("place"))
         try:
-            inner = await self._admit(scope)
-            await self._app(inner, await buffer_body(scope, receive), guarded)
+            await self._answer(scope, receive, guarded)
         except Refusal as refusal:
             await send_error(guarded, refusal.error, refusal.status, refusal.headers)
         except BodyRefusedError as refusal:
             await send_error(guarded, refusal.error, refusal.status, [(b"connection", b"close")])
+        except ClientGoneError:
+            return
+        except TooManyRequestsError as error:
+            await guarded.send_error_once(error, [(b"retry-after", b"%d" % error.retry_after_seconds)])
         except BconError as error:
             await guarded.send_error_once(error)
         except Exception as error:  # noqa: BLE001 -- the request boundary: the client gets an envelope, the log the rest
             _log.exception("a request to %s failed because of a defect", scope["path"][:200], exc_info=error)
             await guarded.send_error_once(http_error(500, "the request failed because of a defect; see the log"))
 
-    async def _admit(self, scope: Scope) -> Scope:
-        """Return the scope for the site, or refuse."""
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the site answer, or refuse."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_MAX_BYTES:
             raise Refusal(431, http_error(431, f"the headers are larger than {HEADERS_MAX_BYTES // 1024} KiB"))
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         door, users, path = self._door(), self._users(), scope["path"]
-        _check_host(door, headers)
-        _check_origin(headers)
         full = door.serves_all(users)
         if not full and path not in OPEN_PATHS:
             raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
-        known = not users or await self._is_user(users, headers.get("authorization", ""))
+        if not door.takes_any_host(path, users) and not door.knows_host(headers.get("host", "")):
+            raise Refusal(421, http_error(403, _OTHER_HOST))
+        _check_origin(headers)
+        client = client_of((scope.get("client") or ("",))[0])
+        known = not users or await self._is_user(users, headers.get("authorization", ""), path, client)
         if not known and path not in PROBE_PATHS:
             raise Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server drops the body of a HEAD itself
-        return {**scope, "method": method, "bcon.bare": not full or not known}
+        inner = {**scope, "method": method, "bcon.bare": not full or not known}
+        if path in SCRAPED_PATHS:
+            await self._app(inner, await buffer_body(scope, receive), send)
+        else:
+            user = _user_of(headers) if users else None
+            await self._answer_limited(inner, receive, send, user or client, is_user=user is not None)
 
-    async def _is_user(self, users: Users, header: str) -> bool:
+    async def _answer_limited(self, scope: Scope, receive: Receive, send: Send, client: str, *, is_user: bool) -> None:
+        self._limits.requests.count(client, is_user=is_user)
+        async with self._limits.requests.running(client):
+            await self._app(scope, await buffer_body(scope, receive), send)
+
+    async def _is_user(self, users: Users, header: str, path: str, client: str) -> bool:
         credentials = parse_basic(header)
         if credentials is None:
             return False
         if users.remembers(credentials):
             return True
-        async with self._one_at_a_time:
-            return await self._checks.run(lambda: users.check(credentials))
+        if path in PROBE_PATHS:
+            return False
+        return await self._limits.passwords.check(users, credentials, client)
 
 
+def _user_of(headers: dict[str, str]) -> str | None:
+    """Return what the requests of a user are counted by, which no address is."""
+    credentials = parse_basic(headers.get("authorization", ""))
+    return None if credentials is None else f"user {credentials.name}"
+
+
+_OTHER_HOST = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
 _NOT_SERVED_HERE = (
     "reports hold log lines, so beyond loopback they need users: set web.config.file with basic_auth_users, "
     "or use api.listen-address on loopback, or accept the risk with web.allow-insecure"
 )
-
-
-def _check_host(door: Door, headers: dict[str, str]) -> None:
-    if not door.knows_host(headers.get("host", "")):
-        msg = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
-        raise Refusal(421, http_error(403, msg))
 
 
 def _check_origin(headers: dict[str, str]) -> None:
@@ -172,21 +191,35 @@ def _check_origin(headers: dict[str, str]) -> None:
 
 
 class _Answer:
-    """Adds the safe headers to an answer and knows whether it has begun."""
+    """Adds the safe headers to an answer, hands it out in pieces, and knows whether it has begun.
 
-    def __init__(self, send: Send) -> None:
+    A large answer given whole would lie in the connection's buffer a second time while its client reads.
+    """
+
+    def __init__(self, send: Send, place: Place | None) -> None:
         self._send = send
+        self._place = place
         self._begun = False
 
     async def __call__(self, message: Scope) -> None:
         if message["type"] == "http.response.start":
             self._begun = True
             given = {name for name, _ in message["headers"]}
-            extra = [(name, value) for name, value in _SECURITY_HEADERS if name not in given]
+            extra = [(name, value) for name, value in SECURITY_HEADERS if name not in given]
             message = {**message, "headers": [*message["headers"], *extra]}
+        elif len(body := message.get("body", b"")) > _PIECE_BYTES:
+            await self._send_pieces(body)
+            message = {**message, "body": b""}
         await self._send(message)
 
-    async def send_error_once(self, error: BconError) -> None:
+    async def _send_pieces(self, body: bytes) -> None:
+        if self._place is not None:
+            self._place.hold(len(body))
+        for begin in range(0, len(body), _PIECE_BYTES):
+            piece = body[begin : begin + _PIECE_BYTES]
+            await self._send({"type": "http.response.body", "body": piece, "more_body": True})
+
+    async def send_error_once(self, error: BconError, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
         """Send an error unless an answer is already on its way."""
         if not self._begun:
-            await send_error(self, error)
+            await send_error(self, error, headers=headers)

@@ -2,18 +2,24 @@
 
 import asyncio
 import contextlib
+import logging
 import socket
 import ssl
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import uvicorn
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http.connections import Connections, Place
 from bcon_exporter.outputs.http.gate import HEADERS_MAX_BYTES, App
-from bcon_exporter.outputs.http.protocol import BoundedProtocol
+from bcon_exporter.outputs.http.protocol import KEEP_ALIVE_SECONDS, BoundedProtocol
 
-_KEEP_ALIVE_SECONDS = 20
+_log = logging.getLogger(__name__)
+HANDSHAKE_SECONDS = 5.0
+_ACCEPT_RETRY_SECONDS = 0.2
 _GRACE_SECONDS = 2
 _BACKLOG = 1024
 
@@ -95,17 +101,78 @@ def close_all(sockets: Sequence[socket.socket]) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to the daemon."""
+    """A server that leaves signals to the daemon, and accepts connections itself.
+
+    The loop's `create_server` tells of a TLS connection only when its handshake has ended, so that nobody could count
+    those that never end it; and where descriptors run out it writes a thousand records a second.
+    """
+
+    def __init__(self, listener: Listener, connections: Connections) -> None:
+        super().__init__(_configure(listener))
+        self._connections = connections
+        self._accepting: list[asyncio.Task[None]] = []
+        self._connecting: set[asyncio.Task[None]] = set()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Capture nothing."""
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await self.lifespan.startup()
+        self.servers = []
+        self._accepting = [asyncio.create_task(self._accept_all(bound)) for bound in sockets or ()]
+        self.started = True
 
-async def serve_all(listeners: Sequence[Listener], stop: asyncio.Event) -> None:
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and let running requests end."""
+        for task in (*self._accepting, *self._connecting):
+            task.cancel()
+        await asyncio.gather(*self._accepting, *self._connecting, return_exceptions=True)
+        await super().shutdown(sockets)
+
+    async def _accept_all(self, bound: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                connection, address = await loop.sock_accept(bound)
+            except OSError as error:
+                _log.warning("a connection could not be accepted: %s", error.strerror)
+                await asyncio.sleep(_ACCEPT_RETRY_SECONDS)
+                continue
+            place = self._connections.admit(connection, address[0])
+            if place is None:
+                connection.close()
+            else:
+                task = asyncio.create_task(self._connect(connection, place))
+                self._connecting.add(task)
+                task.add_done_callback(self._connecting.discard)
+            await asyncio.sleep(0)  # who is connected already gets a turn after each
+
+    async def _connect(self, connection: socket.socket, place: Place) -> None:
+        """Make the connection's protocol, behind its TLS handshake if there is one."""
+        tls = self.config.ssl
+        seconds = HANDSHAKE_SECONDS if tls else None
+        make = partial(
+            BoundedProtocol, config=self.config, server_state=self.server_state, app_state={"place": place}, place=place
+        )
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                make, connection, ssl=tls, ssl_handshake_timeout=seconds, ssl_shutdown_timeout=seconds
+            )
+        except OSError as error:  # TLS errors and time-outs are some
+            place.leave()
+            traceback.clear_frames(error.__traceback__)  # they and the error hold each other, and all that TLS took
+        except BaseException:
+            place.leave()
+            raise
+
+
+async def serve_all(listeners: Sequence[Listener], stop: asyncio.Event, connections: Connections | None = None) -> None:
     """Serve until `stop` is set, then let running requests end within two seconds."""
-    servers = [_Server(_configure(listener)) for listener in listeners]
+    places = connections or Connections()
+    servers = [_Server(listener, places) for listener in listeners]
     serving = [
         asyncio.create_task(server.serve(sockets=list(listener.sockets)))
         for server, listener in zip(servers, listeners, strict=True)
@@ -129,7 +196,7 @@ def _configure(listener: Listener) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
         h11_max_incomplete_event_size=HEADERS_MAX_BYTES,
         backlog=_BACKLOG,

@@ -1,6 +1,6 @@
 """Answers outside the API framework, and the HTTP status of every error code."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -25,6 +25,13 @@ STATUS_BY_CODE: dict[ErrorCode, int] = {
 }
 JSON = b"application/json"
 RETRY_AFTER_SECONDS = 5
+SECURITY_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
 
 _HTTP_MESSAGES = {
     404: "there is no such address; /openapi.json lists all",
@@ -65,8 +72,8 @@ async def send_reply(
 
 
 async def send_error(
-    send: Send, error: BconError, status: int | None = None, headers: Iterable[tuple[bytes, bytes]] = ()
+    send: Send, error: BconError, status: int | None = None, headers: Sequence[tuple[bytes, bytes]] = ()
 ) -> None:
-    """Send an error in the envelope, with the status of its code unless another is given."""
+    """Send an error in the envelope, with the status of its code and the headers of that unless others are given."""
     code = STATUS_BY_CODE[error.code] if status is None else status
-    await send_reply(send, code, error_json(error), JSON, [*extra_headers(code), *headers])
+    await send_reply(send, code, error_json(error), JSON, headers or extra_headers(code))

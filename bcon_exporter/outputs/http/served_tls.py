@@ -1,6 +1,11 @@
 """A listener's TLS context, which is exchanged as a whole while the listener serves."""
 
+import asyncio.sslproto
 import ssl
+
+asyncio.sslproto.SSLProtocol.max_size = 16 * 1024
+"""Each TLS connection has from its first moment a buffer of this size for what it receives, by asyncio's own choice one
+of 256 KiB. A TLS record is no longer."""
 
 
 class ServedTls(ssl.SSLContext):

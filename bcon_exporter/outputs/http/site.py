@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bcon_exporter.outputs.http.gate import App, Door, Gate
 from bcon_exporter.outputs.http.pages import Pages
+from bcon_exporter.outputs.http.rate_limits import Limits
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.scrape import ScrapeApp
 from bcon_exporter.outputs.http.threads import RequestThreads
@@ -31,9 +32,9 @@ class Site:
         else:
             await app(scope, receive, send)
 
-    def behind(self, door: Callable[[], Door], users: Callable[[], Users | None]) -> Gate:
-        """Return the application of one listener; `door` tells what it lets in now."""
-        return Gate(self, door, users)
+    def behind(self, door: Callable[[], Door], users: Callable[[], Users | None], limits: Limits | None = None) -> Gate:
+        """Return the application of one listener; `door` tells what it lets in now, `limits` how often."""
+        return Gate(self, door, users, limits or Limits())
 
 
 class ApiOnDemand:

@@ -60,3 +60,19 @@ class RequestThreads:
         self._running -= 1
         if not future.done():
             future.set_exception(error)
+
+
+class RenderedOnce:
+    """A document that never changes, rendered in a thread for the first who asks."""
+
+    def __init__(self, render: Callable[[], bytes], threads: RequestThreads) -> None:
+        self._render = render
+        self._threads = threads
+        self._rendering = asyncio.Lock()
+        self._document = b""
+
+    async def read(self) -> bytes:
+        """Return it; who comes while it is being rendered waits for that."""
+        async with self._rendering:
+            self._document = self._document or await self._threads.run(self._render)
+        return self._document

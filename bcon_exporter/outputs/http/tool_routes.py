@@ -10,7 +10,7 @@ from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.inputs import Words
 from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from bcon_exporter.tools import TOOLS, Context, Tool, find_tool
 
@@ -33,9 +33,14 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
     api.add_api_route(
         "/api/v1/tools/{tool}", caller.refuse_unknown, methods=["POST"], include_in_schema=False, response_model=None
     )
+    tools = RenderedOnce(_render_tools, threads)
+
+    async def list_tools() -> Response:
+        return Response(await tools.read(), media_type="application/json")
+
     api.add_api_route(
         "/api/v1/tools",
-        _list_tools,
+        list_tools,
         methods=["GET"],
         tags=["tools"],
         summary="All tools with their schemas",
@@ -72,8 +77,8 @@ def _json(body: bytes, status: int) -> Response:
     return Response(body, status, headers, media_type="application/json")
 
 
-async def _list_tools() -> Response:
-    return Response(to_json({"result": [describe_tool(tool) for tool in TOOLS]}), media_type="application/json")
+def _render_tools() -> bytes:
+    return to_json({"result": [describe_tool(tool) for tool in TOOLS]})
 
 
 def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:

@@ -1,7 +1,6 @@
 """Checks user names and passwords against bcrypt hashes, at the same cost for known and unknown names."""
 
 import base64
-import binascii
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import NamedTuple
 _FAKE_TAIL = b"." * 53
 """Salt and hash of nothing known: with the users' own cost before it, an unknown name takes as long as a known one."""
 _BCRYPT_MAX_BYTES = 72
-_CACHE_SIZE = 128
+_REMEMBERED_MAX = 128
 
 
 class Credentials(NamedTuple):
@@ -28,21 +27,48 @@ def parse_basic(header: str) -> Credentials | None:
     try:
         name, colon, password = base64.b64decode(encoded.strip(), validate=True).partition(b":")
         return Credentials(name.decode(), password) if colon else None
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # no Base64, not even ASCII, or no UTF-8
         return None
+
+
+class GoodPairs:
+    """Remembers good pairs of name and password, since a bcrypt check takes tens of milliseconds of CPU each time.
+
+    By a keyed digest, which is over the user's hash too: a pair is good for as long as the user has the same hash.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._digests: dict[bytes, None] = {}
+
+    def add(self, credentials: Credentials, hashed: bytes) -> None:
+        """Remember a pair; all others are forgotten when there are too many."""
+        if len(self._digests) >= _REMEMBERED_MAX:
+            self._digests.clear()
+        self._digests[self._digest(credentials, hashed)] = None
+
+    def has(self, credentials: Credentials, hashed: bytes) -> bool:
+        """Tell whether the pair was found good for this hash; takes microseconds."""
+        return self._digest(credentials, hashed) in self._digests
+
+    def _digest(self, credentials: Credentials, hashed: bytes) -> bytes:
+        name = credentials.name.encode()
+        text = len(name).to_bytes(4, "big") + name + len(hashed).to_bytes(4, "big") + hashed + credentials.password
+        return hmac.digest(self._key, text, "sha256")
 
 
 class Users:
     """The users of the web configuration.
 
-    A good pair is remembered by a keyed digest, since a bcrypt check takes tens of milliseconds of CPU each time.
+    Args:
+        hashes: bcrypt hashes by user name.
+        good_pairs: What is remembered, also over reloads.
     """
 
-    def __init__(self, hashes: Mapping[str, str]) -> None:
+    def __init__(self, hashes: Mapping[str, str], good_pairs: GoodPairs | None = None) -> None:
         self._hashes = {name: hashed.encode() for name, hashed in hashes.items()}
         self._fake_hash = next(iter(self._hashes.values()), b"$2b$10$")[:7] + _FAKE_TAIL
-        self._key = secrets.token_bytes(32)
-        self._known: dict[bytes, None] = {}
+        self._good_pairs = good_pairs or GoodPairs()
 
     def __bool__(self) -> bool:
         """Return True when there are any."""
@@ -50,7 +76,7 @@ class Users:
 
     def remembers(self, credentials: Credentials) -> bool:
         """Tell whether this very pair was found good before; takes microseconds."""
-        return self._digest(credentials) in self._known
+        return self._good_pairs.has(credentials, self._hashes.get(credentials.name, self._fake_hash))
 
     def check(self, credentials: Credentials) -> bool:
         """Tell whether the password is the user's; takes tens of milliseconds of CPU, so never in the event loop."""
@@ -60,9 +86,7 @@ class Users:
         good = self._matches(password, hashed or self._fake_hash)
         if not good or hashed is None or too_long or b"\0" in credentials.password:
             return False
-        if len(self._known) >= _CACHE_SIZE:
-            self._known.clear()
-        self._known[self._digest(credentials)] = None
+        self._good_pairs.add(credentials, hashed)
         return True
 
     def _matches(self, password: bytes, hashed: bytes) -> bool:
@@ -72,7 +96,3 @@ class Users:
             return bcrypt.checkpw(password, hashed)
         except ValueError:  # a hash that bcrypt cannot read; refused at load, save for the fake one
             return False
-
-    def _digest(self, credentials: Credentials) -> bytes:
-        name = credentials.name.encode()
-        return hmac.digest(self._key, len(name).to_bytes(4, "big") + name + credentials.password, "sha256")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http.served_tls import ServedTls
+from bcon_exporter.outputs.http.users import GoodPairs
 from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, make_tls_context
 
 
@@ -17,7 +18,8 @@ class WebAccess:
     def __init__(self, file: Path | None) -> None:
         self._file = file
         config = WebConfig() if file is None else load_web_config(file)
-        self.users = config.users
+        self._good_pairs = GoodPairs()
+        self.users = config.make_users(self._good_pairs)
         tls = config.tls_server_config
         self.tls = None if tls is None else ServedTls.of(make_tls_context(tls))
 
@@ -38,4 +40,4 @@ class WebAccess:
             raise SettingsError(msg, {"file": str(self._file)})
         if tls is not None and self.tls is not None:
             self.tls.in_force = make_tls_context(tls)
-        self.users = config.users
+        self.users = config.make_users(self._good_pairs)

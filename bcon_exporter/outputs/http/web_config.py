@@ -8,11 +8,13 @@ from pydantic import Field, StringConstraints, model_validator
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.config_file import Problem, Strict, describe_problem, load_config
-from bcon_exporter.outputs.http.users import Users
+from bcon_exporter.outputs.http.users import GoodPairs, Users
 from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
 
 _BCRYPT_PATTERN = r"^\$2[aby]?\$[0-9]{2}\$[./A-Za-z0-9]{53}$"
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
+_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
+"""Of TLS 1.2, whose CBC suites were broken time and again; those of 1.3 are all good."""
 _CLIENT_AUTH = {
     "NoClientCert": ssl.CERT_NONE,
     "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
@@ -61,10 +63,9 @@ class WebConfig(Strict):
         Annotated[str, StringConstraints(pattern=_BCRYPT_PATTERN)],
     ] = Field(default_factory=dict)
 
-    @property
-    def users(self) -> Users | None:
-        """The users; None when the file names none."""
-        return Users(self.basic_auth_users) if self.basic_auth_users else None
+    def make_users(self, good_pairs: GoodPairs | None = None) -> Users | None:
+        """Return the users, who share what is remembered of good pairs; None when the file names none."""
+        return Users(self.basic_auth_users, good_pairs) if self.basic_auth_users else None
 
 
 def load_web_config(path: Path) -> WebConfig:
@@ -103,6 +104,8 @@ def make_tls_context(config: TlsServerConfig) -> ssl.SSLContext:
             msg = f"tls_server_config: {path} {error}"
             raise SettingsError(msg, {"file": str(path)}) from None
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers(_CIPHERS)
+    context.options |= ssl.OP_NO_RENEGOTIATION
     context.minimum_version, context.maximum_version = _VERSIONS[config.min_version], _VERSIONS[config.max_version]
     context.verify_mode = _CLIENT_AUTH[config.client_auth_type]
     try:

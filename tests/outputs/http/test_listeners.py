@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import socket
 import ssl
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http import Listener, bind, close_all, serve_all
+from bcon_exporter.outputs.http.connections import CONNECTIONS_MAX
+from bcon_exporter.outputs.http.listeners import HANDSHAKE_SECONDS
 from bcon_exporter.outputs.http.web_access import WebAccess
 from tests.outputs.http.asking import LOOPBACK, site_of
 from tests.outputs.http.test_web_config import certificate, needs_openssl, write
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 def test_a_free_port_is_bound_and_shown() -> None:
@@ -105,6 +111,16 @@ def test_a_head_request_has_no_body() -> None:
     assert length > 1000
 
 
+def is_closed(link: socket.socket) -> bool:
+    """Whether the other side has ended the connection, which must not block."""
+    try:
+        return link.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
 @pytest.mark.promise("F18")
 @pytest.mark.parametrize(
     "raw",
@@ -132,11 +148,118 @@ def test_malformed_requests_get_a_4xx_and_stop_nothing(raw: bytes) -> None:
     assert good.split()[1] == b"200"
 
 
+def serve_tls(folder: Path) -> Listener:
+    """A listener with TLS and a certificate of its own."""
+    access = WebAccess(write(folder, certificate(folder)))
+    app = site_of().behind(lambda: LOOPBACK, lambda: None)
+    return Listener(bind("127.0.0.1", 0, "web.listen-address"), app, access.tls)
+
+
+def ask_over_tls(port: int) -> int:
+    """The status of a good client's request."""
+    trust = ssl.create_default_context()
+    trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=5, context=trust)
+    connection.request("GET", "/-/healthy")
+    status = connection.getresponse().status
+    connection.close()
+    return status
+
+
+@needs_openssl
+@pytest.mark.parametrize("begun", [b"", b"\x16\x03\x01\x02\x00\x01"])
+def test_who_never_ends_the_tls_handshake_has_few_places_for_five_seconds_and_keeps_nobody_out(
+    tmp_path: Path, begun: bytes
+) -> None:
+    def hold(port: int) -> tuple[int, int]:
+        with ExitStack() as stack:
+            links = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(400)]
+            for link in links:
+                with suppress(ConnectionError):
+                    link.sendall(begun)
+                link.setblocking(False)
+            status = ask_over_tls(port)
+            kept = sum(not is_closed(link) for link in links)
+            began = time.monotonic()
+            wait_until(lambda: all(is_closed(link) for link in links), "all to end", timeout_seconds=20)
+            assert time.monotonic() - began < 4 * HANDSHAKE_SECONDS
+            return status, kept
+
+    status, kept = served(serve_tls(tmp_path), hold)
+
+    assert status == 200
+    assert kept <= CONNECTIONS_MAX // 2
+
+
+@needs_openssl
+def test_an_idle_tls_connection_takes_less_than_120_kib(tmp_path: Path) -> None:
+    def hold(port: int) -> float:
+        with ExitStack() as stack:
+            for _ in range(20):
+                ask_over_tls(port)
+            before = resident_kib()
+            for _ in range(100):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port), 10))
+            ask_over_tls(port)
+            return (resident_kib() - before) / 100
+
+    assert served(serve_tls(tmp_path), hold) < 120
+
+
+def resident_kib() -> int:
+    """The memory of this process."""
+    return int(Path("/proc/self/status").read_text().partition("VmRSS:")[2].split()[0])
+
+
+@needs_openssl
+def test_no_cbc_suite_is_spoken(tmp_path: Path) -> None:
+    def offer(port: int) -> dict[str, bool]:
+        return {suites: can_speak(port, suites) for suites in ("ECDHE+AES:!AESGCM:!AESCCM", "ECDHE+AESGCM", "kRSA")}
+
+    assert served(serve_tls(tmp_path), offer) == {
+        "ECDHE+AES:!AESGCM:!AESCCM": False,
+        "ECDHE+AESGCM": True,
+        "kRSA": False,
+    }
+
+
+def can_speak(port: int, suites: str) -> bool:
+    """Whether the server accepts one of these suites of TLS 1.2."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(suites)
+    try:
+        with socket.create_connection(("127.0.0.1", port), 5) as link, context.wrap_socket(link):
+            return True
+    except (ssl.SSLError, ConnectionError):
+        return False
+
+
+@needs_openssl
+def test_failed_handshakes_and_requests_leave_little_that_refers_to_itself(tmp_path: Path) -> None:
+    def litter(port: int) -> int:
+        for number in range(60):
+            if number == 10:  # the API has been made
+                gc.collect()
+                gc.disable()
+            with socket.create_connection(("127.0.0.1", port), 5) as link:
+                link.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                with suppress(ConnectionError):
+                    link.recv(100)
+            ask_over_tls(port)
+        return gc.collect()
+
+    try:
+        found = served(serve_tls(tmp_path), litter)
+    finally:
+        gc.enable()
+    assert found / 100 < 20  # of 50 a connection before
+
+
 @needs_openssl
 def test_tls_is_served(tmp_path: Path) -> None:
-    access = WebAccess(write(tmp_path, certificate(tmp_path)))
-    app = site_of().behind(lambda: LOOPBACK, lambda: None)
-    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), app, access.tls)
+    listener = serve_tls(tmp_path)
 
     def ask(port: int) -> int:
         trust = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))

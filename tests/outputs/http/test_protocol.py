@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import http.client
+import json
+import logging
 import socket
 import time
 from contextlib import ExitStack, suppress
@@ -13,7 +15,7 @@ import pytest
 from bcon_exporter.outputs.http import Listener, bind
 from bcon_exporter.outputs.http.protocol import HEADER_SECONDS, STALL_SECONDS
 from tests.outputs.http.asking import LOOPBACK, site_of
-from tests.outputs.http.test_listeners import served
+from tests.outputs.http.test_listeners import is_closed, served
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -28,16 +30,6 @@ DAWDLERS = 300
 
 def listener() -> Listener:
     return Listener(bind("127.0.0.1", 0, "web.listen-address"), site_of().behind(lambda: LOOPBACK, lambda: None))
-
-
-def is_closed(link: socket.socket) -> bool:
-    """Whether the other side has ended the connection, which must not block."""
-    try:
-        return link.recv(1, socket.MSG_PEEK) == b""
-    except BlockingIOError:
-        return False
-    except ConnectionError:
-        return True
 
 
 def ask(port: int) -> float:
@@ -124,6 +116,76 @@ def test_who_does_not_read_its_answers_loses_the_connection() -> None:
             return time.monotonic() - began
 
     assert served(listener(), stall) >= STALL_SECONDS
+
+
+@pytest.mark.parametrize(
+    "request_bytes",
+    [
+        pytest.param(b"POST /nothing HTTP/1.1\r\nHost: evil\r\nContent-Length: 100\r\n\r\n", id="refused"),
+        pytest.param(b"POST / HTTP/1.1\r\nHost: evil\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n", id="refused-chunked"),
+    ],
+)
+def test_who_trickles_a_body_after_the_answer_loses_the_connection(request_bytes: bytes) -> None:
+    def dribble(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(request_bytes)
+            link.settimeout(0.1)
+            answer = b""
+
+            def ended() -> bool:
+                nonlocal answer
+                trickle([link])
+                try:
+                    piece = link.recv(4096)
+                except TimeoutError:
+                    return False
+                except ConnectionError:
+                    return True
+                answer += piece
+                return not piece
+
+            wait_until(ended, "its end", timeout_seconds=20)
+            return answer
+
+    assert served(listener(), dribble).startswith(b"HTTP/1.1 421")
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        (b"GARBAGE\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40_000, b"431"),
+        (
+            b"POST /api/v1/tools/health_check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            b"400",
+        ),
+    ],
+)
+def test_what_is_no_http_is_refused_in_the_envelope_once_and_nothing_is_logged(
+    sent: bytes, status: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    def ask_wrongly(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(sent)
+            return b"".join(iter(lambda: link.recv(65536), b""))
+
+    answer = served(listener(), ask_wrongly)
+    head, _, body = answer.partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 " + status)
+    assert b"x-content-type-options: nosniff" in head.lower()
+    assert json.loads(body)["error"]["code"] == "invalid_input"
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_requests_sent_at_once_are_answered_one_after_the_other() -> None:
+    def pipeline(port: int) -> int:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            wanted = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n%s\r\n"
+            link.sendall(wanted % b"" * 10 + wanted % b"Connection: close\r\n")
+            return b"".join(iter(lambda: link.recv(65536), b"")).count(b"HTTP/1.1 200 OK")
+
+    assert served(listener(), pipeline) == 11
 
 
 def has_error(link: socket.socket) -> bool:

@@ -44,12 +44,12 @@ needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="open
 def test_users_are_read(tmp_path: Path) -> None:
     config = load_web_config(write(tmp_path, f"basic_auth_users:\n  me: {HASH}\n"))
 
-    assert config.users
+    assert config.make_users()
 
 
 @pytest.mark.parametrize("text", ["", "{}", "http_server_config: {http2: false}"])
 def test_a_file_without_users_has_none(tmp_path: Path, text: str) -> None:
-    assert load_web_config(write(tmp_path, text)).users is None
+    assert load_web_config(write(tmp_path, text)).make_users() is None
 
 
 @pytest.mark.parametrize(

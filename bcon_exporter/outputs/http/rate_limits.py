@@ -1,0 +1,160 @@
+"""How often clients may ask, and try passwords: token buckets, and bounds on what is under way at once."""
+
+import asyncio
+import math
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from bcon_exporter import clock
+from bcon_exporter.errors import RateLimitedError
+from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.users import Credentials, Users
+
+_CLIENTS_MAX = 4096
+
+REQUESTS_AT_ONCE = 200
+REQUESTS_PER_SECOND = 20.0
+ALL_REQUESTS_AT_ONCE = 1000
+ALL_REQUESTS_PER_SECOND = 200.0
+"""A page with its parts is some ten requests, and a dashboard asks for a few every some seconds."""
+RUNNING_PER_CLIENT = 32
+RUNNING_MAX = 64
+"""Fewer than there are places for connections, so that some of those can always make room for a scrape."""
+
+WRONG_PASSWORDS_AT_ONCE = 10
+WRONG_PASSWORDS_PER_SECOND = 0.2
+_CHECKS_AT_ONCE = 2
+_CHECKS_PER_CLIENT = 4
+_CHECKS_MAX = 16
+
+
+class TooManyRequestsError(RateLimitedError):
+    """Come again later.
+
+    Attributes:
+        retry_after_seconds: When it is worth while.
+    """
+
+    def __init__(self, message: str, retry_after_seconds: float) -> None:
+        self.retry_after_seconds = max(1, math.ceil(retry_after_seconds))
+        super().__init__(message, {"retry_after_seconds": self.retry_after_seconds})
+
+
+class TokenBuckets:
+    """A bucket of tokens for each client; of many clients the one that came longest ago is forgotten."""
+
+    def __init__(self, most: float, per_second: float) -> None:
+        self._most, self._per_second = most, per_second
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, client: str, now: float) -> float:
+        """Take one token and return 0.0, or return in how many seconds there is one."""
+        tokens = self._level(client, now)
+        if tokens < 1:
+            self._put(client, tokens, now)
+            return (1 - tokens) / self._per_second
+        self._put(client, tokens - 1, now)
+        return 0.0
+
+    def give_back(self, client: str, now: float) -> None:
+        """Put a token back."""
+        self._put(client, self._level(client, now) + 1, now)
+
+    def _level(self, client: str, now: float) -> float:
+        tokens, at = self._buckets.get(client, (self._most, now))
+        return min(self._most, tokens + (now - at) * self._per_second)
+
+    def _put(self, client: str, tokens: float, now: float) -> None:
+        self._buckets[client] = tokens, now
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > _CLIENTS_MAX:
+            self._buckets.popitem(last=False)
+
+
+class RequestLimits:
+    """The limits of everything but /metrics and the probes; those of all listeners together."""
+
+    def __init__(self, monotonic: Callable[[], float] = clock.monotonic) -> None:
+        self._monotonic = monotonic
+        self._clients = TokenBuckets(REQUESTS_AT_ONCE, REQUESTS_PER_SECOND)
+        self._all = TokenBuckets(ALL_REQUESTS_AT_ONCE, ALL_REQUESTS_PER_SECOND)
+        self._running: Counter[str] = Counter()
+
+    def count(self, client: str, *, is_user: bool) -> None:
+        """Count a request. A known user has tokens of his own, which no stranger can use up.
+
+        Raises:
+            TooManyRequestsError: It is one too many.
+        """
+        now = self._monotonic()
+        wait = self._clients.take(client, now) or (0.0 if is_user else self._all.take("", now))
+        if wait:
+            msg = "too many requests; try again later"
+            raise TooManyRequestsError(msg, wait)
+
+    @asynccontextmanager
+    async def running(self, client: str) -> AsyncIterator[None]:
+        """Hold one of the places for requests that are being answered.
+
+        Raises:
+            TooManyRequestsError: None is left.
+        """
+        if self._running[client] >= RUNNING_PER_CLIENT or self._running.total() >= RUNNING_MAX:
+            msg = "too many requests are being answered; try again in a few seconds"
+            raise TooManyRequestsError(msg, 1)
+        self._running[client] += 1
+        try:
+            yield
+        finally:
+            self._running[client] -= 1
+            if not self._running[client]:
+                del self._running[client]
+
+
+class PasswordChecks:
+    """Checks passwords, two at a time: each takes tens of milliseconds of CPU.
+
+    Who tries wrong ones again and again from one address has to wait, and few checks wait for each other. A pair that
+    was found good before needs no check, so that attackers cannot lock out who is known already.
+    """
+
+    def __init__(self, monotonic: Callable[[], float] = clock.monotonic) -> None:
+        self._monotonic = monotonic
+        self._threads = RequestThreads(limit=_CHECKS_MAX)
+        self._turn = asyncio.Semaphore(_CHECKS_AT_ONCE)
+        self._wrong = TokenBuckets(WRONG_PASSWORDS_AT_ONCE, WRONG_PASSWORDS_PER_SECOND)
+        self._waiting: Counter[str] = Counter()
+
+    async def check(self, users: Users, credentials: Credentials, client: str) -> bool:
+        """Tell whether the password is the user's.
+
+        Raises:
+            TooManyRequestsError: Too many were wrong, or too many checks are waiting.
+        """
+        if self._waiting[client] >= _CHECKS_PER_CLIENT or self._waiting.total() >= _CHECKS_MAX:
+            msg = "too many passwords are being checked; try again in a few seconds"
+            raise TooManyRequestsError(msg, 2)
+        wait = self._wrong.take(client, self._monotonic())
+        if wait:
+            msg = "too many wrong passwords; try again later"
+            raise TooManyRequestsError(msg, wait)
+        self._waiting[client] += 1
+        try:
+            async with self._turn:
+                is_good = await self._threads.run(lambda: users.check(credentials))
+        finally:
+            self._waiting[client] -= 1
+            if not self._waiting[client]:
+                del self._waiting[client]
+        if is_good:
+            self._wrong.give_back(client, self._monotonic())
+        return is_good
+
+
+class Limits:
+    """What all listeners share."""
+
+    def __init__(self) -> None:
+        self.requests = RequestLimits()
+        self.passwords = PasswordChecks()
