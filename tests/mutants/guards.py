@@ -139,6 +139,7 @@ _masking = _Tests("model/test_masking.py")
 _env_secrets = _Tests("model/test_env_secrets.py")
 _inputs = _Tests("model/test_inputs.py")
 _registry = _Tests("tools/test_registry.py")
+_daemon = _Tests("test_daemon.py")
 _own_log = _Tests("security/test_log_of_the_daemon.py")
 
 TEXT = (
@@ -158,6 +159,7 @@ TEXT = (
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),
     _registry("_defect", returns("InternalError(str(error))"), "test_a_defect_becomes_an_id_without_message_or_traceback"),
     _own_log("safe", returns("text"), "test_a_hostile_name_stays_within_its_line"),
+    _daemon("OncePerMinute.filter", returns("True"), "test_what_clients_cause_is_written_once_a_minute_with_how_often_it_happened"),
     _own_log("format_error", always("isinstance(one, _SAYS_NO_VALUES)"), "test_words_that_quote_a_value_do_not_stand_in_a_traceback"),
 )  # fmt: skip
 
@@ -165,6 +167,8 @@ _gate = _Tests("outputs/http/test_gate.py")
 _tricks = _Tests("security/test_gate_tricks.py")
 _protocol = _Tests("outputs/http/test_protocol.py")
 _listeners = _Tests("outputs/http/test_listeners.py")
+_connections = _Tests("outputs/http/test_connections.py")
+_limits = _Tests("outputs/http/test_rate_limits.py")
 _api = _Tests("outputs/http/test_api.py")
 _pages = _Tests("outputs/http/test_pages.py")
 _web_config = _Tests("outputs/http/test_web_config.py")
@@ -176,13 +180,16 @@ HTTP = (
     # who may ask what
     _gate("Door.serves_all", returns("True"), "test_beyond_loopback_without_users_only_the_open_paths_are_served"),
     _gate("OPEN_PATHS", set_to("frozenset(('/', '/metrics', '/-/healthy', '/-/ready', '/openapi.json'))"), "test_what_anybody_may_ask_holds_no_report"),
-    _gate("Gate._admit", never("not known"), "test_with_users_every_route_of_every_listener_needs_one"),
+    _gate("Gate._answer", never("not known"), "test_with_users_every_route_of_every_listener_needs_one"),
     _gate("PROBE_PATHS", set_to("frozenset(('/-/healthy', '/-/ready', '/metrics'))"), "test_with_users_every_route_of_every_listener_needs_one"),
     _gate("Door.knows_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
-    _gate("_check_host", without_raise(), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("Door.takes_any_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("Door.takes_any_host", with_text("not self.loopback and ", ""), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("Door.takes_any_host", with_text(" or not self.serves_all(users)", ""), "test_what_is_served_without_users_takes_any_name"),
+    _gate("Gate._answer", never("not door.takes_any_host(path, users)"), "test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_name"),
     _gate("_check_origin", with_text("foreign or across", "across"), "test_other_web_sites_cannot_ask"),
     _gate("_check_origin", with_text("foreign or across", "foreign"), "test_other_web_sites_cannot_ask"),
-    _gate("_SECURITY_HEADERS", set_to("()"), "test_every_answer_carries_the_safe_headers"),
+    _gate("SECURITY_HEADERS", set_to("()"), "test_every_answer_carries_the_safe_headers"),
     _pages("Pages._template", with_keyword("autoescape", "False"), "test_the_page_escapes_what_comes_from_outside"),
     _pages("Pages.ready", always("good or"), "test_strangers_get_no_hint"),
     # passwords
@@ -197,8 +204,30 @@ HTTP = (
     _gate("buffer_body", with_text("asyncio.timeout(seconds)", "asyncio.timeout(None)"), "test_a_body_that_does_not_come_is_a_timeout"),
     _listeners("HEADERS_MAX_BYTES", set_to("10 ** 9"), "test_malformed_requests_get_a_4xx_and_stop_nothing"),
     _protocol("HEADER_SECONDS", set_to("60.0"), "test_no_client_may_take_longer_than_is_promised"),
-    _protocol("BoundedProtocol._await_headers", never("self._waiting is None"), "test_a_second_request_has_the_same_time_as_the_first"),
-    _protocol("BoundedProtocol.pause_writing", without("self.loop.call_later"), "test_who_does_not_read_its_answers_loses_the_connection"),
+    _protocol("BoundedProtocol._enter", without("self.loop.call_later"), "test_a_second_request_has_the_same_time_as_the_first"),
+    _protocol("BoundedProtocol.pause_writing", without("self._follow"), "test_who_does_not_read_its_answers_loses_the_connection"),
+    _protocol("BoundedProtocol._follow", never("self.conn.their_state is h11.SEND_BODY"), "test_who_trickles_a_body_after_the_answer_loses_the_connection"),
+    _protocol("BoundedProtocol.send_400_response", never("self._is_answering"), "test_what_is_no_http_is_refused_in_the_envelope_once_and_nothing_is_logged"),
+    # connections
+    _connections("CONNECTIONS_MAX", set_to("10 ** 6"), "test_there_are_half_as_many_as_descriptors_and_never_more_than_the_most"),
+    _connections("Connections.admit", never("self._clients[client] >= self.most_per_client"), "test_one_address_has_half_of_the_places_and_makes_room_for_itself_only"),
+    _connections("Connections.admit", never("not has_room"), "test_where_everybody_is_worked_for_a_new_one_is_refused"),
+    _connections("Connections.note_working", returns("None"), "test_who_has_waited_longest_makes_room_and_who_is_worked_for_stays"),
+    _connections("Connections.note_held", never("self._held_bytes > _HELD_BYTES_MAX"), "test_unread_answers_hold_so_much_memory_in_all_and_the_slowest_reader_loses_its_own"),
+    _connections("client_of", with_text("64", "128"), "test_clients_are_counted_by_address_or_network"),
+    _connections("Place.disconnect", returns("None"), "test_one_address_has_half_of_the_places_and_makes_room_for_itself_only"),
+    _listeners("HANDSHAKE_SECONDS", set_to("60.0"), "test_who_never_ends_the_tls_handshake_has_few_places_for_five_seconds_and_keeps_nobody_out"),
+    _listeners("_CIPHERS", set_to("'DEFAULT'"), "test_no_cbc_suite_is_spoken"),
+    # how often
+    _limits("RequestLimits.count", without_raise(), "test_a_client_that_asks_too_often_gets_429_and_when_to_come_again"),
+    _limits("RequestLimits.running", without_raise(), "test_so_many_requests_are_answered_at_once_of_one_client_and_of_all"),
+    _limits("SCRAPED_PATHS", set_to("frozenset()"), "test_scrapes_and_probes_are_never_too_many"),
+    _limits("PasswordChecks.check", never("wait"), "test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check"),
+    _limits("PasswordChecks.check", never("self._waiting[client] >= _CHECKS_PER_CLIENT"), "test_few_checks_wait_for_each_other_and_fewer_of_one_client"),
+    _limits("Gate._is_user", never("path in PROBE_PATHS"), "test_probes_check_no_password"),
+    _limits("TokenBuckets._put", never("len(self._buckets) > _CLIENTS_MAX"), "test_buckets_are_kept_for_so_many_clients"),
+    _limits("GoodPairs._digest", with_text("hashed +", "b'' +"), "test_a_good_pair_stays_known_over_a_reload_while_its_users_hash_is_the_same"),
+    _gate("parse_basic", with_text("ValueError", "UnicodeDecodeError"), "test_anything_but_the_right_pair_is_401"),
     _api("read_json", never("media_type != 'application/json'"), "test_bodies_that_are_no_input_are_refused"),
     _api("_query", never("name in query"), "test_bad_requests_are_refused_in_the_envelope"),
     _threads("RequestThreads.run", never("self._running >= self._limit"), "test_without_a_free_thread_it_is_refused"),

@@ -141,6 +141,11 @@ def test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_
         error_of(answer)
 
 
+@pytest.mark.parametrize("path", sorted(OPEN_PATHS))
+def test_what_is_served_without_users_takes_any_name(path: str) -> None:
+    assert ask(site_of(), "GET", path, door=BEYOND, host="any.example").status_code in (200, 503)
+
+
 @pytest.mark.parametrize("host", ["mine.example", "MINE.example:443", "10.0.0.7:19877", "[2001:db8::1]", "localhost"])
 def test_reports_beyond_loopback_are_served_under_names_of_the_settings_and_addresses(host: str) -> None:
     door = Door(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
