@@ -97,9 +97,9 @@ class Connections:
         """Return a place for an accepted connection; None where everybody is being worked for."""
         client = client_of(address)
         if self._clients[client] >= self.most_per_client:
-            has_room = self._make_room(lambda place: place.client == client)
+            has_room = self._give_way(lambda place: place.client == client)
         else:
-            has_room = len(self._places) < self.most or self._make_room(lambda _: True)
+            has_room = len(self._places) < self.most or self._give_way(lambda _: True)
         if not has_room:
             return None
         place = Place(self, connection, client)
@@ -123,7 +123,7 @@ class Connections:
         self._held_bytes += number - place.held_bytes
         place.held_bytes = number
         while self._held_bytes > _HELD_BYTES_MAX:
-            if not self._make_room(lambda other: other.held_bytes > 0 and other is not place):
+            if not self._give_way(lambda other: other.held_bytes > 0 and other is not place):
                 break
 
     def remove(self, place: Place) -> None:
@@ -149,7 +149,7 @@ class Connections:
             self._ended = 0
             gc.collect()
 
-    def _make_room(self, is_eligible: Callable[[Place], bool]) -> bool:
+    def _give_way(self, is_eligible: Callable[[Place], bool]) -> bool:
         """End the connection that has waited longest of those that may be ended; False if there is none."""
         oldest = next((place for place in self._waiting if is_eligible(place)), None)
         if oldest is None:
