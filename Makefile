@@ -9,7 +9,7 @@ PYTEST_ARGS ?=
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
-SOAKED = faults_churn faults_logs faults_size drift_corpus
+SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
 GUARDS ?=
 ORACLE ?=
@@ -56,7 +56,7 @@ accuracy: packages venv ## Print how right the diagnosis is: the log corpus and 
 bench: packages venv ## Measure a scan against the naive loop and write docs/performance.md (SIZES="50 200")
 	$(BIN)/python -m bench.scan $(SIZES)
 
-soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, every project in every form
+soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, two hours of everything, every project
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
 
 chaos: packages venv ## Show every promise of docs/reliability.md in its long form and write that table (ROWS=F1,S4 for some)

@@ -38,20 +38,32 @@ class SocketProxy:
         engine_socket: The engine behind it.
         quick: Time-outs of idle connections are two seconds, to see what outlives them; those of streams stay.
         environ: More variables for its configuration.
+        refused: The last part of a container's paths that it lets not pass: stats.
+        port: Where to listen; None for a free one.
     """
 
     def __init__(
-        self, folder: Path, engine_socket: Path, *, quick: bool = False, environ: dict[str, str] | None = None
+        self,
+        folder: Path,
+        engine_socket: Path,
+        *,
+        quick: bool = False,
+        environ: dict[str, str] | None = None,
+        refused: str | None = None,
+        port: int | None = None,
     ) -> None:
         self.log = folder / "haproxy.log"
         self._config = folder / "haproxy.cfg"
         text = CONFIG.read_text()
+        if refused is not None:
+            assert f"|{refused}|" in text
+            text = text.replace(f"|{refused}|", "|")
         self._config.write_text(
             re.sub(r"(timeout (?:client|server|http-keep-alive) +)75s", r"\g<1>2s", text) if quick else text
         )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self.port: int = free.getsockname()[1]
+            self.port: int = port or free.getsockname()[1]
         self._environ = {"BCON_PROXY_BIND": f"127.0.0.1:{self.port}", "BCON_DOCKER_SOCK": str(engine_socket)}
         self._environ |= environ or {}
         _, unix, path = self._environ["BCON_PROXY_BIND"].partition("unix@")
@@ -73,6 +85,10 @@ class SocketProxy:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End it; may be done again."""
         self._process.kill()
         self._process.wait(10)
 

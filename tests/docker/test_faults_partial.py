@@ -13,6 +13,7 @@ import pytest
 
 from tests.docker.daemon import WITHOUT_CGROUP_FILES, Daemon
 from tests.docker.scraping import scrape, wait_for_whole_scan
+from tests.docker.socket_proxy import SocketProxy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -99,6 +100,38 @@ def test_when_stats_hang_the_rest_is_fresh_and_usage_is_withheld(
 
 
 @pytest.mark.promise("F3")
+@pytest.mark.promise("F19")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to hide the cgroup files from the daemon")
+def test_stats_that_the_proxy_forbids_are_told_once_and_asked_for_once_an_interval(
+    engine: TestEngine, tmp_path: Path
+) -> None:
+    start_three(engine)
+    home = tmp_path / "daemon"
+    home.mkdir()
+    with (
+        SocketProxy(tmp_path, engine.socket, refused="stats") as proxy,
+        Daemon(home, proxy.host, *QUICK, below=WITHOUT_CGROUP_FILES) as daemon,
+    ):
+        daemon.wait_for_sample(STATS_UP, 0)
+        asked, scans = daemon.sample(STATS_REQUESTS) or 0, daemon.sample(SCANS) or 0
+        wait_until(lambda: (daemon.sample(SCANS) or 0) >= scans + 4, "further scans")
+        metrics = scrape(daemon)
+        probes = (daemon.sample(STATS_REQUESTS) or 0) - asked
+        turns = (daemon.sample(SCANS) or 0) - scans
+        proxy.stop()
+        with SocketProxy(tmp_path, engine.socket, port=proxy.port):
+            daemon.wait_for_sample(STATS_UP, 1)
+            wait_until(lambda: daemon.sample(MEMORY % "bb"), "usage")
+            log = daemon.log
+
+    assert asked <= len(NAMES)
+    assert 1 <= probes <= turns + 1
+    assert (metrics.value("bcon_up"), metrics.scan("success")) == (1, 1)
+    assert metrics.value("bcon_docker_endpoint_up", endpoint="logs") == 1
+    assert log.count("HTTP 403") == 1
+    assert log.count("stats are read again") == 1
+
+
 def test_list_and_inspect_stay_fresh_while_stats_hang(engine: TestEngine, tmp_path: Path) -> None:
     """A container that comes and one that goes are both seen; usage comes from cgroup files, where there are any."""
     start_three(engine)

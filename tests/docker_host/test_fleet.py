@@ -35,6 +35,7 @@ def take(host: DockerHost, deadline_seconds: float = 10.0) -> HostSnapshot:
     return host.take_snapshot(utc_now(), deadline_seconds, Wants())
 
 
+@pytest.mark.promise("F3")
 @pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
 def test_one_container_that_hangs_costs_no_other_its_facts(tmp_path: Path, endpoint: str) -> None:
     """The deadline is as short as an interval of two seconds makes it: less than one request may take otherwise."""
@@ -51,6 +52,7 @@ def test_one_container_that_hangs_costs_no_other_its_facts(tmp_path: Path, endpo
     assert "did not answer in time" in next(one.unread[fact] for one in seen.containers if one.id == id_of(STUCK))
 
 
+@pytest.mark.promise("F3")
 @pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
 def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_path: Path, endpoint: str) -> None:
     with (
@@ -64,6 +66,7 @@ def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_pa
     assert all("did not answer in time" in one.unread[fact] for one in seen.containers)
 
 
+@pytest.mark.promise("F19")
 @pytest.mark.parametrize("status", [401, 403, 405, 501])
 @pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
 def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_is_allowed_again(
@@ -98,6 +101,7 @@ def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_i
     assert f"HTTP {status}" in caplog.records[0].getMessage()
 
 
+@pytest.mark.promise("F19")
 @pytest.mark.parametrize("status", [403, 405])
 def test_events_that_a_proxy_refuses_are_told_once_and_asked_for_seldom(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int

@@ -159,6 +159,7 @@ def test_threads_of_scans_never_hold_the_process(running: list[Bench]) -> None:
 
 
 @pytest.mark.promise("F20")
+@pytest.mark.promise("F20")
 @pytest.mark.parametrize(
     ("interval", "seconds_later", "name"),
     [(30, 89, None), (30, 90, None), (30, 91, "diagnose"), (1, 29, None), (1, 30, None), (1, 31, "diagnose")],
@@ -176,6 +177,7 @@ def test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_tol
     assert (hang is None) if name is None else (f"the {name} scan has not been started for" in str(hang))
 
 
+@pytest.mark.promise("F20")
 @pytest.mark.promise("F20")
 @pytest.mark.parametrize(("seconds_later", "hangs"), [(29, False), (30, False), (31, True)])
 @pytest.mark.parametrize("name", SCAN_NAMES)
@@ -197,6 +199,7 @@ def test_a_scan_that_does_not_end_is_told_though_its_turns_come(
     wait_until(lambda: "hangs" not in str(scheduler.find_hang()), "the scan to end")
 
 
+@pytest.mark.promise("F20")
 def test_each_turn_of_the_scheduler_is_made_in_a_thread_that_no_scan_holds(running: list[Bench]) -> None:
     threads: set[str] = set()
     job = Hanging()

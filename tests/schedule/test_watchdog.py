@@ -20,6 +20,8 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.promise("F20")
+
 SOONER = 20
 TIMEOUT_SECONDS = 120 / SOONER
 SABOTAGE = f"""

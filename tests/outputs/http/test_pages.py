@@ -70,6 +70,7 @@ def test_healthy_whatever_the_engine_does() -> None:
     assert (answer.status_code, answer.text) == (200, "healthy\n")
 
 
+@pytest.mark.promise("F20")
 def test_a_scan_that_hangs_is_told_by_both_probes_and_by_the_page() -> None:
     context = make_context()
     context.store.publish_diagnosis(scan_of(snapshot()))

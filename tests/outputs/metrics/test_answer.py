@@ -297,6 +297,7 @@ def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_ba
     assert "bcon_series_dropped 0\n" in scrape_text(exposition)
 
 
+@pytest.mark.promise("S8")
 def test_a_thousand_containers_are_whole_by_default() -> None:
     cap = Settings().metrics.series_cap
     busy = tuple(one.model_copy(update={"usage": usage()}) for one in crowd(1000))
