@@ -16,6 +16,7 @@ from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.history import History
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.settings import Settings, current_environment, find_doubts, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
@@ -41,15 +42,17 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         usage_window_seconds=settings.thresholds.usage_window_seconds,
         probe_interval_seconds=probe_interval(settings.scan.diagnose_interval.total_seconds()),
     )
+    book = SecretBook()
     return Context(
-        host=DockerHost(endpoint, options, _sealer()),
+        host=DockerHost(endpoint, options, _sealer(), book),
         history=History.open(
             settings.state.path,
             retention_seconds=settings.state.retention.total_seconds(),
             now=clock.utc_now(),
             read_only=one_shot,
         ),
-        compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer()),
+        compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer(), book),
+        secrets=book,
         catalogue=load_catalogue(settings.catalogue.directory),
         store=Store(),
         thresholds=settings.thresholds,
@@ -68,7 +71,9 @@ def refresh_context(context: Context, settings: Settings) -> Context:
     """
     return replace(
         context,
-        compose=ComposeReader(_compose_options(settings, current_environment(), trusted=False), _sealer()),
+        compose=ComposeReader(
+            _compose_options(settings, current_environment(), trusted=False), _sealer(), context.secrets
+        ),
         catalogue=load_catalogue(settings.catalogue.directory),
         thresholds=settings.thresholds,
         policy=_policy(settings),

@@ -87,7 +87,7 @@ def network_fields(service: Mapping[str, Any], name: str, project: Mapping[str, 
     for key, given in networks.items():
         network, endpoint = real_name("networks", key, project), mapping_of(given)
         fields[f"networks.{network}"] = "attached"
-        for alias in {name, *(endpoint.get("aliases") or ())}:
+        for alias in {name, *(endpoint.get("aliases") or ())} - {service.get("hostname")}:  # the engine gives that one
             fields[f"networks.{network}.aliases.{alias}"] = "set"
         put(fields, f"networks.{network}.ipv4_address", text_of(endpoint.get("ipv4_address")))
         put(fields, f"networks.{network}.ipv6_address", text_of(endpoint.get("ipv6_address")))

@@ -11,8 +11,9 @@ from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.service_fields import find_unseen, image_of, replicas_of, service_fields
 from bcon_exporter.compose.sharing import find_shared
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.masking import safe_text
-from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, shown_path
+from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, seal_image, shown_path
 
 if TYPE_CHECKING:
     from bcon_exporter.model.masking import Sealer
@@ -21,7 +22,14 @@ UNKNOWN_HOME = "/nonexistent/home-of-the-user-who-ran-up"
 """HOME in the scrubbed environment: a path that begins with it hangs on a variable we do not know."""
 
 
-def make_project(resolved: ResolvedModel, sealer: "Sealer", now: datetime, *, shell_known: bool) -> DesiredProject:
+def make_project(
+    resolved: ResolvedModel,
+    sealer: "Sealer",
+    now: datetime,
+    *,
+    shell_known: bool,
+    known: KnownSecrets = NO_SECRETS,
+) -> DesiredProject:
     """Return the desired project, without its file names.
 
     Args:
@@ -29,6 +37,7 @@ def make_project(resolved: ResolvedModel, sealer: "Sealer", now: datetime, *, sh
         sealer: The process's one sealer.
         now: Becomes `resolved_at`.
         shell_known: False in the daemon: a variable passed through from the shell of `up` is unknown, not absent.
+        known: Values that must not be shown of it.
     """
     model, unresolved, services = resolved.model, dict.fromkeys(resolved.unset), []
     for name, service in sorted((model.get("services") or {}).items()):
@@ -38,7 +47,7 @@ def make_project(resolved: ResolvedModel, sealer: "Sealer", now: datetime, *, sh
             passed = {path for path, text in raw.items() if path.startswith("environment.") and text == ABSENT_TEXT}
             doubtful |= passed
             unresolved |= dict.fromkeys(sorted(path.partition(".")[2] for path in passed))
-        services.append(_service(name, raw, doubtful, resolved, sealer))
+        services.append(_service(name, raw, doubtful, resolved, sealer, known))
     return DesiredProject(
         name=str(model.get("name") or ""),
         resolved_at=now,
@@ -75,22 +84,24 @@ def _map_volume(volume: dict[str, Any], to_host: Callable[[str], str]) -> dict[s
 
 
 def _service(
-    name: str, raw: RawFields, doubtful: set[str], resolved: ResolvedModel, sealer: "Sealer"
+    name: str, raw: RawFields, doubtful: set[str], resolved: ResolvedModel, sealer: "Sealer", known: KnownSecrets
 ) -> DesiredService:
     services = resolved.model["services"]
     service = services[name]
     provided = bool(service.get("provider"))
+    image = image_of(service, name, str(resolved.model.get("name")))
     return DesiredService(
         name=name,
-        image=safe_text(image_of(service, name, str(resolved.model.get("name")))),
+        image=safe_text(known.hide_tag(image)),
+        image_fingerprint=seal_image(image, sealer),
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
         config_hash=None if doubtful or find_shared({name: service}) else resolved.hashes.get(name),
-        fields=seal_fields(raw, sealer),
-        doubtful=tuple(sorted(map(shown_path, doubtful))),
+        fields=seal_fields(raw, sealer, known),
+        doubtful=tuple(sorted(shown_path(path, known) for path in doubtful)),
         unseen=find_unseen(service),
-        unhashed=tuple(sorted(map(shown_path, file_fields(service, resolved.model)))),
+        unhashed=tuple(sorted(shown_path(path, known) for path in file_fields(service, resolved.model))),
     )
 
 

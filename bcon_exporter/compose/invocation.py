@@ -1,7 +1,7 @@
 """One project's call of the Compose binary: arguments, environment, and what it answered."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class ResolvedModel:
         hashes: Service → config hash.
         unset: Names of variables without a value.
         probe: The model with the unset variables given a value; None when nothing is unset or no value fits.
+        variables: Names and values that interpolation used: of the environment, of env files, defaults.
     """
 
     model: Mapping[str, Any]
@@ -64,6 +65,7 @@ class ResolvedModel:
     hashes: Mapping[str, str]
     unset: tuple[str, ...] = ()
     probe: Mapping[str, Any] | None = field(default=None)
+    variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
 def resolve_model(invocation: Invocation, run: Runner) -> ResolvedModel:
@@ -87,7 +89,8 @@ def resolve_model(invocation: Invocation, run: Runner) -> ResolvedModel:
     if any(service.get("profiles") for service in services.values()):
         enabled = _names(run((*invocation.arguments, "config", "--services"), invocation.cwd, {}), invocation)
     hashes = resolve_hashes(invocation, run, profiles)
-    return ResolvedModel(model, enabled, hashes, unset, _probe(invocation, run, profiles, unset))
+    probe = _probe(invocation, run, profiles, unset)
+    return ResolvedModel(model, enabled, hashes, unset, probe, tuple(_variables(invocation, run)))
 
 
 def resolve_hashes(invocation: Invocation, run: Runner, more: tuple[str, ...] = ()) -> dict[str, str]:
@@ -124,6 +127,37 @@ def _probe(
         if outcome.exit_code == 0 and not outcome.timed_out:
             return _parsed(outcome, invocation)
     return None
+
+
+def _variables(invocation: Invocation, run: Runner) -> Iterator[tuple[str, str]]:
+    """Yield what interpolation used; nothing where the binary cannot tell (before Compose 2.29)."""
+    outcome = run((*invocation.arguments, "config", "--environment"), invocation.cwd, {})
+    if outcome.exit_code == 0 and not outcome.timed_out:
+        yield from parse_variables(outcome.output)
+    outcome = run((*invocation.arguments, "config", "--variables", "--format", "json"), invocation.cwd, {})
+    if outcome.exit_code != 0 or outcome.timed_out:
+        return
+    try:
+        variables = json.loads(outcome.output)
+    except ValueError:
+        return
+    for name, variable in variables.items() if isinstance(variables, dict) else ():
+        for key in ("DefaultValue", "PresenceValue"):
+            if isinstance(variable, dict) and isinstance(variable.get(key), str):
+                yield name, variable[key]
+
+
+def parse_variables(text: str) -> Iterator[tuple[str, str]]:
+    """Read lines "NAME=value"; a line that begins with no name goes on with the value of the one before it."""
+    name, lines = "", list[str]()
+    for line in text.split("\n"):
+        before, equals, after = line.partition("=")
+        if equals and before.isidentifier():
+            yield name, "\n".join(lines)
+            name, lines = before, [after]
+        else:
+            lines.append(line)
+    yield name, "\n".join(lines)
 
 
 def _parsed(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.compose.binary import HOW_TO_GET_ONE
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
+from bcon_exporter.compose.env_files import EnvFiles, secrets_of_model
 from bcon_exporter.compose.failures import explain_failure
 from bcon_exporter.compose.files import (
     check_file,
@@ -38,6 +39,10 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
 )
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
+from bcon_exporter.model.facts import ComposeIdentity
+from bcon_exporter.model.hiding import hide_in_project
+from bcon_exporter.model.known_secrets import KnownSecrets
+from bcon_exporter.secret_book import SecretBook
 
 if TYPE_CHECKING:
     from bcon_exporter.model.masking import Sealer
@@ -53,11 +58,13 @@ class _Answer:
     """What the files say.
 
     Attributes:
+        hidden: The values that are hidden in it.
         shared: Service → what it shares; the hashes of these hang on living containers.
     """
 
     project: DesiredProject
     shared: Mapping[str, Shared]
+    hidden: KnownSecrets
 
 
 class ComposeReader:
@@ -66,11 +73,14 @@ class ComposeReader:
     Args:
         options: What may be read, and how.
         sealer: The process's one sealer, shared with docker_host.
+        book: The process's one book of secrets, shared with docker_host.
     """
 
-    def __init__(self, options: ComposeOptions, sealer: "Sealer") -> None:
+    def __init__(self, options: ComposeOptions, sealer: "Sealer", book: SecretBook | None = None) -> None:
         self._options = options
         self._sealer = sealer
+        self._book = book or SecretBook()
+        self._read_env_files = EnvFiles(options, self._book)
         self._answers: Recent[_Answer | BconError] = Recent(_CACHED_PROJECTS)
         self._hashed: Recent[DesiredProject] = Recent(_CACHED_PROJECTS)
         self._files = FileMemory(options.environ)
@@ -127,6 +137,10 @@ class ComposeReader:
     def files_changed(self) -> bool:
         """Return whether a file of a project resolved before has changed since; each change is told once."""
         return self._files.has_changed()
+
+    def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
+        """Take the secrets that the env files of running projects hold, as far as they may be read."""
+        self._read_env_files.learn(claims)
 
     def _configured(self, file: Path, now: datetime) -> DesiredProject:
         claimed = RunningProject(name=file.parent.name, config_files=(str(file),))
@@ -185,6 +199,8 @@ class ComposeReader:
         if isinstance(answer, BconError):
             raise answer
         project = self._with_living_hashes(answer, invocation, running, key)
+        if answer.hidden is not (known := self._book.of_project(project.name)):
+            project = hide_in_project(project, known)
         return project.model_copy(update={"resolved_at": now})
 
     def _with_living_hashes(
@@ -216,11 +232,17 @@ class ComposeReader:
         except BconError as error:
             return error
         try:
-            return _Answer(self._make(resolved, invocation, now), find_shared(resolved.model.get("services") or {}))
+            name = str(resolved.model.get("name") or "")
+            self._book.learn_files(name, secrets_of_model(resolved))
+            known = self._book.of_project(name)
+            shared = find_shared(resolved.model.get("services") or {})
+            return _Answer(self._make(resolved, invocation, now, known), shared, known)
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
             return explain_failure("unusable value", [str(file) for file in invocation.files])
 
-    def _make(self, resolved: ResolvedModel, invocation: Invocation, now: datetime) -> DesiredProject:
+    def _make(
+        self, resolved: ResolvedModel, invocation: Invocation, now: datetime, known: KnownSecrets
+    ) -> DesiredProject:
         options = self._options
         mapped = ResolvedModel(
             map_paths(resolved.model, lambda path: to_host(path, options.path_map)),
@@ -229,7 +251,7 @@ class ComposeReader:
             resolved.unset,
             resolved.probe and map_paths(resolved.probe, lambda path: to_host(path, options.path_map)),
         )
-        project = make_project(mapped, self._sealer, now, shell_known=options.trusted)
+        project = make_project(mapped, self._sealer, now, shell_known=options.trusted, known=known)
         return project.model_copy(
             update={
                 "config_files": tuple(to_host(str(file), options.path_map) for file in invocation.files),

@@ -19,6 +19,7 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secret_book import SecretBook
 
 _CLOSE_SECONDS = 0.9
 
@@ -26,11 +27,13 @@ _CLOSE_SECONDS = 0.9
 class DockerHost:
     """One engine, read only. Making one does no I/O; all methods may be called from any thread."""
 
-    def __init__(self, endpoint: Endpoint, options: HostOptions, sealer: Sealer) -> None:
+    def __init__(
+        self, endpoint: Endpoint, options: HostOptions, sealer: Sealer, book: SecretBook | None = None
+    ) -> None:
         self._options = options
         self._session = EngineSession(endpoint, options)
         self._log = EventLog()
-        self._taker = SnapshotTaker(self._session, sealer, self._log)
+        self._taker = SnapshotTaker(self._session, sealer, self._log, book)
         self._stream = EventStream(self._session, self._log)
         self._heartbeat = Heartbeat(self._session)
         self._probe = StatsProbe(self._session)

@@ -1,7 +1,7 @@
 """What is remembered of each container between scans, so that only what is new or changed is asked again. No I/O."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from bcon_exporter.docker_host.decode import Element
@@ -9,16 +9,19 @@ from bcon_exporter.docker_host.log_mark import LogMark
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.parse import (
     Placement,
-    environment_of,
     has_changed,
     parse_container,
     parse_placement,
+    project_of,
+    secrets_of,
     update_listed,
 )
 from bcon_exporter.docker_host.raw import get_text
-from bcon_exporter.model.env_secrets import find_env_secrets
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.hiding import hide_in_config, hide_in_facts
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.right_of_way import let_pass
+from bcon_exporter.secret_book import SecretBook
 
 _JITTER_STEPS = 16
 
@@ -36,7 +39,7 @@ class Known:
         log_tail: With how many lines, and how far back, its log was first read.
         logs_refused: Why its log cannot be read at all (log driver none).
         log_mark: What its log file looked like before the last read; None when that cannot be seen.
-        secrets: Values of its environment that never leave.
+        hidden: The values that are hidden in it.
     """
 
     listed: Element
@@ -50,14 +53,16 @@ class Known:
     log_window_seconds: float = 0.0
     logs_refused: str | None = None
     log_mark: LogMark | None = None
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    hidden: KnownSecrets = NO_SECRETS
 
 
 class Inventory:
     """The containers of one host; to be used by one thread at a time."""
 
-    def __init__(self, options: HostOptions) -> None:
+    def __init__(self, options: HostOptions, book: SecretBook | None = None) -> None:
         self._options = options
+        self._book = book or SecretBook()
+        self._hidden_version = -1
         self.known: dict[str, Known] = {}
 
     def update(self, entries: Iterable[Element], unread_reason: str) -> list[str]:
@@ -80,10 +85,12 @@ class Inventory:
                 before.listed = entry
                 ids.append(before.facts.id)
                 continue
-            facts = parse_container(listed, None, unread_reason=unread_reason)
+            secrets = self._book.of_known(entry.id or "")
+            facts = parse_container(listed, None, unread_reason=unread_reason, known=secrets)
             if facts is not None:
                 config = before.config if before else None
-                self.known[facts.id] = Known(entry, facts, config=config)
+                hidden = before.hidden if before else NO_SECRETS
+                self.known[facts.id] = Known(entry, facts, config=config, hidden=hidden)
                 ids.append(facts.id)
         return ids
 
@@ -116,7 +123,9 @@ class Inventory:
     def take_inspected(self, container_id: str, inspected: dict[str, Any], now: float) -> None:
         """Take an inspect answer."""
         known = self.known[container_id]
-        facts = parse_container(known.listed.read(), inspected)
+        self._book.learn_container(container_id, project_of(inspected), secrets_of(inspected))
+        secrets = self._book.of_container(container_id)
+        facts = parse_container(known.listed.read(), inspected, known=secrets)
         if facts is None or facts.id != container_id:
             return
         before = known.facts
@@ -126,21 +135,37 @@ class Inventory:
         known.placement = parse_placement(inspected)
         known.inspected_at = now
         config = inspected.get("Config")
-        known.secrets = find_env_secrets(environment_of(inspected))
+        known.hidden = secrets
         known.image_reference = get_text(config, "Image") if isinstance(config, dict) else None
         known.config = None
 
     def take_uninspected(self, container_id: str, reason: str) -> None:
         """Note that inspect failed: what only it tells is unknown again, rather than old."""
         known = self.known[container_id]
-        facts = parse_container(known.listed.read(), None, unread_reason=reason)
+        facts = parse_container(
+            known.listed.read(), None, unread_reason=reason, known=self._book.of_known(container_id)
+        )
         if facts is not None:
             known.facts, known.inspected_at = facts, None
+
+    def hide_learned(self) -> None:
+        """Hide in each container what has been learned since it was read."""
+        version = self._book.version
+        if version == self._hidden_version:
+            return
+        for container_id, known in self.known.items():
+            secrets = self._book.of_container(container_id)
+            if secrets is not known.hidden:
+                known.hidden = secrets
+                known.facts = hide_in_facts(known.facts, secrets)
+                known.config = known.config and hide_in_config(known.config, secrets)
+        self._hidden_version = version
 
     def retain(self, ids: Collection[str]) -> None:
         """Forget all other containers."""
         for container_id in self.known.keys() - set(ids):
             del self.known[container_id]
+        self._book.retain(ids)
 
     def forget(self, ids: Collection[str]) -> None:
         """Forget these containers."""

@@ -19,8 +19,8 @@ from functools import lru_cache
 from typing import Literal
 
 from bcon_exporter.model.cleaning import ELLIPSIS, strip_controls
-from bcon_exporter.model.env_secrets import hide_values
 from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.masking import mask_lines
 
 Stream = Literal["stdout", "stderr"]
@@ -72,15 +72,15 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
     return finish_entries(split_entries(raw, tty=tty))
 
 
-def finish_entries(entries: Sequence[Entry], secrets: Sequence[str] = ()) -> tuple[LogLine, ...]:
+def finish_entries(entries: Sequence[Entry], known: KnownSecrets = NO_SECRETS) -> tuple[LogLine, ...]:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
 
     Args:
         entries: Lines of one log, in their order.
-        secrets: Values that the container is known to hold, masked wherever they stand.
+        known: Values that must not be shown of the container, masked wherever they stand.
     """
     texts = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
-    texts = mask_lines([hide_values(text, secrets) for text in texts] if secrets else texts)
+    texts = mask_lines(known.hide_lines(texts))
     return tuple(
         LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
         for entry, text in zip(entries, texts, strict=True)

@@ -6,11 +6,12 @@ a later stamp: `since` reaches a little behind the newest stamp, and lines that 
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.docker_host.log_stream import Entry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.model.facts import LogFacts, LogLine
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]
 
@@ -29,6 +30,7 @@ class _Kept:
         recent: How often each line within the overlap has been seen: (stamp, stream, hash of its bytes).
         open_line: The line that the container has not ended yet; shown, but not kept.
         lost_at: Stamp of the oldest line after the last loss of lines.
+        hidden: The values that are hidden in them.
         facts: As last returned, while the lines are the same: a quiet container costs nothing.
     """
 
@@ -38,6 +40,7 @@ class _Kept:
     held_bytes: int = 0
     open_line: LogLine | None = None
     lost_at: datetime | None = None
+    hidden: KnownSecrets = NO_SECRETS
     facts: LogFacts | None = None
 
 
@@ -48,12 +51,12 @@ class LogSource:
     Attributes:
         tty: Whether the container has a terminal; None when unknown.
         driver: Log driver, as a fact.
-        secrets: Values that the container is known to hold, masked wherever they stand.
+        known: Values that must not be shown of it, masked wherever they stand.
     """
 
     tty: bool | None
     driver: str | None
-    secrets: Sequence[str] = field(default=(), repr=False)
+    known: KnownSecrets = NO_SECRETS
 
 
 class LogCursors:
@@ -103,11 +106,13 @@ class LogCursors:
             tail: As asked in `query`: more entries mean that older ones were left out.
         """
         kept = self._kept.setdefault(container_id, _Kept())
+        if source.known is not kept.hidden:
+            self._hide(kept, source.known)
         cursor = kept.cursor
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
         new = _advance(kept, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
-        lines = finish_entries([*ended, *open_lines], source.secrets)
+        lines = finish_entries([*ended, *open_lines], source.known)
         if new or (entries and kept.open_line):
             kept.open_line = lines[-1] if open_lines else None
             kept.facts = None
@@ -120,11 +125,13 @@ class LogCursors:
         self._keep(kept, lines, since)
         return _to_facts(kept, since, source.driver)
 
-    def kept(self, container_id: str, *, since: datetime | None, driver: str | None) -> LogFacts | None:
+    def kept(
+        self, container_id: str, *, since: datetime | None, driver: str | None, known: KnownSecrets = NO_SECRETS
+    ) -> LogFacts | None:
         """Return what is kept, without a read; None when nothing was ever read."""
         if container_id not in self._kept:
             return None
-        return self.take(container_id, b"", LogSource(None, driver), since=since, tail=1)
+        return self.take(container_id, b"", LogSource(None, driver, known), since=since, tail=1)
 
     def forget(self, container_ids: Collection[str]) -> None:
         """Drop everything about these containers."""
@@ -136,6 +143,20 @@ class LogCursors:
     def retain(self, container_ids: Collection[str]) -> None:
         """Drop everything about all other containers."""
         self.forget(self._kept.keys() - set(container_ids))
+
+    def _hide(self, kept: _Kept, known: KnownSecrets) -> None:
+        """Hide in the kept lines what has been learned since they were read."""
+        kept.hidden = known
+        texts = [line.text for line in kept.lines]
+        if (hidden := known.hide_lines(texts)) is not texts:
+            size = _size_of(kept.lines)
+            kept.lines[:] = [replace(line, text=text) for line, text in zip(kept.lines, hidden, strict=True)]
+            kept.facts = None
+            change = _size_of(kept.lines) - size
+            kept.held_bytes += change
+            self._held_bytes += change
+        if kept.open_line is not None and (text := known.hide(kept.open_line.text)) != kept.open_line.text:
+            kept.open_line, kept.facts = replace(kept.open_line, text=text), None
 
     def _keep(self, kept: _Kept, lines: Sequence[LogLine], since: datetime | None) -> None:
         """Append new lines and drop those that are too old or too many."""

@@ -14,9 +14,16 @@ from bcon_exporter.docker_host.parse_health import health_from_status, parse_hea
 from bcon_exporter.docker_host.parse_placement import parse_mounts, parse_networks, parse_ports, parse_wiring
 from bcon_exporter.docker_host.raw import from_epoch, get_bool, get_int, get_list, get_object, get_text, parse_time
 from bcon_exporter.model.cleaning import clean_name
-from bcon_exporter.model.env_secrets import find_env_secrets
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, ContainerState, Limits
-from bcon_exporter.model.masking import safe_pair, safe_text
+from bcon_exporter.model.hiding import COMPOSE_LABELS, safe_label
+from bcon_exporter.model.known_secrets import (
+    NO_SECRETS,
+    KnownSecrets,
+    environment_pairs,
+    find_secrets,
+    is_plain_word,
+)
+from bcon_exporter.model.masking import MASK, safe_reference, safe_text
 
 __all__ = [
     "Placement",
@@ -95,12 +102,26 @@ def parse_placement(inspected: Any) -> Placement:
     )
 
 
-def environment_of(inspected: Any) -> list[Any]:
-    """Return the entries "KEY=value" of a container's environment, raw."""
-    return get_list(get_object(inspected, "Config"), "Env")
+def secrets_of(inspected: Any) -> frozenset[str]:
+    """Return the values that a container's, or an image's, environment and labels hold under a secret's name."""
+    config = get_object(inspected, "Config")
+    labels = ((key, value) for key, value in get_object(config, "Labels").items() if type(value) is str)
+    return find_secrets([*environment_pairs(get_list(config, "Env")), *labels])
 
 
-def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = NOT_INSPECTED) -> ContainerFacts | None:
+def project_of(inspected: Any) -> str | None:
+    """Return the Compose project that a container's labels claim."""
+    project = get_text(get_object(get_object(inspected, "Config"), "Labels"), _COMPOSE + "project")
+    return clean_name(project) if project else None
+
+
+def parse_container(
+    listed: Any,
+    inspected: Any = None,
+    *,
+    unread_reason: str = NOT_INSPECTED,
+    known: KnownSecrets | None = NO_SECRETS,
+) -> ContainerFacts | None:
     """Make a container's facts from its list entry and, where read, its inspect answer.
 
     Where both tell a fact, inspect wins for state (it was read later), the list entry for ports.
@@ -109,6 +130,8 @@ def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = 
         listed: One element of `/containers/json`; None when only inspect was read.
         inspected: `/containers/ID/json`; None when it could not be read.
         unread_reason: Why `inspected` is None; stands in `unread` for each fact that needs it.
+        known: Values that must not be shown of it; None while its environment is unread: what its labels hold may then
+            be anything.
 
     Returns:
         None when there is no usable id in either.
@@ -119,25 +142,26 @@ def parse_container(listed: Any, inspected: Any = None, *, unread_reason: str = 
     if not _ID.fullmatch(container_id):
         return None
     config = get_object(detail, "Config")
-    labels = parse_labels(get_object(config, "Labels") or get_object(entry, "Labels"))
+    labels = parse_labels(get_object(config, "Labels") or get_object(entry, "Labels"), known)
+    known = known or NO_SECRETS
     facts: dict[str, Any] = {
         "id": container_id,
         "name": _name(entry, detail) or container_id[:12],
-        "image": clean_name(get_text(config, "Image") or get_text(entry, "Image") or ""),
+        "image": safe_reference(get_text(config, "Image") or get_text(entry, "Image") or "", known=known),
         "image_id": _clean_or_none(get_text(detail, "Image") or get_text(entry, "ImageID")),
         "labels": labels,
         "compose": parse_compose(labels),
         "status_text": clean_name(get_text(entry, "Status") or ""),
         "ports": parse_ports(entry, detail),
-        "networks": parse_networks(get_object(entry, "NetworkSettings"), get_object(detail, "NetworkSettings")),
-        "mounts": parse_mounts(entry, detail),
-        "wiring": parse_wiring(detail),
+        "networks": parse_networks(get_object(entry, "NetworkSettings"), get_object(detail, "NetworkSettings"), known),
+        "mounts": parse_mounts(entry, detail, known),
+        "wiring": parse_wiring(detail, known),
     }
     unread: dict[str, str] = {}
     _add_created(facts, unread, entry, detail)
     _add_state(facts, unread, entry, detail)
     if detail:
-        _add_inspected(facts, unread, detail)
+        _add_inspected(facts, unread, detail, known)
     else:
         unread.update(dict.fromkeys((*_FROM_INSPECT, "error", "started_at", "finished_at"), unread_reason))
         if facts["health"] is None:
@@ -186,12 +210,18 @@ def _clean_or_none(text: str | None) -> str | None:
     return clean_name(text) if text else None
 
 
-def parse_labels(raw: dict[str, Any]) -> dict[str, str]:
-    """Return cleaned labels, values masked; at most `MAX_LABELS`."""
+def parse_labels(raw: dict[str, Any], known: KnownSecrets | None = NO_SECRETS) -> dict[str, str]:
+    """Return cleaned labels, values masked; at most `MAX_LABELS`.
+
+    Args:
+        raw: The labels.
+        known: Values that must not be shown; None when they are not known, so that only plain words are shown.
+    """
     labels: dict[str, str] = {}
     for key, value in raw.items():
         if type(key) is str and type(value) is str:
-            labels[clean_name(key)] = safe_pair(key, value)
+            name, shown = safe_label(clean_name(key), value, known or NO_SECRETS)
+            labels[name] = shown if known is not None or key in COMPOSE_LABELS or is_plain_word(shown) else MASK
             if len(labels) >= MAX_LABELS:
                 break
     return labels
@@ -253,24 +283,20 @@ def _is_under_removal(entry: dict[str, Any], state: dict[str, Any]) -> bool:
     return bool(state) and not get_text(state, "Error") and get_text(entry, "State") != ContainerState.DEAD
 
 
-def _add_inspected(facts: dict[str, Any], unread: dict[str, str], detail: dict[str, Any]) -> None:
+def _add_inspected(facts: dict[str, Any], unread: dict[str, str], detail: dict[str, Any], known: KnownSecrets) -> None:
     state, config = get_object(detail, "State"), get_object(detail, "Config")
     host_config = get_object(detail, "HostConfig")
     facts.update(
         started_at=parse_time(state.get("StartedAt")),
         finished_at=parse_time(state.get("FinishedAt")),
         oom_killed=get_bool(state, "OOMKilled"),
-        error=safe_text(get_text(state, "Error") or ""),
+        error=safe_text(get_text(state, "Error") or "", known=known),
         restart_count=get_int(detail, "RestartCount"),
         restart_policy=_restart_policy(get_object(host_config, "RestartPolicy")) if host_config else None,
         stop_signal=_clean_or_none(get_text(config, "StopSignal")),
         tty=get_bool(config, "Tty"),
         log_driver=_clean_or_none(get_text(get_object(host_config, "LogConfig"), "Type")),
-        health=parse_health(
-            get_object(state, "Health"),
-            get_object(config, "Healthcheck"),
-            find_env_secrets(environment_of(detail)) if "Health" in state else (),
-        ),
+        health=parse_health(get_object(state, "Health"), get_object(config, "Healthcheck"), known),
         limits=_limits(host_config) if host_config else None,
     )
     exit_code = get_int(state, "ExitCode")

@@ -80,7 +80,8 @@ def short_container(name: str) -> str:
 def network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFields:
     """Return the networks with aliases, addresses and options, which of them is the first, and links."""
     fields: RawFields = {}
-    short_id = str(inspected.get("Id", ""))[:SHORT_ID]
+    hostname = mapping_of(inspected.get("Config")).get("Hostname")
+    given_anyway = (str(inspected.get("Id", ""))[:SHORT_ID], hostname)
     mode = str(host.get("NetworkMode") or "default")
     links: set[str] = {str(one) for one in host.get("Links") or ()}
     networks = mapping_of(mapping_of(inspected.get("NetworkSettings")).get("Networks"))
@@ -90,7 +91,7 @@ def network_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> Raw
         endpoint = mapping_of(given)
         fields[f"networks.{name}"] = "attached"
         aliases: Iterable[str] = endpoint.get("Aliases") or ()
-        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias != short_id})
+        fields.update({f"networks.{name}.aliases.{alias}": "set" for alias in aliases if alias not in given_anyway})
         addresses = mapping_of(endpoint.get("IPAMConfig"))
         put(fields, f"networks.{name}.ipv4_address", text_of(addresses.get("IPv4Address")))
         put(fields, f"networks.{name}.ipv6_address", text_of(addresses.get("IPv6Address")))

@@ -6,10 +6,13 @@ The paths are those of bcon_exporter/compose/service_fields.py; docs/drift.md li
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.docker_host.parse import secrets_of
 from bcon_exporter.docker_host.parse_attachments import SHORT_ID, mount_fields, network_fields, short_container
 from bcon_exporter.docker_host.parse_podman import given_by_podman
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.facts import ConfigFacts
+from bcon_exporter.model.hiding import hide_in_fields
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.normal_form import (
     DEFAULT_SHM_BYTES,
     RawFields,
@@ -28,6 +31,7 @@ from bcon_exporter.model.normal_form import (
     put,
     restart_of,
     seal_fields,
+    seal_image,
     security_options_of,
     sorted_of,
     text_of,
@@ -55,7 +59,12 @@ _BLKIO_LISTS = {
 _COMPOSE_LABELS = ("com.docker.compose.", "desktop.docker.io/")
 
 
-def parse_config(inspected: Mapping[str, Any], image: dict[str, FieldValue] | None, sealer: "Sealer") -> ConfigFacts:
+def parse_config(
+    inspected: Mapping[str, Any],
+    image: dict[str, FieldValue] | None,
+    sealer: "Sealer",
+    known: KnownSecrets = NO_SECRETS,
+) -> ConfigFacts:
     """Return the container's own fields and those that its image alone would give.
 
     Args:
@@ -63,20 +72,28 @@ def parse_config(inspected: Mapping[str, Any], image: dict[str, FieldValue] | No
         image: What `parse_image` made of the image it runs, shared by all its containers; None when it could not be
             read.
         sealer: The process's one sealer.
+        known: Values that must not be shown of it.
 
     `image_id_of_tag` stays None: the caller knows what the tag points to (`model_copy(update=...)`).
     """
     raw = container_fields(inspected)
-    fields = seal_fields(raw, sealer)
+    fields = seal_fields(raw, sealer, known)
+    if image is not None:
+        image = hide_in_fields(image, known)
     if image is not None and (own := given_by_podman(inspected, raw)):
         image = {path: fields[path] for path in own} | image
     # our own values need no proof, which would copy the map that all containers of an image share
-    return ConfigFacts.model_construct(fields=fields, image_fields=image, image_id_of_tag=None)
+    return ConfigFacts.model_construct(
+        fields=fields,
+        image_fields=image,
+        image_id_of_tag=None,
+        image_fingerprint=seal_image(text_of(mapping_of(inspected.get("Config")).get("Image")) or "", sealer),
+    )
 
 
 def parse_image(image: Mapping[str, Any], sealer: "Sealer") -> dict[str, FieldValue]:
     """Return the fields that an image gives its containers, of `GET /images/{id}/json`."""
-    return seal_fields(image_fields(image), sealer)
+    return seal_fields(image_fields(image), sealer, KnownSecrets(secrets_of(image)))
 
 
 def image_fields(image: Mapping[str, Any]) -> RawFields:

@@ -1,12 +1,10 @@
 """Health checks in raw Engine JSON → facts (see `parse`)."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from bcon_exporter.docker_host.raw import get_int, get_list, get_text, parse_time
-from bcon_exporter.model.cleaning import strip_controls
-from bcon_exporter.model.env_secrets import hide_values
 from bcon_exporter.model.facts import HealthFacts, HealthStatus, Probe
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.masking import safe_text
 
 MAX_PROBES = 5
@@ -31,18 +29,20 @@ def health_from_status(status: str) -> HealthFacts | None:
     return None
 
 
-def parse_health(raw: dict[str, Any], configured: dict[str, Any], secrets: Sequence[str] = ()) -> HealthFacts | None:
+def parse_health(
+    raw: dict[str, Any], configured: dict[str, Any], known: KnownSecrets = NO_SECRETS
+) -> HealthFacts | None:
     """Make health facts; None for a container without a health check.
 
     Args:
         raw: What the probes said.
         configured: The health check.
-        secrets: Values that the container is known to hold, masked in the probes' output.
+        known: Values that must not be shown of the container, masked in the probes' output.
     """
     status = _STATUSES.get((get_text(raw, "Status") or "").lower())
     if status is None or status is HealthStatus.NONE:
         return None
-    probes = [probe for item in get_list(raw, "Log")[-MAX_PROBES:] if (probe := _probe(item, secrets))]
+    probes = [probe for item in get_list(raw, "Log")[-MAX_PROBES:] if (probe := _probe(item, known))]
     return HealthFacts(
         status=status,
         failing_streak=get_int(raw, "FailingStreak") or 0,
@@ -61,13 +61,12 @@ def _seconds(configured: dict[str, Any], key: str, default: float) -> float | No
     return nanoseconds / 1e9 if nanoseconds > 0 else default
 
 
-def _probe(raw: Any, secrets: Sequence[str]) -> Probe | None:
+def _probe(raw: Any, known: KnownSecrets) -> Probe | None:
     if type(raw) is not dict:
         return None
     started, ended = parse_time(raw.get("Start")), parse_time(raw.get("End"))
     exit_code = get_int(raw, "ExitCode")
     if started is None or exit_code is None:
         return None
-    said = strip_controls(get_text(raw, "Output") or "").rstrip()
-    output = safe_text(hide_values(said, secrets), max_chars=MAX_OUTPUT_CHARS)
+    output = safe_text((get_text(raw, "Output") or "").rstrip(), max_chars=MAX_OUTPUT_CHARS, known=known)
     return Probe(started_at=started, ended_at=ended or started, exit_code=exit_code, output=output)

@@ -5,6 +5,7 @@ from typing import Any
 from bcon_exporter.docker_host.raw import get_bool, get_int, get_list, get_object, get_text
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.facts import Mount, NetworkAttachment
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.masking import safe_name, safe_text
 from bcon_exporter.model.wiring import Wiring
 
@@ -60,13 +61,15 @@ def _add_binding(bindings: list[str], address: str, public: str) -> None:
         bindings.append(text)
 
 
-def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[NetworkAttachment, ...]:
+def parse_networks(
+    listed: dict[str, Any], inspected: dict[str, Any], known: KnownSecrets = NO_SECRETS
+) -> tuple[NetworkAttachment, ...]:
     """Return the attachments, by name; inspect's, which have the aliases, where it was read."""
     raw = get_object(inspected, "Networks") or get_object(listed, "Networks")
     found = []
     for name, settings in sorted(raw.items())[:MAX_ITEMS]:
         attached = settings if type(settings) is dict else {}
-        aliases = [safe_name(alias) for alias in get_list(attached, "Aliases") if type(alias) is str]
+        aliases = [safe_name(alias, known=known) for alias in get_list(attached, "Aliases") if type(alias) is str]
         fixed = get_object(attached, "IPAMConfig")  # all that a stopped container still says
         address = (
             get_text(attached, "IPAddress")
@@ -84,11 +87,11 @@ def parse_networks(listed: dict[str, Any], inspected: dict[str, Any]) -> tuple[N
     return tuple(found)
 
 
-def parse_mounts(entry: dict[str, Any], detail: dict[str, Any]) -> tuple[Mount, ...]:
+def parse_mounts(entry: dict[str, Any], detail: dict[str, Any], known: KnownSecrets = NO_SECRETS) -> tuple[Mount, ...]:
     """Return the mounts by target; `--tmpfs` ones stand in the host configuration only."""
     found: dict[str, Mount] = {}
     for path in list(get_object(get_object(detail, "HostConfig"), "Tmpfs"))[:MAX_ITEMS]:
-        found[path] = Mount(type="tmpfs", source="", target=safe_text(path))
+        found[path] = Mount(type="tmpfs", source="", target=safe_text(path, known=known))
     for mount in (get_list(detail, "Mounts") or get_list(entry, "Mounts"))[:MAX_ITEMS]:
         target = get_text(mount, "Destination") if type(mount) is dict else None
         if target is None:
@@ -97,14 +100,14 @@ def parse_mounts(entry: dict[str, Any], detail: dict[str, Any]) -> tuple[Mount, 
         source = (get_text(mount, "Name") if kind == "volume" else None) or get_text(mount, "Source") or ""
         found[target] = Mount(
             type=clean_name(kind),
-            source=safe_text(source),
-            target=safe_text(target),
+            source=safe_text(source, known=NO_SECRETS if kind == "volume" else known),
+            target=safe_text(target, known=known),
             read_only=get_bool(mount, "RW") is False,
         )
     return tuple(found[target] for target in sorted(found))
 
 
-def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
+def parse_wiring(detail: dict[str, Any], known: KnownSecrets = NO_SECRETS) -> Wiring | None:
     """Return how inspect says that it is connected; None when it was not read."""
     host = get_object(detail, "HostConfig")
     if not host:
@@ -114,16 +117,16 @@ def parse_wiring(detail: dict[str, Any]) -> Wiring | None:
     return Wiring(
         network_mode=safe_name(get_text(host, "NetworkMode") or ""),
         published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
-        extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False)),
+        extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False, known=known)),
         # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it
         links={alias.rpartition("/")[2]: name.strip("/") for name, alias in _pairs(get_list(host, "Links"), last=True)},
-        user=clean_name(get_text(get_object(detail, "Config"), "User") or ""),
+        user=safe_name(get_text(get_object(detail, "Config"), "User") or "", known=known),
         read_only_root=get_bool(host, "ReadonlyRootfs") is True,
     )
 
 
-def _pairs(items: list[Any], *, last: bool) -> list[tuple[str, str]]:
+def _pairs(items: list[Any], *, last: bool, known: KnownSecrets = NO_SECRETS) -> list[tuple[str, str]]:
     """Return "a:b" entries as pairs, split at the first or the last colon; others are left out."""
-    texts = [safe_name(item) for item in items[:MAX_ITEMS] if type(item) is str]
+    texts = [safe_name(item, known=known) for item in items[:MAX_ITEMS] if type(item) is str]
     parted = [text.rpartition(":") if last else text.partition(":") for text in texts]
     return [(before, after) for before, colon, after in parted if before and colon and after]

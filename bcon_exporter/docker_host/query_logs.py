@@ -5,7 +5,7 @@ ask for longer and longer tails until more than enough lines lie before it (the 
 and for shorter ones when an answer is too long: a cut answer lacks its newest part.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bcon_exporter.docker_host.failures import UnreadableLogError
@@ -13,6 +13,7 @@ from bcon_exporter.docker_host.log_stream import drop_cut_line, finish_entries, 
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import LogFacts, LogLine
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 
 _CAP_BYTES = 4 * 1024 * 1024
 _LONGEST_TAIL = 200_000
@@ -26,7 +27,7 @@ class LogQuery:
 
     Attributes:
         name: For messages; the short id where the name is not known.
-        secrets: Values that the container is known to hold, masked in its lines.
+        known: Values that must not be shown of the container, masked in its lines.
     """
 
     container_id: str
@@ -36,7 +37,7 @@ class LogQuery:
     tail: int
     since: datetime | None
     until: datetime | None
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    known: KnownSecrets = NO_SECRETS
 
 
 def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> LogFacts:
@@ -102,7 +103,7 @@ def _ask(session: EngineSession, query: LogQuery, tail: int, deadline: Deadline)
         target += f"&until={_stamp(query.until)}"
     answer = session.get("logs", "reading logs", target, deadline, body_cap_bytes=_CAP_BYTES)
     entries, _ = drop_cut_line(split_entries(answer.body, tty=query.tty), tail + 1)
-    lines = finish_entries(entries, query.secrets)
+    lines = finish_entries(entries, query.known)
     if query.since is not None or query.until is not None:
         lines = tuple(line for line in lines if _is_within(line, query))
     return lines, answer.cut

@@ -86,7 +86,7 @@ class ConfigReader:
         if image_id in self._unread_images:
             return None
         try:
-            return parse_config(inspected, self._images.get(image_id), self._sealer)
+            return parse_config(inspected, self._images.get(image_id), self._sealer, known.hidden)
         except MALFORMED as error:
             scan.miss(known.facts.id, "config", f"the configuration could not be read ({type(error).__name__})")
             return None

@@ -67,11 +67,11 @@ def _settled(known: Known, cursors: LogCursors, scan: Scan, mark: LogMark | None
     """Return the lines of a container whose log has not grown."""
     driver = known.facts.log_driver
     if known.log_mark is not None and known.log_mark.still_holds(mark):
-        return cursors.kept(known.facts.id, since=_since(known, scan), driver=driver)
+        return cursors.kept(known.facts.id, since=_since(known, scan), driver=driver, known=known.hidden)
     if known.facts.state is ContainerState.CREATED:
         return LogFacts(lines=(), driver=driver)
     if known.logs_done and not known.facts.is_running:
-        return cursors.kept(known.facts.id, since=None, driver=driver)
+        return cursors.kept(known.facts.id, since=None, driver=driver, known=known.hidden)
     return None
 
 
@@ -107,7 +107,7 @@ def _ask(
 
 def _take(known: Known, cursors: LogCursors, scan: Scan, body: bytes) -> LogFacts:
     facts = known.facts
-    source = LogSource(facts.tty, facts.log_driver, known.secrets)
+    source = LogSource(facts.tty, facts.log_driver, known.hidden)
     logs = cursors.take(facts.id, body, source, since=_since(known, scan), tail=scan.wants.log_tail)
     known.logs_done = not facts.is_running and facts.state is not ContainerState.RESTARTING
     return logs

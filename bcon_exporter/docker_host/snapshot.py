@@ -30,8 +30,10 @@ from bcon_exporter.model.facts import (
     LogFacts,
     UsageFacts,
 )
+from bcon_exporter.model.known_secrets import KnownSecrets
 from bcon_exporter.model.masking import Sealer
 from bcon_exporter.right_of_way import let_pass
+from bcon_exporter.secret_book import SecretBook
 
 _ENGINE_FACTS_SECONDS = 300.0
 _ENGINE_RETRY_SECONDS = 25.0
@@ -41,11 +43,14 @@ _DISKS_SECONDS = 55.0
 class SnapshotTaker:
     """Takes one snapshot after the other; a second caller waits its turn, within its own deadline."""
 
-    def __init__(self, session: EngineSession, sealer: Sealer, events: EventLog) -> None:
+    def __init__(
+        self, session: EngineSession, sealer: Sealer, events: EventLog, book: SecretBook | None = None
+    ) -> None:
         options = session.options
         self._session, self._events = session, events
         self._turn = threading.Lock()
-        self._inventory = Inventory(options)
+        self._book = book or SecretBook()
+        self._inventory = Inventory(options, self._book)
         self._listed = ElementMemory()
         self._cursors = LogCursors(
             bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
@@ -97,10 +102,9 @@ class SnapshotTaker:
         known = self._inventory.known.get(container_id)
         return known.facts if known else None
 
-    def known_secrets(self, container_id: str) -> tuple[str, ...]:
-        """Return the values that must not be shown of a container that the last scan knew."""
-        known = self._inventory.known.get(container_id)
-        return known.secrets if known else ()
+    def known_secrets(self, container_id: str) -> KnownSecrets:
+        """Return the values that must not be shown of a container."""
+        return self._book.of_container(container_id)
 
     def close(self, wait_seconds: float) -> None:
         """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""
@@ -120,6 +124,7 @@ class SnapshotTaker:
             self._configs.begin(inventory, scan)
         on_inspected = partial(self._configs.take, scan=scan) if wants.config else None
         inspect_containers(session, inventory, scan, scan.ids if touched is None else touched, on_inspected)
+        inventory.hide_learned()
         usage: dict[str, UsageFacts] = {}
         if wants.usage:
             self._usage.begin(inventory, scan)

@@ -58,6 +58,7 @@ class DesiredService(Frozen):
     """One service of a Compose project.
 
     Attributes:
+        image_fingerprint: Of the image reference, which may show a masked tag.
         enabled: False for a service of an inactive profile: known, but not wanted now.
         replicas: `scale`, else `deploy.replicas`, else 1.
         runs_once: True when another service waits for it with `service_completed_successfully`, or it is
@@ -72,6 +73,7 @@ class DesiredService(Frozen):
 
     name: str
     image: str
+    image_fingerprint: str | None = None
     enabled: bool = True
     replicas: int = 1
     runs_once: bool = False

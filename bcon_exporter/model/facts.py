@@ -178,11 +178,13 @@ class ConfigFacts(Frozen):
         image_fields: Path → value that the image alone would give (ENV, LABEL, EXPOSE, CMD, ...).
             None when the image could not be read.
         image_id_of_tag: Id of the image that the container's image reference points to now; None when unknown.
+        image_fingerprint: Of the image reference it was created with, which may show a masked tag.
     """
 
     fields: dict[str, FieldValue]
     image_fields: dict[str, FieldValue] | None = None
     image_id_of_tag: str | None = None
+    image_fingerprint: str | None = None
 
 
 class ContainerFacts(Frozen):

@@ -1,8 +1,9 @@
 """Secrets taken out of text before it becomes a fact.
 
-Two kinds of rules: by name (`secret_keys`: what follows "password=") and by shape (`secret_shapes`: a token, a URL's
-password). Over-masking a word is preferred to leaking one. Every function is idempotent, keeps the number of lines and
-runs in linear time. Order everywhere: clean, then mask, then clip.
+Three kinds of rules: by name (`secret_keys`: what follows "password="), by shape (`secret_shapes`: a token, a URL's
+password), by value (`known_secrets`: what an environment holds under a secret's name). Over-masking a word is preferred
+to leaking one. Every function is idempotent, keeps the number of lines and runs in linear time. Order everywhere:
+clean, then mask, then clip.
 """
 
 import hashlib
@@ -15,6 +16,7 @@ import re2
 
 from bcon_exporter.model.cleaning import MAX_NAME_CHARS, MAX_SHOWN_CHARS, clean_line, clip_text, strip_controls
 from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.secret_keys import is_secret_key, key_strength
 from bcon_exporter.model.secret_pairs import HEAD, mask_pairs
 from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
@@ -46,6 +48,10 @@ _RULES = tuple((rule.hints, re2.compile(rule.pattern), rule.replace) for rule in
 _FINGERPRINT_DIGITS = 16
 _NAMED_BY_USERS = frozenset(("labels", "logging", "annotations", "sysctls", "storage_opt"))
 """Fields under which a name announces what its value is; elsewhere it is a network, a path or a port."""
+_IDENTITIES = frozenset(
+    ("container_name", "network_mode", "ipc", "pid", "uts", "userns_mode", "volumes_from", "links", "first_network")
+)
+"""Fields that hold names of containers, services and networks."""
 _MAX_ROUNDS = 6
 
 
@@ -124,22 +130,30 @@ def mask_pair(key: str, value: str) -> str:
     return mask_text(value)
 
 
-def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS) -> str:
+def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS, known: KnownSecrets = NO_SECRETS) -> str:
     """Cut, clean, mask and clip text from outside, in the one order that leaks nothing.
 
     `strip_controls` cuts at 256 KiB where no half of a secret is left; what is shown is clipped after masking.
     """
-    return clip_text(mask_text(strip_controls(raw)), max_chars)
+    return clip_text(mask_text(known.hide(strip_controls(raw))), max_chars)
 
 
-def safe_name(raw: str) -> str:
+def safe_name(raw: str, *, known: KnownSecrets = NO_SECRETS) -> str:
     """Do the same with a name: one line of at most `MAX_NAME_CHARS`."""
-    return clip_text(mask_text(clean_line(raw)), MAX_NAME_CHARS)
+    return clip_text(mask_text(known.hide(clean_line(raw))), MAX_NAME_CHARS)
 
 
-def safe_pair(key: str, raw: str) -> str:
+def safe_reference(raw: str, *, known: KnownSecrets = NO_SECRETS) -> str:
+    """Do the same with the tag of an image reference: an image's name is an identity."""
+    name, colon, tag = clean_line(raw).rpartition(":")
+    if not colon or "/" in tag or "@" in name:
+        return clip_text(f"{name}{colon}{tag}", MAX_NAME_CHARS)
+    return clip_text(f"{name}:{mask_text(known.hide(tag))}", MAX_NAME_CHARS)
+
+
+def safe_pair(key: str, raw: str, *, known: KnownSecrets = NO_SECRETS) -> str:
     """Do the same with what stands under a name: a label, an option."""
-    return clip_text(mask_pair(clean_line(key), strip_controls(raw)), MAX_SHOWN_CHARS)
+    return clip_text(mask_pair(clean_line(key), known.hide(strip_controls(raw))), MAX_SHOWN_CHARS)
 
 
 class Sealer:
@@ -156,21 +170,33 @@ class Sealer:
         """Make a sealer whose key nobody knows."""
         return cls(secrets.token_bytes(32))
 
-    def seal(self, path: str, raw: str) -> FieldValue:
+    def seal(self, path: str, raw: str, known: KnownSecrets = NO_SECRETS) -> FieldValue:
         """Return the value as a report may show it, with its keyed fingerprint.
 
         Args:
             path: Where the value stands ("labels.KEY", see `FieldValue`); environment values are never shown.
             raw: The normalised raw value.
+            known: Values that must not be shown either.
+
+        The fingerprint is over path and value: where a path is masked, it still tells one from another.
         """
-        digest = hmac.new(self._key, raw.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()
-        return FieldValue(shown=_shown(path, raw), fingerprint=digest[:_FINGERPRINT_DIGITS])
+        whole = f"{path}\0{raw}".encode("utf-8", "surrogatepass")
+        digest = hmac.new(self._key, whole, hashlib.sha256).hexdigest()
+        return FieldValue(shown=_shown(path, raw, known), fingerprint=digest[:_FINGERPRINT_DIGITS])
 
 
-def _shown(path: str, raw: str) -> str:
+def _shown(path: str, raw: str, known: KnownSecrets) -> str:
     root, _, key = path.partition(".")
     if root == "environment":
         return ""
     if root == "logging":
         key = key.removeprefix("options.")
-    return safe_pair(key, raw) if root in _NAMED_BY_USERS else safe_text(raw)
+    if root in _NAMED_BY_USERS:
+        return safe_pair(key, raw, known=known)
+    return safe_text(raw, known=NO_SECRETS if names_identity(path, raw) else known)
+
+
+def names_identity(path: str, value: str) -> bool:
+    """Return whether a field's value is the name of something: an identity, in which no known value is hidden."""
+    root = path.partition(".")[0]
+    return root in _IDENTITIES or (root == "volumes" and value.startswith("volume "))

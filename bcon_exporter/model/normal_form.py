@@ -5,6 +5,7 @@ Both readers call these functions, so equal meaning gives equal text. A value th
 does anyway becomes None and is left out of the map: absent and default are the same.
 """
 
+import hashlib
 import json
 import posixpath
 import re
@@ -12,7 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.model.masking import safe_text
 
 if TYPE_CHECKING:
@@ -42,17 +45,65 @@ _UNIT_NANOSECONDS = {
 _ANONYMOUS_NAME = re.compile(r"^[0-9a-f]{64}$")
 
 
-def seal_fields(raw: RawFields, sealer: "Sealer") -> dict[str, FieldValue]:
-    """Return the map that may leave the process: values masked or fingerprinted, paths masked by shape."""
-    return {  # hundreds of containers have the same paths: one copy of each is enough
-        intern(shown_path(path)): EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text)
-        for path, text in sorted(raw.items())
-    }
+def seal_fields(raw: RawFields, sealer: "Sealer", known: KnownSecrets = NO_SECRETS) -> dict[str, FieldValue]:
+    """Return the map that may leave the process: values masked or fingerprinted, paths masked.
+
+    Args:
+        raw: What is to be sealed.
+        sealer: The process's one sealer.
+        known: Values that must not be shown.
+    """
+    fields: dict[str, FieldValue] = {}
+    for path, text in sorted(raw.items()):  # hundreds of containers have the same paths: one copy of each is enough
+        value = EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text, known)
+        add_field(fields, intern(shown_path(path, known)), value)
+    return fields
 
 
-def shown_path(path: str) -> str:
+def seal_image(reference: str, sealer: "Sealer") -> str:
+    """Return the fingerprint of an image reference: two tags that are masked alike must not compare as equal."""
+    return sealer.seal("image", normalize_reference(reference)).fingerprint
+
+
+def normalize_reference(reference: str) -> str:
+    """Return an image reference with registry, namespace and tag written out, as the engine resolves it."""
+    name, at, digest = reference.partition("@")
+    first, slash, rest = name.partition("/")
+    if not slash:
+        name = f"docker.io/library/{name}"
+    elif "." not in first and ":" not in first and first != "localhost":
+        name = f"docker.io/{name}"
+    elif first in ("docker.io", "index.docker.io"):
+        name = f"docker.io/{rest if '/' in rest else f'library/{rest}'}"
+    if at:
+        return f"{name}@{digest}"
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def add_field(fields: dict[str, FieldValue], path: str, value: FieldValue) -> None:
+    """Add a value; where masking has made one path of two, both count: neither may come or go unseen."""
+    other = fields.get(path)
+    if other is not None:
+        shown = other.shown if other.shown == value.shown else f"{other.shown}, {value.shown}"
+        pair = "".join(sorted((other.fingerprint, value.fingerprint)))
+        value = FieldValue(shown, hashlib.sha256(pair.encode()).hexdigest()[: len(value.fingerprint)])
+    fields[path] = value
+
+
+def shown_path(path: str, known: KnownSecrets = NO_SECRETS) -> str:
     """Return a path as it may leave the process: an alias or a mount's target can hold a token."""
-    return safe_text(path)
+    return safe_text(hide_in_path(path, known))
+
+
+def hide_in_path(path: str, known: KnownSecrets) -> str:
+    """Return a path with known values hidden; a network's name is an identity, and so is a variable's."""
+    root = path.partition(".")[0]
+    if root == "environment":
+        return path
+    if root == "networks":
+        network, aliases, alias = path.partition(".aliases.")
+        return f"{network}{aliases}{known.hide(strip_controls(alias))}"
+    return known.hide(strip_controls(path))
 
 
 def put(fields: RawFields, path: str, text: str | None) -> None:

@@ -1,6 +1,6 @@
 """What a tool works with: the host, its past, the wanted state, and the numbers to judge by."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -10,11 +10,12 @@ from bcon_exporter.diagnosis import Policy
 from bcon_exporter.docker_host import RequestCounts, Wants
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.model.desired import DesiredProject, RunningProject
-from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.facts import ComposeIdentity, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.store import Store
 from bcon_exporter.tools.flight import Flights
 from bcon_exporter.tools.tally import ErrorTally
@@ -111,6 +112,9 @@ class Wanted(Protocol):
     def files_changed(self) -> bool:
         """Return whether a file that was read has changed since; each change is told once."""
 
+    def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
+        """Take the secrets that the env files of running projects hold, so that none is shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -120,6 +124,7 @@ class Context:
         now: The wall clock; in a replay the time of the snapshot.
         drift_ignore: Differences that are not reported.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
+        secrets: What containers and projects know of each other's secrets; shared with host and compose.
         started_at: When the process came up; None for a command.
     """
 
@@ -135,6 +140,7 @@ class Context:
     one_shot: bool = False
     now: Callable[[], datetime] = clock.utc_now
     monotonic: Callable[[], float] = clock.monotonic
+    secrets: SecretBook = field(default_factory=SecretBook)
     flights: Flights = field(default_factory=Flights)
     errors: ErrorTally = field(default_factory=ErrorTally)
     version: str = __version__

@@ -14,7 +14,7 @@ from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.listing import is_up, list_order, show_container
-from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.observe import hide_learned, observe
 from bcon_exporter.tools.tool import Tool
 
 DRIFT_WANTS = Wants(logs=False, usage=False, config=True)
@@ -36,7 +36,7 @@ class DriftFindings:
 def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     """Return where the running containers have left one Compose file."""
     snapshot = observe(context, DRIFT_WANTS)
-    project = _resolve(context, request.compose_file, request.project_name, snapshot)
+    project, snapshot = _resolve(context, request.compose_file, request.project_name, snapshot)
     report = compare_project(project, snapshot, context.drift_ignore)
     return date_differences(report, context.history.known_since("drift"))
 
@@ -46,21 +46,22 @@ def get_untracked_containers(context: Context, request: GetUntrackedContainersIn
     snapshot = observe(context, Wants(logs=False, usage=False))
     project = None
     if request.compose_file is not None:
-        project = _resolve(context, request.compose_file, request.project_name, snapshot)
+        project, snapshot = _resolve(context, request.compose_file, request.project_name, snapshot)
     elif request.project_name is not None:
-        project = _find_project(context, request.project_name, snapshot)
+        project, snapshot = _find_project(context, request.project_name, snapshot)
     found = [facts for facts in find_untracked(project, snapshot) if request.all or is_up(facts)]
     return tuple(show_container(facts) for facts in sorted(found, key=list_order))
 
 
-def _find_project(context: Context, name: str, snapshot: HostSnapshot) -> DesiredProject:
-    """Return what the own files of a project ask for.
+def _find_project(context: Context, name: str, snapshot: HostSnapshot) -> tuple[DesiredProject, HostSnapshot]:
+    """Return what the own files of a project ask for, and the snapshot with their secrets hidden in it.
 
     Raises:
         ComposeFileNotFoundError: No such project runs here or is configured, or its files cannot be read.
         ComposeParseError: Compose refuses them.
     """
-    projects = {project.name: project for project in resolve_projects(context, snapshot)}
+    desired, snapshot = resolve_projects(context, snapshot)
+    projects = {project.name: project for project in desired}
     if name not in projects:
         raise _no_project(name, sorted(projects))
     project = projects[name]
@@ -68,12 +69,12 @@ def _find_project(context: Context, name: str, snapshot: HostSnapshot) -> Desire
         detail = f"the files of {name} do not tell what belongs to it: {project.problem_detail}"
         kind = ComposeParseError if project.problem is ProjectProblem.PARSE_ERROR else ComposeFileNotFoundError
         raise kind(detail, {"project": name, "reason": project.problem})
-    return project
+    return project, snapshot
 
 
 def check_projects(context: Context, snapshot: HostSnapshot) -> DriftFindings:
     """Return the drift of every project that runs or that the settings name."""
-    desired = resolve_projects(context, snapshot)
+    desired, snapshot = resolve_projects(context, snapshot)
     host = index_host(snapshot)
     reports = tuple(compare_project(project, host, context.drift_ignore) for project in desired)
     strays = {facts.name for facts in host.loose if facts.is_running and not is_stack_task(facts)}
@@ -99,18 +100,30 @@ def _no_project(name: str, known: list[str]) -> ComposeFileNotFoundError:
     return ComposeFileNotFoundError(msg, {"near_matches": nearest_names(name, known), "projects": known[:50]})
 
 
-def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[DesiredProject, ...]:
-    """Return the wanted state of every project, by name; a running project's own files win over the settings'."""
-    projects = {project.name: project for project in context.compose.configured_projects(snapshot.taken_at)}
-    for running in find_projects(snapshot):
-        own = context.compose.resolve_running(running, snapshot.taken_at)
-        if own.services is not None or running.name not in projects:
-            projects[running.name] = own
-    return tuple(project for _, project in sorted(projects.items()))
+def resolve_projects(context: Context, snapshot: HostSnapshot) -> tuple[tuple[DesiredProject, ...], HostSnapshot]:
+    """Return the wanted state of every project, by name; a running project's own files win over the settings'.
+
+    And the snapshot, with what the files hold as secrets hidden in it.
+    """
+
+    def resolve() -> tuple[DesiredProject, ...]:
+        projects = {project.name: project for project in context.compose.configured_projects(snapshot.taken_at)}
+        for running in find_projects(snapshot):
+            own = context.compose.resolve_running(running, snapshot.taken_at)
+            if own.services is not None or running.name not in projects:
+                projects[running.name] = own
+        return tuple(project for _, project in sorted(projects.items()))
+
+    return hide_learned(context, snapshot, resolve)
 
 
-def _resolve(context: Context, path: str, project_name: str | None, snapshot: HostSnapshot) -> DesiredProject:
-    return context.compose.resolve_file(path, project_name, snapshot.taken_at, find_projects(snapshot))
+def _resolve(
+    context: Context, path: str, project_name: str | None, snapshot: HostSnapshot
+) -> tuple[DesiredProject, HostSnapshot]:
+    def resolve() -> DesiredProject:
+        return context.compose.resolve_file(path, project_name, snapshot.taken_at, find_projects(snapshot))
+
+    return hide_learned(context, snapshot, resolve)
 
 
 DRIFT_TOOLS = (

@@ -1,10 +1,16 @@
 """Reads the host once, with its past: what every diagnosis starts from."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.secret_book import hide_in_events, hide_in_snapshot
 from bcon_exporter.tools.context import Context
+
+Learned = TypeVar("Learned")
 
 
 def observe(context: Context, wants: Wants, deadline_seconds: float | None = None) -> HostSnapshot:
@@ -24,16 +30,39 @@ def observe(context: Context, wants: Wants, deadline_seconds: float | None = Non
     now = context.now()
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     batch, problem = _drain(context)
-    context.history.record_events(batch, now)
-    snapshot = context.host.take_snapshot(now, seconds, wants)
+    try:
+        snapshot = context.host.take_snapshot(now, seconds, wants)
+        snapshot = learn_env_files(context, snapshot)
+    finally:  # only now it is known what must not be kept of an event
+        context.history.record_events(hide_in_events(batch, context.secrets), now)
     if problem is None:
         batch, problem = _drain(context)
-        context.history.record_events(batch, context.now())
+        context.history.record_events(hide_in_events(batch, context.secrets), context.now())
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     snapshot = context.history.enrich(snapshot)
     context.history.remember(snapshot)
     return snapshot
+
+
+def learn_env_files(context: Context, snapshot: HostSnapshot) -> HostSnapshot:
+    """Return the snapshot with what the env files of its projects hold hidden in it."""
+    claims = [facts.compose for facts in snapshot.containers if facts.compose is not None]
+    return hide_learned(context, snapshot, lambda: context.compose.learn_env_files(claims))[1]
+
+
+def hide_learned(
+    context: Context, snapshot: HostSnapshot, learn: Callable[[], Learned]
+) -> tuple[Learned, HostSnapshot]:
+    """Return what `learn` returns, and the snapshot with hidden in it what was learned of its projects meanwhile."""
+    book = context.secrets
+    names = {facts.compose.project for facts in snapshot.containers if facts.compose is not None}
+    version, before = book.version, {name: book.of_project(name) for name in names}
+    learned = learn()
+    if book.version == version:
+        return learned, snapshot
+    changed = {name for name in names if book.of_project(name) is not before[name]}
+    return learned, hide_in_snapshot(snapshot, book, changed)
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:

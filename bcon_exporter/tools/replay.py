@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
 )
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
-from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
@@ -239,3 +239,6 @@ class SnapshotCompose:
     def files_changed(self) -> bool:
         """No file is read."""
         return False
+
+    def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
+        """No file is read: the snapshot was masked when it was taken."""

@@ -53,7 +53,8 @@ def take_full_snapshot(context: Context, log_tail: int = 1000) -> HostSnapshot:
     wants = Wants(logs=True, usage=True, config=True, log_tail=log_tail, wait_for_usage=context.one_shot)
     wants = replace(wants, log_window_seconds=max(3600.0, context.thresholds.log_window_seconds))
     snapshot = observe(context, wants)
-    return snapshot.model_copy(update={"desired": resolve_projects(context, snapshot)})
+    desired, snapshot = resolve_projects(context, snapshot)
+    return snapshot.model_copy(update={"desired": desired})
 
 
 def _take(context: Context, request: Nothing) -> HostSnapshot:  # noqa: ARG001

@@ -58,7 +58,7 @@ def test_values_come_from_dot_env_env_file_extends_and_include(
     )
     found = resolve(make_reader(), project, text)
     assert service(found).image == "app:7"
-    assert service(found).fields["environment.FROM_FILE"].fingerprint == sealed("x", "1")
+    assert service(found).fields["environment.FROM_FILE"].fingerprint == sealed("environment.FROM_FILE", "1")
     assert service(found).fields["restart"].shown == "always"
     assert service(found, "extra").image == "app:2"
     assert found.problem is None

@@ -358,3 +358,88 @@ def write_broken(canaries: Canaries, folder: Path) -> list[Path]:
         )
         files.append(file)
     return files
+
+
+INTERPOLATED = """
+services:
+  web:
+    image: "{image}:${{TAG_TOKEN}}"
+    entrypoint: ["sh", "-c", "{script}", "${{ENTRYPOINT_SECRET}}"]
+    command: ["run", "--using", "${{COMMAND_PASSWORD}}", "u:${{BASIC_PASSWORD}}", "${{DEFAULT_TOKEN:-{default}}}"]
+    hostname: "${{HOSTNAME_TOKEN}}"
+    domainname: "${{DOMAIN_TOKEN}}"
+    user: "${{USER_PIN_SECRET:-0}}"
+    working_dir: "/${{WORKING_DIR_TOKEN}}"
+    labels: ["x.basicauth=u:${{LABEL_PASSWORD}}", "x.${{LABEL_KEY_TOKEN}}=y"]
+    annotations: {{x.note: "of ${{ANNOTATION_TOKEN}}"}}
+    healthcheck:
+      test: ["CMD", "sh", "-c", "echo probing as ${{PROBE_TOKEN}}; false", "${{HEALTH_PASSWORD}}"]
+      interval: 1s
+      retries: 1
+    logging: {{driver: json-file, options: {{tag: "t-${{LOGGING_SECRET}}"}}}}
+    extra_hosts: ["${{HOSTS_SECRET}}:10.0.0.9"]
+    volumes: ["./${{BIND_SECRET}}:/${{TARGET_SECRET}}"]
+    tmpfs: ["/${{TMPFS_SECRET}}:size=1m"]
+    dns_search: ["${{SEARCH_SECRET}}"]
+    networks: {{default: {{aliases: ["${{ALIAS_SECRET}}"], driver_opts: {{x.note: "${{OPTION_SECRET}}"}}}}}}
+    restart: always
+    {environment}
+  refused:
+    image: "{image}:${{TAG_TOKEN}}"
+    user: "${{REFUSED_USER_SECRET}}"
+    entrypoint: ["/nowhere/${{REFUSED_SECRET}}"]
+"""
+"""A service that takes a secret from `.env` in every field: none of them says so, and none has a shape."""
+
+_SCRIPT = (
+    "; ".join(
+        (
+            *("echo started with $$* as $$0 >&2", "echo basic $$(printf 'u:%s' ${{PRINTED_PASSWORD}} | base64 -w0)"),
+            "echo ERROR login of ${{PRINTED_PASSWORD}} failed; sleep 4; exit 3",
+        )
+    )
+    .replace("{{", "{")
+    .replace("}}", "}")
+)
+
+INTERPOLATED_VARIABLES = (
+    *("TAG_TOKEN", "ENTRYPOINT_SECRET", "COMMAND_PASSWORD", "BASIC_PASSWORD", "HOSTNAME_TOKEN", "DOMAIN_TOKEN"),
+    *("WORKING_DIR_TOKEN", "LABEL_PASSWORD", "LABEL_KEY_TOKEN", "ANNOTATION_TOKEN", "PROBE_TOKEN", "HEALTH_PASSWORD"),
+    *(
+        "LOGGING_SECRET",
+        "HOSTS_SECRET",
+        "BIND_SECRET",
+        "TARGET_SECRET",
+        "TMPFS_SECRET",
+        "SEARCH_SECRET",
+        "ALIAS_SECRET",
+    ),
+    *("OPTION_SECRET", "PRINTED_PASSWORD", "REFUSED_USER_SECRET", "REFUSED_SECRET"),
+)
+
+
+def write_interpolated(
+    engine: TestEngine, canaries: Canaries, folder: Path, project: str, round_name: str, default: str
+) -> Path:
+    """Write a project that interpolates secrets of `.env`, new ones at each call, and a default of the Compose file.
+
+    A round whose name begins with "own" gives them to the container's environment as well.
+    """
+    values = {name: canaries.password(f"{name} of .env, {round_name}") for name in INTERPOLATED_VARIABLES}
+    (folder / ".env").write_text("".join(f"{name}={value}\n" for name, value in values.items()))
+    own = round_name.startswith("own")
+    environment = f"environment: [{', '.join(INTERPOLATED_VARIABLES)}]" if own else ""
+    text = INTERPOLATED.format(
+        image=engine.image.partition(":")[0],
+        script=_SCRIPT,
+        default=default,
+        environment=environment,
+    )
+    (folder / "compose.yaml").write_text(f"name: {project}\n{text}")
+    engine.docker("tag", engine.image, f"{engine.image.partition(':')[0]}:{values['TAG_TOKEN']}")
+    return folder / "compose.yaml"
+
+
+def start_interpolated(engine: TestEngine, folder: Path) -> None:
+    """Bring the project up; one of its services cannot start."""
+    engine.compose("up", "-d", "--pull", "never", cwd=folder, check=False)

@@ -15,6 +15,7 @@ from bcon_exporter.docker_host.log_stream import (
     parse_stamp,
     split_entries,
 )
+from bcon_exporter.model.known_secrets import KnownSecrets
 
 STAMP = b"2026-11-21T22:42:55.481855266Z "
 CHUNK = 16 * 1024
@@ -189,7 +190,9 @@ def test_pieces_of_long_lines_count_as_the_engine_counts_them(tty: bool) -> None
 
 def test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped() -> None:
     body = b"x" * (MAX_LINE_CHARS - 2) + b" aB3\x1b[0mdefgh tried"
-    (line,) = finish_entries(split_entries(frame(STAMP + body + b"\n"), tty=False), ["aB3defgh"])
+    (line,) = finish_entries(
+        split_entries(frame(STAMP + body + b"\n"), tty=False), KnownSecrets(frozenset(("aB3defgh",)))
+    )
     assert line.text.endswith("x *** tried")
 
 

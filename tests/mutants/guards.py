@@ -131,12 +131,16 @@ ENGINE = (
     _events("EventLog._add", never("key in self._seen"), "test_a_backfill_and_the_stream_that_overlap_give_each_event_once"),
     _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
-    _log_stream("finish_entries", with_text("hide_values(", "str("), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
+    _log_stream("finish_entries", with_text("known.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
 )  # fmt: skip
 
 _cleaning = _Tests("model/test_cleaning.py")
 _masking = _Tests("model/test_masking.py")
-_env_secrets = _Tests("model/test_env_secrets.py")
+_known = _Tests("model/test_known_secrets.py")
+_parse_secrets = _Tests("docker_host/test_parse_secrets.py")
+_book = _Tests("test_secret_book.py")
+_hidden = _Tests("drift/test_hidden_secrets.py")
+_env_files = _Tests("compose/test_env_files.py")
 _inputs = _Tests("model/test_inputs.py")
 _registry = _Tests("tools/test_registry.py")
 _daemon = _Tests("test_daemon.py")
@@ -153,7 +157,27 @@ TEXT = (
     _masking("safe_text", returns("mask_text(clip_text(strip_controls(raw), max_chars))"), "test_a_secret_known_by_its_shape_is_masked_before_it_is_cut"),
     _masking("Sealer.seal", with_text("self._key", "b'same for all'"), "test_fingerprints_compare_values_and_need_the_key"),
     _masking("masking._shown", never("root == 'environment'"), "test_environment_values_are_never_shown_and_others_are_masked"),
-    _env_secrets("find_env_secrets", returns("()"), "test_a_value_under_a_secret_name_is_hidden"),
+    # what an environment holds
+    _known("find_secrets", returns("frozenset()"), "test_a_value_under_a_secret_name_is_hidden"),
+    _known("is_plain_word", returns("True"), "test_what_is_no_plain_word_is_hidden"),
+    _known("is_plain_word", returns("False"), "test_a_plain_word_is_masked_under_its_own_name_only"),
+    _known("KnownSecrets.hide", returns("text"), "test_a_value_under_a_secret_name_is_hidden"),
+    _known("KnownSecrets.too_many", returns("False"), "test_with_more_values_than_can_be_searched_nothing_is_shown"),
+    _known("_forms", returns("(value,)"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
+    _known("_base64_cores", returns("()"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
+    _known("_url_passwords", returns("()"), "test_the_password_of_a_url_is_a_secret_under_any_name"),
+    _parse_secrets("names_identity", returns("False"), "test_it_is_hidden_in_every_fact_and_the_names_of_things_stay"),
+    _parse_secrets("hide_in_facts", returns("facts"), "test_what_is_learned_later_is_hidden_as_if_it_had_been_known"),
+    _parse_secrets("Inventory.hide_learned", returns("None"), "test_what_a_container_holds_is_hidden_in_those_of_its_project_that_were_read_before_it"),
+    _parse_secrets("LogCursors._hide", returns("None"), "test_kept_lines_hide_what_is_learned_after_they_were_read"),
+    _parse_secrets("parse_labels", with_text("known is not None or", "True or"), "test_while_its_environment_is_unread_a_container_shows_plain_labels_only"),
+    _book("SecretBook.retain", returns("None"), "test_removed_containers_are_forgotten"),
+    _book("SecretBook._of_project", never("whole.too_many"), "test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims"),
+    _book("hide_in_events", returns("batch"), "test_an_event_is_kept_without_a_secret_tag"),
+    _hidden("_hide_where", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
+    _hidden("has_other_image", never("fingerprint is not None"), "test_two_secret_tags_are_two_images"),
+    _hidden("add_field", never("other is not None"), "test_paths_that_are_masked_alike_still_tell_that_one_has_changed"),
+    _env_files("EnvFiles._read", never("self._options.trusted"), "test_the_daemon_reads_no_file_outside_of_the_roots"),
     _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
     _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),

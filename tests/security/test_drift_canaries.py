@@ -129,6 +129,38 @@ secrets:
     return file
 
 
+INTERPOLATED = (
+    *("tag", "command", "entrypoint", "label", "hostname", "user", "directory", "bind", "target", "host", "search"),
+    *("probe", "option", "alias", "tmpfs"),
+)
+
+
+def write_interpolating(folder: Path, canaries: Canaries, name: str) -> Path:
+    """Write a project whose fields take secrets of `.env`, and a default: nothing there says that they are secrets."""
+    values = {field: canaries.password(f".env in {field} ({name})") for field in INTERPOLATED}
+    (folder / ".env").write_text("".join(f"{field.upper()}_SECRET={value}\n" for field, value in values.items()))
+    file = folder / f"{name}.yaml"
+    file.write_text(f"""
+services:
+  web:
+    image: "app:$TAG_SECRET"
+    command: ["x", "$COMMAND_SECRET", "${{DEFAULT_TOKEN:-{canaries.password(f"default of a variable ({name})")}}}"]
+    entrypoint: ["x", "y:$ENTRYPOINT_SECRET"]
+    labels: {{x.basicauth: "u:$LABEL_SECRET"}}
+    hostname: "$HOSTNAME_SECRET"
+    user: "$USER_SECRET"
+    working_dir: "/$DIRECTORY_SECRET"
+    volumes: ["./$BIND_SECRET:/$TARGET_SECRET"]
+    tmpfs: ["/$TMPFS_SECRET"]
+    extra_hosts: ["$HOST_SECRET:10.0.0.9"]
+    dns_search: ["$SEARCH_SECRET"]
+    healthcheck: {{test: ["CMD", "x", "$PROBE_SECRET"]}}
+    logging: {{driver: json-file, options: {{tag: "t-$OPTION_SECRET"}}}}
+    networks: {{default: {{aliases: ["$ALIAS_SECRET"]}}}}
+""")
+    return file
+
+
 def make_reader() -> ComposeReader:
     """A reader like that of the command line."""
     environ = {"PATH": os.environ["PATH"]}
@@ -148,7 +180,11 @@ def made_from(project: DesiredProject | None) -> ContainerFacts:
         name="web",
         image=service.image if service else "x",
         compose=ComposeIdentity(project="shop", service="web", config_hash="h0", version="0"),
-        config=ConfigFacts(fields=service.fields if service else {}, image_fields={}, image_id_of_tag=None),
+        config=ConfigFacts(
+            fields=service.fields if service else {},
+            image_fields={},
+            image_fingerprint=service.image_fingerprint if service else None,
+        ),
     )
 
 
@@ -193,6 +229,26 @@ def test_no_secret_of_a_drifted_project_is_shown_anywhere(tmp_path: Path) -> Non
         assert len(reports[case].differences) >= LEAST_DIFFERENCES, case
     assert {one.drift_type for one in reports["missing"].differences} == {DriftType.MISSING_SERVICE}
     assert not leaks, "\n".join(leaks)
+
+
+@pytest.mark.promise("S9")
+def test_no_secret_that_was_interpolated_is_shown_anywhere_and_each_change_is_seen(tmp_path: Path) -> None:
+    canaries = Canaries()
+    wanted, running = (
+        make_reader().resolve_file(str(write_interpolating(tmp_path, canaries, name)), "shop", NOON)
+        for name in ("wanted", "running")
+    )
+    reports = {"changed": report_between(wanted, running), "back": report_between(running, wanted)}
+    leaks = [
+        f"{place}: {case}, {face}"
+        for case, report in reports.items()
+        for face, text in texts_of(report).items()
+        for place in canaries.found_in(text)
+    ]
+    assert not leaks, "\n".join(leaks)
+    fields = {one.field.partition(".")[0] for one in reports["changed"].differences if one.field}
+    assert fields >= {"image", "command", "entrypoint", "labels", "hostname", "user", "working_dir", "volumes", "tmpfs"}
+    assert fields >= {"extra_hosts", "dns_search", "healthcheck", "logging", "networks"}
 
 
 @pytest.mark.promise("S9")

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from bcon_exporter.drift.actions import compare_hash, find_action
 from bcon_exporter.drift.fields import FieldDifference, compare_fields, find_engine_choices, is_usual
+from bcon_exporter.drift.images import has_other_image
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
-from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.resources import find_changed_resources
 from bcon_exporter.drift.rule import LIKELY, LOW_CONFIDENCE, DriftRule, confidence_of_doubt
-from bcon_exporter.drift.wording import say_difference, say_dropped, say_value
+from bcon_exporter.drift.wording import hide_counterparts, say_difference, say_dropped, say_value
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
@@ -43,7 +43,7 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         same_hash = compare_hash(pair.service, container, pairing)
         dropped = [one for one in found if one.dropped and same_hash is True]
         strong = [one for one in found if not one.weak and one not in dropped]
-        explained = strong or _has_other_image(pair, container)
+        explained = strong or has_other_image(pair.service, container)
         shown = (
             strong
             if explained or same_hash is not False
@@ -51,10 +51,10 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         )
         action = find_action(pair.service, container, shown, pairing)
         shown = shown or dropped
-        for difference in shown:
+        for difference, hidden in zip(shown, hide_counterparts(shown), strict=True):
             confidence = _confidence(difference, pair, container, pairing)
             outside = same_hash is True and difference.path not in pair.service.unhashed
-            seen.setdefault(_Seen(difference, outside, action, confidence), []).append(container.name)
+            seen.setdefault(_Seen(hidden, outside, action, confidence), []).append(container.name)
         if same_hash is False and not explained and not shown:
             unexplained.setdefault(_confidence_of_hash(container, pairing), []).append(container.name)
     for one, names in seen.items():
@@ -76,10 +76,6 @@ def _confidence(
 def _confidence_of_hash(container: ContainerFacts, pairing: ProjectPairing) -> float:
     version = container.compose.version if container.compose else None
     return LIKELY if version == pairing.project.compose_version else LOW_CONFIDENCE
-
-
-def _has_other_image(pair: ServicePairing, container: ContainerFacts) -> bool:
-    return normalize_reference(pair.service.image) != normalize_reference(container.image)
 
 
 def _field_drift(pair: ServicePairing, seen: _Seen, names: list[str]) -> ServiceDrift:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from bcon_exporter.drift.images import has_other_image, say_images
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
-from bcon_exporter.drift.references import normalize_reference
 from bcon_exporter.drift.rule import DriftRule, confidence_of_doubt
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
@@ -24,8 +24,9 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
 
 def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, str, str] | None:
     wanted, name = pair.service.image, pair.service.name
-    if normalize_reference(wanted) != normalize_reference(container.image):
-        return wanted, container.image, f"Service {name} should run the image {wanted}, but runs {container.image}."
+    if has_other_image(pair.service, container):
+        expected, actual = say_images(pair.service, container)
+        return expected, actual, f"Service {name} should run the image {expected}, but runs {actual}."
     tag = container.config.image_id_of_tag if container.config else None
     if tag is None or container.image_id is None or tag == container.image_id:
         return None

@@ -1,0 +1,258 @@
+"""The secrets that environments hold by name, hidden wherever their values stand: nothing else tells a bare password.
+
+`find_secrets` takes the values out of an environment, `KnownSecrets` hides them in text. They live in memory only:
+nothing here is a field of a model.
+"""
+
+import base64
+import json
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote
+
+import re2
+
+from bcon_exporter.model.cleaning import strip_controls
+from bcon_exporter.model.secret_keys import key_strength
+from bcon_exporter.model.secret_shapes import MASK, looks_random
+
+MOST_VALUES = 1024
+"""Of one environment, and of what a project's files have ever said; with more, its texts are not shown at all."""
+_MOST_CHARS = 256 * 1024
+_SHORTEST = 4
+_WHOLE_WORD_BELOW = 8
+"""A shorter value is hidden as a whole word only, or it would cut holes into digests and ids."""
+_SHORTEST_DOCUMENT_LINE = 8
+_PIECE_CHARS = 512
+"""A longer value is searched in pieces: each is as telling as the whole."""
+_SHORTEST_BASE64_BYTES = 9
+_CHARS_PER_PATTERN = 64 * 1024
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
+
+_WORD = r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)"
+_LONGEST_PLAIN = 24
+_PLAIN = re2.compile(
+    "|".join(
+        (
+            r"[0-9]{1,8}",  # ports, counts, dates
+            rf"{_WORD}",
+            rf"{_WORD}(?:[-_. ]{_WORD})+",  # my-app, db.example.com
+            r"[a-z]{2}-[a-z]+-[0-9]",  # eu-west-1
+            r"v?[0-9]{1,4}(?:\.[0-9]{1,5}){1,3}(?::[0-9]{1,5})?",  # versions, addresses
+            r"[0-9]{1,6}[a-zA-Z]{1,2}",  # 30s, 64m
+            r"(?i:aes|rsa|sha|hmac|hs|rs|es|ps|ed|md|utf|base|iso)[-_]?[0-9]{1,5}(?:[-_][a-z]{2,4})?",
+            rf"\.{{0,2}}/(?:{_WORD}[-_./]?)*",  # /run/secrets/db_password
+            rf"(?:https?|tcp|unix)://{_WORD}(?:[-.]{_WORD})*(?::[0-9]{{1,5}})?/?",
+            r"\$?\{.*\}|<[a-z_ -]*>",  # a place for a value
+        )
+    )
+)
+_SHORT_PLAIN = re2.compile(rf"{_WORD}[0-9]{{1,4}}")  # python3, admin123
+_LONGEST_SHORT_PLAIN = 8
+_LONGEST_WORD = 14
+
+
+def is_plain_word(value: str) -> bool:
+    """Return whether a value is no secret by its shape: to hide each "postgres" or "5432" would hide what is wrong."""
+    if len(value) < _SHORTEST or len(set(value)) == 1:
+        return True
+    if len(value) > _LONGEST_PLAIN or not value.isascii():
+        return False
+    if value.isalpha() and len(value) > _LONGEST_WORD:
+        return False
+    if _PLAIN.fullmatch(value):
+        return True
+    return len(value) <= _LONGEST_SHORT_PLAIN and _SHORT_PLAIN.fullmatch(value) is not None
+
+
+def find_secrets(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the values that stand under a secret's name, and the passwords within URLs under any name.
+
+    Each line of a longer value stands for itself. Plain words are left out, however secret.
+
+    Args:
+        pairs: Names and raw values of an environment, of labels, of options.
+    """
+    found: set[str] = set()
+    for key, value in pairs:
+        strength = key_strength(key)
+        if strength != "no":
+            found.update(_lines_of(strip_controls(value), weak=strength == "weak"))
+        if "@" in value:
+            for password in _url_passwords(value):
+                found.update(_lines_of(strip_controls(password), weak=False))
+    return frozenset(found)
+
+
+def environment_pairs(entries: Iterable[Any]) -> Iterable[tuple[str, str]]:
+    """Yield names and values of entries "KEY=value"."""
+    for entry in entries:
+        key, equals, value = str(entry).partition("=")
+        if equals:
+            yield key, value
+
+
+def _lines_of(value: str, *, weak: bool) -> Iterable[str]:
+    lines = [line.strip() for line in value.split("\n")]
+    least = _SHORTEST_DOCUMENT_LINE if sum(map(bool, lines)) > 1 else _SHORTEST
+    for line in lines:
+        if len(line) >= least and not is_plain_word(line) and MASK not in line and (not weak or looks_random(line)):
+            yield line
+
+
+def _url_passwords(value: str) -> Iterable[str]:
+    """Yield the passwords of URLs, or of "user:password@host", as they are before they are escaped."""
+    for rest in value.split("://")[1:] or [value]:
+        at = rest.find("@")
+        end = min((position for position in (rest.find(char, at) for char in "/?#, ") if position > 0), default=None)
+        userinfo = rest[:end].rpartition("@")[0]
+        _, colon, password = userinfo.partition(":")
+        if at > 0 and colon:
+            yield unquote(password)
+
+
+class KnownSecrets:
+    """Values that must not be shown, and how they are found in text: in time linear in the text, however many.
+
+    Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
+    """
+
+    __slots__ = ("_base64", "_patterns", "_values")
+
+    def __init__(self, values: frozenset[str] = frozenset()) -> None:
+        self._values = values
+        self._base64: frozenset[str] = frozenset()
+        self._patterns: tuple[Any, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"KnownSecrets({len(self._values)} values)"
+
+    def __reduce__(self) -> Any:
+        msg = "secrets stay in memory"
+        raise TypeError(msg)
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The values: to be joined with others, never to be shown."""
+        return self._values
+
+    @property
+    def too_many(self) -> bool:
+        """True when there are more than can be searched: then nothing is shown."""
+        return len(self._values) > MOST_VALUES or sum(map(len, self._values)) > _MOST_CHARS
+
+    def hide(self, text: str) -> str:
+        """Return the text with `***` in the place of each value; the text must be clean."""
+        if not self._values or not text:
+            return text
+        if self._patterns is None:
+            self._compile()
+        for pattern in self._patterns or ():
+            if pattern is None:
+                return MASK
+            if pattern.search(text):
+                text = self._replace(pattern, text)
+        return text
+
+    def hide_lines(self, lines: list[str]) -> list[str]:
+        """Return lines with `***` in the place of each value: one search for all."""
+        if not self._values or not lines:
+            return lines
+        text = "\n".join(lines)
+        hidden = self.hide(text)
+        return lines if hidden is text else [self.hide(line) for line in lines]
+
+    def hide_tag(self, reference: str) -> str:
+        """Return an image reference with values hidden in its tag only: an image's name is an identity."""
+        name, colon, tag = reference.rpartition(":")
+        if not colon or "/" in tag or "@" in name:
+            return reference
+        return f"{name}:{self.hide(tag)}"
+
+    def _replace(self, pattern: Any, text: str) -> str:
+        done: list[str] = []
+        position = 0
+        for match in pattern.finditer(text):
+            start, end = match.start(), match.end()
+            if end <= position:
+                continue
+            if text[start:end] in self._base64:
+                while start > position and text[start - 1] in _BASE64:
+                    start -= 1
+                while end < len(text) and text[end] in _BASE64:
+                    end += 1
+            done += [text[position : max(start, position)], MASK]
+            position = end
+        return "".join(done) + text[position:]
+
+    def _compile(self) -> None:
+        if self.too_many:
+            self._patterns = (None,)
+            return
+        encoded = {core for value in self._values for core in _base64_cores(value)}
+        self._base64 = frozenset(encoded)
+        literals = {form for value in self._values for form in _forms(value)} | encoded
+        self._patterns = tuple(map(_search_for, _chunks(sorted(literals, key=lambda one: (-len(one), one)))))
+
+
+def _chunks(literals: list[str]) -> Iterable[list[str]]:
+    chunk: list[str] = []
+    size = 0
+    for literal in literals:
+        if size > _CHARS_PER_PATTERN:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(literal)
+        size += len(literal)
+    if chunk:
+        yield chunk
+
+
+def _search_for(literals: list[str]) -> Any:
+    options = re2.Options()
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = 128 * 1024 * 1024
+    return re2.compile("|".join(map(_literal, literals)), options)
+
+
+def _literal(text: str) -> str:
+    pattern = re2.escape(text)
+    if len(text) >= _WHOLE_WORD_BELOW and not text.isdigit():
+        return str(pattern)
+    before = r"\b" if text[0].isascii() and text[0].isalnum() else ""
+    after = r"\b" if text[-1].isascii() and text[-1].isalnum() else ""
+    return f"{before}{pattern}{after}"
+
+
+def _forms(value: str) -> Iterable[str]:
+    """Yield a value as text may hold it: bare, in JSON, in a URL, in a Compose file."""
+    forms = {
+        value,
+        strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),
+        json.dumps(value)[1:-1],
+        value.replace("$", "$$"),
+        quote_plus(value),
+        *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
+    }
+    for form in forms:
+        if len(form) <= _PIECE_CHARS:
+            yield form
+        else:
+            for start in range(0, len(form) - _SHORTEST_DOCUMENT_LINE, _PIECE_CHARS):
+                yield form[start : start + _PIECE_CHARS]
+
+
+def _base64_cores(value: str) -> Iterable[str]:
+    """Yield what base64 makes of a value alone, wherever it stands in what was encoded."""
+    raw = value.encode()
+    if not _SHORTEST_BASE64_BYTES <= len(raw) <= _PIECE_CHARS:
+        return
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw).decode()
+        core = encoded[(8 * offset + 5) // 6 : 8 * (offset + len(raw)) // 6]
+        yield core
+        yield core.replace("+", "-").replace("/", "_")
+
+
+NO_SECRETS = KnownSecrets()

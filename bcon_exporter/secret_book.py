@@ -1,0 +1,135 @@
+"""What containers and Compose projects know of each other's secrets; in memory only, never saved, never shown."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from itertools import islice
+from threading import Lock
+
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.hiding import hide_in_facts
+from bcon_exporter.model.known_secrets import MOST_VALUES, NO_SECRETS, KnownSecrets
+from bcon_exporter.model.lifecycle import EventBatch
+
+
+class SecretBook:
+    """A value that one container or file of a project holds is hidden in all of that project.
+
+    One a process, shared by the readers of the engine and of Compose files. Thread-safe. What a project's files said
+    once stays known: a container may still have the password of before.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._containers: dict[str, tuple[str | None, frozenset[str]]] = {}
+        self._files: dict[str, dict[str, None]] = {}
+        self._of_projects: dict[str, KnownSecrets] = {}
+        self._of_containers: dict[str, KnownSecrets] = {}
+        self.version = 0
+
+    def learn_container(self, container_id: str, project: str | None, values: frozenset[str]) -> None:
+        """Take what one container holds, in place of what it held; `project` is what its labels claim."""
+        with self._lock:
+            before = self._containers.get(container_id)
+            if before != (project, values):
+                self._containers[container_id] = (project, values)
+                self._changed(container_id, before, (project, values))
+
+    def learn_files(self, project: str, values: Iterable[str]) -> None:
+        """Add what a project's files hold."""
+        with self._lock:
+            known = self._files.setdefault(project, {})
+            new = [value for value in values if value not in known]
+            if new:
+                known.update(dict.fromkeys(new))
+                for oldest in list(islice(known, max(0, len(known) - MOST_VALUES))):
+                    del known[oldest]
+                self._forget_made(project)
+
+    def retain(self, container_ids: Iterable[str]) -> None:
+        """Forget all other containers."""
+        with self._lock:
+            for container_id in self._containers.keys() - set(container_ids):
+                self._changed(container_id, self._containers.pop(container_id))
+
+    def of_project(self, project: str) -> KnownSecrets:
+        """Return what is known of a project; the same object for as long as that is the same."""
+        with self._lock:
+            return self._of_project(project)
+
+    def of_container(self, container_id: str) -> KnownSecrets:
+        """Return what is known of a container and of its project; the same object for as long as that is the same."""
+        with self._lock:
+            project, own = self._containers.get(container_id, (None, frozenset()))
+            shared = self._of_project(project) if project is not None else NO_SECRETS
+            if own <= shared.values:
+                return shared
+            made = self._of_containers.get(container_id)
+            if made is None:
+                made = self._of_containers[container_id] = KnownSecrets(own | shared.values)
+            return made
+
+    def of_known(self, container_id: str) -> KnownSecrets | None:
+        """Return what is known of a container; None of one whose environment was never read."""
+        return self.of_container(container_id) if container_id in self._containers else None
+
+    def hide(self, text: str) -> str:
+        """Hide every value of every container and project, for texts that belong to none: the exporter's own log."""
+        with self._lock:
+            projects = {project for project, _ in self._containers.values() if project is not None} | self._files.keys()
+            known = {id(made): made for made in map(self._of_project, projects)} | {
+                id(made): made
+                for made in (KnownSecrets(own) for project, own in self._containers.values() if not project)
+            }
+        for secrets in known.values():
+            if not secrets.too_many:
+                text = secrets.hide(text)
+        return text
+
+    def _of_project(self, project: str) -> KnownSecrets:
+        made = self._of_projects.get(project)
+        if made is None:
+            files = frozenset(self._files.get(project, ()))
+            whole = KnownSecrets(
+                files.union(*(own for claimed, own in self._containers.values() if claimed == project))
+            )
+            # labels are claims: a container that brings too many hides its own texts, not those of the project
+            made = self._of_projects[project] = KnownSecrets(files) if whole.too_many else whole
+        return made
+
+    def _changed(self, container_id: str, *states: tuple[str | None, frozenset[str]] | None) -> None:
+        self._of_containers.pop(container_id, None)
+        for state in states:
+            if state is not None and state[1]:
+                self._forget_made(state[0])
+        self.version += 1
+
+    def _forget_made(self, project: str | None) -> None:
+        self.version += 1
+        if project is not None and self._of_projects.pop(project, None) is not None:
+            for container_id, (claimed, _) in self._containers.items():
+                if claimed == project:
+                    self._of_containers.pop(container_id, None)
+
+
+def hide_in_snapshot(snapshot: HostSnapshot, book: SecretBook, projects: Collection[str]) -> HostSnapshot:
+    """Return a snapshot in which the containers of some projects show nothing that has been learned since."""
+    if not projects:
+        return snapshot
+    containers = tuple(
+        hide_in_facts(facts, book.of_container(facts.id))
+        if facts.compose is not None and facts.compose.project in projects
+        else facts
+        for facts in snapshot.containers
+    )
+    return snapshot.model_copy(update={"containers": containers})
+
+
+def hide_in_events(batch: EventBatch, book: SecretBook) -> EventBatch:
+    """Return events whose images show no secret as a tag: they are kept in the state file."""
+    events = tuple(
+        replace(event, image=image)
+        if event.image and (image := book.of_container(event.container_id).hide_tag(event.image)) != event.image
+        else event
+        for event in batch.events
+    )
+    return replace(batch, events=events) if events != batch.events else batch

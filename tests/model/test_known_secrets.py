@@ -1,0 +1,183 @@
+"""Promise: a secret value of an environment is hidden wherever and however it is written; plain words are not."""
+
+import base64
+import json
+from urllib.parse import quote, quote_plus
+
+import pytest
+
+from bcon_exporter.model.known_secrets import (
+    MOST_VALUES,
+    NO_SECRETS,
+    KnownSecrets,
+    environment_pairs,
+    find_secrets,
+    is_plain_word,
+)
+from bcon_exporter.model.masking import mask_pair
+from tests.model.plain_words import ORDINARY_TEXTS, PLAIN_WORDS
+
+PASSWORD = "Qx7" + "rT9vLm2p"
+HARD = "p$ss w/rd+\"ü'é&=%" + "9Zk"
+
+
+def known(*values: str) -> KnownSecrets:
+    return KnownSecrets(frozenset(values))
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["DB_PASSWORD", "API_KEY", "JWT_SECRET", "GITHUB_TOKEN", "POSTGRES_PASS", "session-pwd", "com.example.secret"],
+)
+def test_a_value_under_a_secret_name_is_hidden(key: str) -> None:
+    values = find_secrets([(key, PASSWORD), ("LEVEL", "debug")])
+    assert values == {PASSWORD}
+    assert KnownSecrets(values).hide(f"tried {PASSWORD}, then x{PASSWORD}y!") == "tried ***, then x***y!"
+
+
+def test_the_corpus_of_plain_words_is_large_enough() -> None:
+    assert len(set(PLAIN_WORDS)) >= 80
+
+
+@pytest.mark.parametrize("word", PLAIN_WORDS)
+def test_a_plain_word_is_masked_under_its_own_name_only(word: str) -> None:
+    assert is_plain_word(word)
+    assert find_secrets([("DB_PASSWORD", word)]) == frozenset()
+    if word not in ("true", "TRUE", "none", "None"):
+        assert word not in mask_pair("DB_PASSWORD", word)
+
+
+def test_ordinary_text_stays_as_it_is_beside_all_plain_words() -> None:
+    secrets = KnownSecrets(find_secrets(("DB_PASSWORD", word) for word in PLAIN_WORDS))
+    for text in (*ORDINARY_TEXTS, *PLAIN_WORDS):
+        assert secrets.hide(text) == text
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("s3cret", "hunter2!", "P@ssw0rd", "oldpassword1", "correct-horse-battery-staple", "a1b2", "$2b$10$abcdefgh"),
+        *(
+            "supersecretpassword",
+            "3f2a9bc4",
+            "4111111111111111",
+            "Tr0ub4dor&3",
+            "7b1c2d",
+            "geheim-42-x",
+            "pässwörd",
+        ),
+    ],
+)
+def test_what_is_no_plain_word_is_hidden(value: str) -> None:
+    assert KnownSecrets(find_secrets([("DB_PASSWORD", value)])).hide(f"(tried {value})") == "(tried ***)"
+
+
+@pytest.mark.parametrize(
+    "entry", ["DB_PASSWORD_FILE=/run/secrets/Db_Password1", "RELEASE=Qx7rT9vLm2p", "API_KEY", "TOKEN="]
+)
+def test_values_under_other_names_stay(entry: str) -> None:
+    assert find_secrets(environment_pairs([entry])) == frozenset()
+
+
+def test_a_weak_name_is_one_of_a_secret_where_its_value_looks_random() -> None:
+    assert find_secrets([("AUTH", "Passwords-Only"), ("SALT", PASSWORD)]) == {PASSWORD}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        json.dumps(["--password", HARD]),
+        json.dumps(["--password", HARD], ensure_ascii=False),
+        f"https://bob:{quote(HARD, safe='')}@h/",
+        f"https://bob:{quote(HARD)}@h/",
+        f"https://bob:{quote(HARD, safe='$&+,;=')}@h/",
+        f"token={quote_plus(HARD)}&x=1",
+        "command: " + HARD.replace("$", "$$"),
+        *(f"Basic {base64.b64encode(f'{user}:{HARD}'.encode()).decode()}" for user in ("a", "ab", "abc")),
+        f"jwt {base64.urlsafe_b64encode(f'{HARD} and more'.encode()).decode()}",
+    ],
+)
+def test_a_value_is_hidden_in_every_form_that_text_gives_it(form: str) -> None:
+    hidden = known(HARD).hide(form)
+    assert "***" in hidden
+    assert "9Zk" not in hidden
+    assert not any(part in hidden for part in (HARD, "w/rd", "w%2F", base64.b64encode(HARD[3:9].encode()).decode()))
+
+
+def test_each_line_of_a_long_value_is_hidden_and_the_longest_first() -> None:
+    values = find_secrets([("SSH_PRIVATE_KEY", f"{PASSWORD}{PASSWORD}\n{PASSWORD}longer\nshort1\n")])
+    assert values == {PASSWORD * 2, f"{PASSWORD}longer"}
+    assert known(PASSWORD, f"{PASSWORD}longer").hide(f"{PASSWORD}longer") == "***"
+
+
+def test_a_value_longer_than_a_piece_is_hidden_whole() -> None:
+    value = "".join(f"{n:04d}Zq" for n in range(2000))
+    hidden = KnownSecrets(find_secrets([("TOKEN", value)])).hide(f"got {value} today")
+    assert hidden.replace("*", "") == "got  today" or len(hidden) < 40
+    assert "Zq" not in hidden
+
+
+@pytest.mark.parametrize(
+    "value", ["postgres://app:Qx7rT9vLm2p@db/shop", "amqp://u:Qx7rT9vLm2p@h,amqp://v:x@h", "u:Qx7rT9vLm2p@h"]
+)
+def test_the_password_of_a_url_is_a_secret_under_any_name(value: str) -> None:
+    assert find_secrets([("DATABASE_URL", value)]) == {PASSWORD}
+
+
+def test_the_password_of_a_url_is_known_as_it_is_unescaped() -> None:
+    assert find_secrets([("LINK", f"https://u:{quote(HARD, safe='')}@h/")]) == {HARD}
+
+
+def test_a_short_value_is_hidden_as_a_whole_word_only() -> None:
+    assert known("a1b2").hide("pin a1b2, digest 77a1b2c3") == "pin ***, digest 77a1b2c3"
+
+
+def test_no_value_is_one_too_many() -> None:
+    values = find_secrets((f"TOKEN_{n}", f"aB3defgh{n}xyz") for n in range(MOST_VALUES))
+    assert KnownSecrets(values).hide(f"tried aB3defgh{MOST_VALUES - 1}xyz") == "tried ***"
+
+
+def test_with_more_values_than_can_be_searched_nothing_is_shown() -> None:
+    values = find_secrets((f"TOKEN_{n}", f"aB3defgh{n}xyz") for n in range(MOST_VALUES + 1))
+    assert KnownSecrets(values).hide("anything") == "***"
+    assert KnownSecrets(frozenset("x" * 300_000 + str(n) for n in range(2))).hide("anything") == "***"
+
+
+def test_hiding_is_idempotent_and_cheap_without_secrets() -> None:
+    text = f"tried {PASSWORD}"
+    once = known(PASSWORD).hide(text)
+    assert known(PASSWORD).hide(once) == once
+    assert NO_SECRETS.hide(text) is text
+
+
+@pytest.mark.parametrize(
+    ("reference", "shown"),
+    [
+        (f"{PASSWORD}/{PASSWORD}:{PASSWORD}", f"{PASSWORD}/{PASSWORD}:***"),
+        (f"localhost:5000/{PASSWORD}", f"localhost:5000/{PASSWORD}"),
+        (f"app@sha256:{PASSWORD}", f"app@sha256:{PASSWORD}"),
+        ("busybox:1.36", "busybox:1.36"),
+    ],
+)
+def test_an_image_shows_its_name_and_never_a_secret_tag(reference: str, shown: str) -> None:
+    assert known(PASSWORD).hide_tag(reference) == shown
+
+
+def test_the_values_are_neither_printed_nor_pickled() -> None:
+    assert PASSWORD not in repr(known(PASSWORD))
+    with pytest.raises(TypeError, match="memory"):
+        known(PASSWORD).__reduce__()
+
+
+def test_an_odd_environment_is_no_failure() -> None:
+    odd: list[object] = [
+        None,
+        7,
+        {},
+        "\udc80_KEY=" + PASSWORD,
+        "=x",
+        "TOKEN=" + "aB3" * 5000,
+        "A=u:\udc80@h",
+        "U=://@:@://",
+    ]
+    assert KnownSecrets(find_secrets(environment_pairs(odd))).hide("text") == "text"

@@ -1,0 +1,104 @@
+"""Promise: what one container or file of a project holds as a secret is hidden in all of that project only."""
+
+import pytest
+
+from bcon_exporter.model.known_secrets import MOST_VALUES
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from bcon_exporter.secret_book import SecretBook, hide_in_events
+from tests.factories import NOON
+
+OLD, NEW, OTHER = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d", "Hj6" + "tR2mXq9s"
+
+
+def values(*found: str) -> frozenset[str]:
+    return frozenset(found)
+
+
+def test_a_secret_of_one_container_is_hidden_in_the_others_of_its_project_only() -> None:
+    book = SecretBook()
+    book.learn_container("db", "shop", values(OLD))
+    book.learn_container("web", "shop", values())
+    book.learn_container("alone", None, values(OTHER))
+    assert book.of_container("web").hide(OLD) == "***"
+    assert book.of_container("web").hide(OTHER) == OTHER
+    assert book.of_container("alone").hide(f"{OTHER} {OLD}") == f"*** {OLD}"
+    assert book.of_container("unknown").hide(OLD) == OLD
+
+
+def test_what_a_projects_files_said_before_stays_known() -> None:
+    book = SecretBook()
+    book.learn_files("shop", values(OLD))
+    book.learn_files("shop", values(NEW))
+    assert book.of_project("shop").hide(f"{OLD} {NEW}") == "*** ***"
+
+
+def test_what_files_say_is_hidden_in_the_containers_and_the_other_way_round() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    book.learn_files("shop", values(NEW))
+    assert book.of_container("web").hide(f"{OLD} {NEW}") == "*** ***"
+    assert book.of_project("shop").hide(f"{OLD} {NEW}") == "*** ***"
+
+
+def test_the_object_is_the_same_until_something_is_learned() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    book.learn_files("shop", values(NEW))
+    before, version = book.of_container("web"), book.version
+    book.learn_container("web", "shop", values(OLD))
+    book.learn_files("shop", values(NEW))
+    book.retain(["web"])
+    assert book.of_container("web") is before
+    assert book.version == version
+    book.learn_container("db", "shop", values(OTHER))
+    assert book.of_container("web") is not before
+    assert book.version != version
+
+
+def test_removed_containers_are_forgotten() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    book.retain([])
+    assert book.of_project("shop").hide(OLD) == OLD
+    assert book.of_known("web") is None
+
+
+def test_a_container_that_moves_takes_its_secrets_along() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    assert book.of_project("shop").hide(OLD) == "***"
+    book.learn_container("web", "other", values(OLD))
+    assert book.of_project("shop").hide(OLD) == OLD
+    assert book.of_project("other").hide(OLD) == "***"
+
+
+def test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims() -> None:
+    book = SecretBook()
+    book.learn_files("shop", values(NEW))
+    book.learn_container("web", "shop", values())
+    book.learn_container("evil", "shop", values(*(f"aB3defgh{n}xyz" for n in range(MOST_VALUES + 1))))
+    assert book.of_container("evil").hide("anything") == "***"
+    assert book.of_container("web").hide(f"anything but {NEW}") == "anything but ***"
+
+
+def test_the_log_of_the_exporter_hides_what_anybody_holds() -> None:
+    book = SecretBook()
+    book.learn_files("shop", values(NEW))
+    book.learn_container("web", "shop", values(OLD))
+    book.learn_container("alone", None, values(OTHER))
+    assert book.hide(f"{OLD} {NEW} {OTHER} rest") == "*** *** *** rest"
+
+
+@pytest.mark.parametrize(("image", "kept"), [(f"app:{OLD}", "app:***"), ("app:1", "app:1"), ("", "")])
+def test_an_event_is_kept_without_a_secret_tag(image: str, kept: str) -> None:
+    book = SecretBook()
+    book.learn_container("web", None, values(OLD))
+    event = LifecycleEvent(at=NOON, action="start", container_id="web", name="web", image=image)
+    batch = hide_in_events(EventBatch(events=(event,), covers_since=NOON), book)
+    assert [one.image for one in batch.events] == [kept]
+
+
+def test_nothing_of_it_is_printed() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    assert OLD not in repr(book) + str(book.of_project("shop")) + f"{book.of_container('web')!r}"
