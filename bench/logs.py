@@ -1,12 +1,19 @@
 """How fast logs are read: MB/s of CPU time of the whole pipeline, at some shares of bad lines, and on hostile lines.
 
-CPU time, so that a busy machine does not change the figures: python -m bench.logs [MEGABYTES]
+CPU time, so that a busy machine does not change the figures: python -m bench.logs [MEGABYTES] [--against CHECKOUT]
+
+The varied failures are lines of as many different programs as the catalogue has examples, as on a host where much fails
+at once. `--against` measures these with the code of another checkout too, in the same run.
 """
 
+import argparse
+import os
 import random
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
@@ -14,6 +21,7 @@ from bcon_exporter.diagnosis.logs import read_events
 from bcon_exporter.model.facts import LogLine
 
 ROUNDS = 3
+VARIED_LINES, VARIED_LOGS = 40, 50
 GOOD = (
     "2026-03-01T10:00:00.{n:03d}Z  INFO 1 --- [nio-{k}] c.e.shop.Orders : order {n} of customer {k} stored in {k} ms",
     '10.0.0.{k} - - [01/Mar/2026:10:00:00 +0000] "GET /api/orders/{n} HTTP/1.1" 200 {n} "-" "Mozilla/5.0 (X11)"',
@@ -68,10 +76,42 @@ def measure_hostile() -> float:
     return max(best_seconds(lambda one=line: read_events([one], catalogue)) for line in lines) * 1000  # type: ignore[misc]
 
 
+def measure_varied() -> float:
+    """Microseconds a line where each of 40 lines a log tells of another failure."""
+    catalogue, chance = load_catalogue(), random.Random(7)
+    examples = [text for one in catalogue.signatures for pattern in one.patterns for text in pattern.matches]
+    logs = [
+        [LogLine(at=None, stream="stdout", text=chance.choice(examples)) for _ in range(VARIED_LINES)]
+        for _ in range(VARIED_LOGS)
+    ]
+    seconds = best_seconds(lambda: [read_events(lines, catalogue) for lines in logs])
+    return seconds / (VARIED_LINES * VARIED_LOGS) * 1_000_000
+
+
+def measure_varied_of(checkout: str) -> float:
+    """The same with the code of another checkout."""
+    command = [sys.executable, str(Path(__file__).resolve()), "--varied-only"]
+    environ = {**os.environ, "PYTHONPATH": checkout}
+    done = subprocess.run(command, cwd=checkout, env=environ, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
 def main() -> None:
-    megabytes = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("megabytes", nargs="?", type=int, default=10)
+    parser.add_argument("--against", metavar="CHECKOUT")
+    parser.add_argument("--varied-only", action="store_true")
+    given = parser.parse_args()
+    if given.varied_only:
+        print(measure_varied())
+        return
     for share in (0.0, 0.01, 0.15):
-        print(f"{share:>5.0%} bad lines: {measure_speed(megabytes, share):6.0f} MB/s per core")
+        print(f"{share:>5.0%} bad lines: {measure_speed(given.megabytes, share):6.0f} MB/s per core")
+    varied = measure_varied()
+    print(f"varied failures: {varied:.0f} us a line")
+    if given.against:
+        before = measure_varied_of(given.against)
+        print(f"varied failures, {given.against}: {before:.0f} us a line, {before / varied:.1f} times as much")
     print(f"slowest {HOSTILE_BYTES // 1024} KiB line of near-matches: {measure_hostile():.2f} ms")
 
 

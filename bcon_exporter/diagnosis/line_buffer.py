@@ -19,20 +19,20 @@ class LineBuffer:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         joined = "\n".join(texts)
-        self._raw = joined.encode()
+        self.raw = joined.encode()
         sizes = [len(text) for text in texts] if joined.isascii() else [len(text.encode()) for text in texts]
         self._starts = list(accumulate(sizes, lambda total, size: total + size + 1, initial=0))
 
     def line(self, index: int) -> bytes:
         """The bytes of one line."""
-        return self._raw[self._starts[index] : self._starts[index + 1] - 1]
+        return self.raw[self._starts[index] : self._starts[index + 1] - 1]
 
     def lines_with(self, compiled: Any) -> list[int]:
         """Indexes of the lines that an RE2 expression over bytes finds, ascending; it must not match line feeds."""
         found: list[int] = []
-        position, size = 0, len(self._raw)
+        position, size = 0, len(self.raw)
         while position <= size:
-            match = compiled.search(self._raw, position)
+            match = compiled.search(self.raw, position)
             if match is None:
                 break
             index = bisect_right(self._starts, match.start()) - 1

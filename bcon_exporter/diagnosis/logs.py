@@ -109,20 +109,13 @@ def read_events(
 
 def _candidates(buffer: LineBuffer, screen: LineScreen, limit: int) -> dict[int, Match]:
     """The newest lines that may matter by their index, oldest first, each with the patterns that match it."""
-    found: list[tuple[int, Match]] = []
-    for index in reversed(screen.lines_of(buffer)):
-        raw = buffer.line(index)
-        patterns = screen.matching(raw)
-        if patterns is not None:
-            found.append((index, Match(buffer.texts[index], raw, patterns)))
-        if len(found) == limit:
-            break
-    return dict(reversed(found))
+    newest = list(screen.find_lines(buffer).items())[-limit:]
+    return {index: Match(buffer.texts[index], buffer.line(index), patterns) for index, patterns in newest}
 
 
 def _look_at(text: str, screen: LineScreen) -> Match:
-    raw = text.encode()
-    return Match(text, raw, screen.matching(raw) or [])
+    alone = LineBuffer([text])
+    return Match(text, alone.raw, screen.find_lines(alone).get(0, []))
 
 
 def _events(

@@ -55,7 +55,7 @@ def test_the_screen_does_not_run_out_of_memory_on_a_long_mixed_buffer() -> None:
     matches = {example for s in CATALOGUE.signatures for p in s.patterns for example in p.matches}
     buffer = LineBuffer(noise * 20)
 
-    assert matches <= {buffer.texts[index] for index in screen_of(CATALOGUE).lines_of(buffer)}
+    assert matches <= {buffer.texts[index] for index in screen_of(CATALOGUE).find_lines(buffer)}
 
 
 def test_a_kind_of_failure_and_its_symptom_go_together() -> None:

@@ -1,8 +1,14 @@
-"""The screen misses no line that matters, and what it finds beside them does not count."""
+"""The screen finds the lines that a pattern or a trigger matches, each with its patterns, and no others."""
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.line_screen import LineScreen
+from bcon_exporter.diagnosis.shapes import TRIGGERS
+from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.signatures import Catalogue, Category, Signature, SignaturePattern
+from tests.diagnosis.judging import shipped
 
 
 def screen(*regexes: str) -> LineScreen:
@@ -11,19 +17,46 @@ def screen(*regexes: str) -> LineScreen:
     return LineScreen(Catalogue([tried]))
 
 
-def test_a_line_with_the_necessary_part_alone_does_not_matter() -> None:
-    tried = screen("bucket .* melted")
-    buffer = LineBuffer(["the bucket has melted", "it melted", "a bucket here"])
+def test_a_line_with_the_words_of_a_pattern_alone_does_not_matter() -> None:
+    buffer = LineBuffer(["the bucket has melted", "it melted", "a bucket here", "melted bucket"])
 
-    assert tried.lines_of(buffer) == [0, 2]
-    assert [tried.matching(buffer.line(index)) for index in range(3)] == [[0], None, None]
+    assert screen("bucket .* melted").find_lines(buffer) == {0: [0]}
 
 
 def test_a_line_that_only_a_trigger_finds_matters_and_shows_nothing() -> None:
-    assert screen("melted").matching(b"an error") == []
+    assert screen("melted").find_lines(LineBuffer(["an error"])) == {0: []}
+
+
+def test_ends_of_lines_are_found_within_a_buffer() -> None:
+    tried = screen("^melted", "melted$")
+
+    assert tried.find_lines(LineBuffer(["x", "melted now", "it melted", "it melted now"])) == {1: [0], 2: [1]}
 
 
 def test_patterns_with_large_programs_have_room() -> None:
     tried = screen(*(f"melt{number} [a-c]{{1,150}} down" for number in range(400)))
 
-    assert tried.matching(b"melt399 abcabc down") == [399]
+    assert tried.find_lines(LineBuffer(["melt399 abcabc down"])) == {0: [399]}
+
+
+def test_no_pattern_and_no_line_are_no_mistake() -> None:
+    assert LineScreen(Catalogue([])).find_lines(LineBuffer(["an error", "fine"])) == {0: []}
+    assert LineScreen(Catalogue([])).find_lines(LineBuffer([])) == {}
+
+
+SHIPPED = LineScreen(shipped())
+EXAMPLES = [line for one in shipped().signatures for pattern in one.patterns for line in pattern.matches]
+PATTERNS = [compile_pattern(regex) for regex in shipped().regexes]
+WANTED = [*PATTERNS, *map(compile_pattern, TRIGGERS)]
+PIECES = st.sampled_from(EXAMPLES) | st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=20)
+
+
+@given(st.lists(PIECES.flatmap(lambda text: st.sampled_from([text, text[1:], text[:-1], text.upper()])), max_size=12))
+def test_it_finds_what_a_plain_loop_over_all_patterns_finds(texts: list[str]) -> None:
+    found = SHIPPED.find_lines(LineBuffer(texts))
+
+    for index, text in enumerate(texts):
+        raw = text.encode()
+        matching = [n for n, pattern in enumerate(PATTERNS) if pattern.search(raw) is not None]
+        assert (index in found) == any(pattern.search(raw) is not None for pattern in WANTED)
+        assert found.get(index, []) == [n for n in matching if not shipped().spares(n, raw)]
