@@ -108,6 +108,8 @@ _pipeline = _Tests("docker_host/test_pipeline.py")
 _wire = _Tests("docker_host/test_wire.py")
 _logs = _Tests("docker_host/test_logs.py")
 _log_stream = _Tests("docker_host/test_log_stream.py")
+_read_logs = _Tests("docker_host/test_read_logs.py")
+_any_answer = _Tests("docker_host/test_malformed_answers.py")
 
 ENGINE = (
     # what may be asked of the engine
@@ -126,10 +128,15 @@ ENGINE = (
     _wire("HEAD_LIMIT_BYTES", set_to("10 ** 12"), "test_garbage_is_malformed"),
     _wire("AnswerReader._add_body", never("end - start > room"), "test_a_longer_body_than_allowed_is_cut_and_its_connection_not_used_again"),
     _host("get_object", returns("raw[key]"), "test_any_json_anywhere_is_a_snapshot_or_an_error_of_ours", "test_nonsense_about_one_container_costs_that_one_only"),
+    _any_answer("decode_json", with_text("(ValueError, RecursionError)", "ValueError"), "test_no_answer_costs_more_than_what_it_is_about"),
+    _any_answer("decode._decode_value", with_text("(ValueError, RecursionError)", "ValueError"), "test_no_answer_costs_more_than_what_it_is_about"),
+    _any_answer("get_list", returns("raw.get(key)"), "test_no_answer_costs_more_than_what_it_is_about"),
+    _any_answer("raw.parse_time", with_text("(ValueError, OverflowError)", "KeyError"), "test_no_answer_costs_more_than_what_it_is_about"),
     # what is remembered of it
     _events("EventLog.add_backfill", never("full and (not known)"), "test_a_full_ring_of_only_unknown_events_is_a_gap"),
     _events("EventLog._add", never("key in self._seen"), "test_a_backfill_and_the_stream_that_overlap_give_each_event_once"),
     _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
+    _read_logs("_settled", never("known.logs_done and"), "test_the_logs_of_an_ended_container_are_read_once"),
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
     _log_stream("finish_entries", with_text("known.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
 )  # fmt: skip
@@ -181,6 +188,8 @@ TEXT = (
     _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
     _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),
+    _registry("ExplainErrorInput.error_pattern", with_text("max_length=256", "max_length=10 ** 6"), "test_bad_input_is_named_by_its_field"),
+    _registry("PathText", set_to("Annotated[str, StringConstraints(min_length=1)]"), "test_bad_input_is_named_by_its_field"),
     _registry("_defect", returns("InternalError(str(error))"), "test_a_defect_becomes_an_id_without_message_or_traceback"),
     _own_log("safe", returns("text"), "test_a_hostile_name_stays_within_its_line"),
     _daemon("OncePerMinute.filter", returns("True"), "test_what_clients_cause_is_written_once_a_minute_with_how_often_it_happened"),
@@ -292,6 +301,7 @@ _settings = _Tests("settings/test_load.py")
 _reload = _Tests("test_reload.py")
 _shipped = _Tests("architecture/test_shipped_files.py")
 _stacks = _Tests("deploy/test_stacks.py")
+_bill = _Tests("deploy/test_bill_of_materials.py")
 
 HOUSE = (
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
@@ -313,6 +323,8 @@ HOUSE = (
     _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
     _reload("Daemon.reload", without("self._own.record_reload"), "test_a_defect_does_not_pass_for_success"),
     _shipped.shipped("deploy/requirements.lock", " \\\n    --hash=sha256:", " # ", "test_lock_files_are_hashed_and_name_no_registry"),
+    _bill.shipped("deploy/bill_of_materials.py", "if not PINNED.fullmatch(base)", "if False", "test_a_release_takes_no_base_without_a_digest"),
+    _bill.shipped("deploy/bill_of_materials.py", "if without := ", "if False and ", "test_licences_are_collected_and_a_component_without_one_is_refused"),
     _stacks.shipped("deploy/compose.agent.yaml", "read_only: true", "read_only: false", "test_every_service_is_hardened_and_limited"),
 )  # fmt: skip
 

@@ -64,7 +64,7 @@ def run_tests(rows: Sequence[str], arguments: Sequence[str]) -> tuple[list[Shown
                 ),
                 *(f"--rows={','.join(rows)}", f"--promises-to={target}", *arguments),
             ]
-            environ = {"TEST_SOAK": "1", **os.environ, "TEST_ENGINE": "required"}
+            environ = {"TEST_SOAK": "1", "TEST_FUZZ": "1", **os.environ, "TEST_ENGINE": "required"}
             code = subprocess.run(command, cwd=ROOT, env=environ, check=False).returncode
             failed = failed or code not in (0, NONE_COLLECTED)
             shown += read_shown(target)
