@@ -24,6 +24,8 @@ _STATUSES: dict[Severity, Status] = {
     Severity.CRITICAL: "critical",
 }
 NEVER = "never"
+UNCHECKED = "unchecked"
+"""Fail on what is not known to be healthy as well as on any finding."""
 
 
 class Exit(IntEnum):
@@ -55,9 +57,10 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
     """Return the exit code of a result: findings at or above `fail_on`, any drift, an unknown drift."""
     match value:
         case DiagnosisReport():
-            return _exit_of_statuses((value.status,), fail_on)
+            return _exit_of_statuses((value.status,), fail_on, unchecked=value.is_unchecked)
         case DiagnoseAllReport():
-            return _exit_of_statuses(tuple(one.status for one in value.summaries), fail_on)
+            statuses = tuple(one.status for one in value.summaries)
+            return _exit_of_statuses(statuses, fail_on, unchecked=value.not_checked > 0)
         case LogAnalysis():
             return _exit_of_statuses(tuple(_STATUSES[one.severity] for one in value.symptoms), fail_on)
         case DriftReport():
@@ -70,9 +73,13 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
             return Exit.FINE
 
 
-def _exit_of_statuses(statuses: tuple[Status, ...], fail_on: str) -> Exit:
+def _exit_of_statuses(statuses: tuple[Status, ...], fail_on: str, *, unchecked: bool = False) -> Exit:
     if fail_on == NEVER:
         return Exit.FINE
+    if fail_on == UNCHECKED:
+        if unchecked:
+            return Exit.FINDINGS
+        fail_on = "warning"
     least = next(rank for status, rank in _RANK.items() if status == fail_on)
     return Exit.FINDINGS if any(_RANK[status] >= least for status in statuses) else Exit.FINE
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter import __version__
 from bcon_exporter.app import check_settings, run_daemon
-from bcon_exporter.cli.exits import NEVER, Exit, exit_of_error
+from bcon_exporter.cli.exits import NEVER, UNCHECKED, Exit, exit_of_error
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, write_out
 from bcon_exporter.cli.work import close_context, exit_of, make_context
@@ -47,9 +47,10 @@ def add_fail_on(parser: ArgumentParser) -> None:
     """Add --fail-on."""
     parser.add_argument(
         "--fail-on",
-        choices=("warning", "error", "critical", NEVER),
+        choices=(UNCHECKED, "warning", "error", "critical", NEVER),
         default="error",
-        help="exit with 1 for findings of at least this status (default: error)",
+        help="exit with 1 for findings of at least this status; unchecked: for any, and for containers of which it is "
+        "not known whether they are healthy (default: error)",
     )
 
 

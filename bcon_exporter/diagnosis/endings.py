@@ -1,31 +1,41 @@
-"""How a container's last run ended: done, as asked, with the engine, badly, or nobody knows."""
+"""How a container's last run ended: done, as asked, with the engine, badly, or nobody knows.
+
+Where no event tells (no daemon's memory, and the engine's ring of 256 events does not reach back), its code decides:
+0 is fine; 130, 143 and the code of its own stop signal were most likely asked for; of 137 nobody knows; 255 at the
+engine's start is what an engine notes that finds a container dead; anything else is a failure.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bcon_exporter.diagnosis.shutdowns import STOP_LIKE_CODES, Moment
+from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.lifecycle import ExitFacts
-from bcon_exporter.model.lifecycle_rules import SIGNAL_BASE, parse_signal
+from bcon_exporter.model.lifecycle_rules import CRASHED_HOST_CODE, SIGNAL_BASE, parse_signal
 from bcon_exporter.model.thresholds import Thresholds
 
 MATCH_SECONDS = 5
 """The engine's `die` event and `State.FinishedAt` differ by less than this."""
 WELL_SECONDS = 10
 """A run shorter than this says nothing yet."""
+ENGINE_START_SECONDS = 5
+"""An end with code 255 this close to the engine's start is the engine's or host's crash."""
 KILL_CODE = 137
+STOP_CODES = frozenset({130, 143})
+"""What INT and TERM leave behind: whoever stops a container sends one of them."""
 KEEPS_RUNNING = frozenset({"always", "unless-stopped"})
 _STOPPED = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState.RESTARTING, ContainerState.CREATED})
 
 
 class EndKind(StrEnum):
-    """What the last end was."""
+    """What the last end was. FELL: with the engine's or host's crash, and nothing has started it since."""
 
     NONE = "none"
     DONE = "done"
     REQUESTED = "requested"
     SHUTDOWN = "shutdown"
+    FELL = "fell"
     FAILED = "failed"
     UNKNOWN = "unknown"
 
@@ -53,7 +63,11 @@ NOT_ENDED = Ending(EndKind.NONE)
 
 
 def ending_of(
-    container: ContainerFacts, now: datetime, thresholds: Thresholds, shutdowns: tuple[Moment, ...] = ()
+    container: ContainerFacts,
+    now: datetime,
+    thresholds: Thresholds,
+    shutdowns: tuple[Moment, ...] = (),
+    engine_started_at: datetime | None = None,
 ) -> Ending:
     """Classify the end of a container that does not run ("Requested" in docs/symptoms.md).
 
@@ -62,6 +76,7 @@ def ending_of(
         now: When the facts were read.
         thresholds: For the age at which an end is history.
         shutdowns: Moments at which everything ended together, for ends that history does not know.
+        engine_started_at: When the engine came up last; None when unknown.
     """
     if container.state not in _STOPPED:
         return NOT_ENDED
@@ -73,8 +88,12 @@ def ending_of(
     if container.state is ContainerState.CREATED:
         at = at or container.created_at
     kind, certain = _kind(container, code, known)
-    if kind in (EndKind.FAILED, EndKind.UNKNOWN) and not certain and any(m.holds(at) for m in shutdowns if at):
-        kind = EndKind.SHUTDOWN
+    if at is not None and not certain and container.restart_policy not in KEEPS_RUNNING:
+        crashed = code == CRASHED_HOST_CODE
+        if crashed and _was_found_dead(container, at, engine_started_at):
+            kind = _down_with_engine(container, code)
+        elif any(moment.holds(at) for moment in shutdowns):
+            kind = _down_with_engine(container, code) if crashed else EndKind.SHUTDOWN
     return Ending(kind, at, code, known, _is_aged(container, known, at, now, thresholds), certain)
 
 
@@ -85,13 +104,29 @@ def _kind(container: ContainerFacts, code: int, known: ExitFacts | None) -> tupl
         return (EndKind.FAILED if code else EndKind.DONE), True
     if known is not None and known.killed and container.state is ContainerState.DEAD:
         return EndKind.REQUESTED, True  # `docker rm -f`, of which nothing but the kill was done
-    if known is not None and (known.requested or known.shutdown):
-        return (EndKind.REQUESTED if known.requested else EndKind.SHUTDOWN), True
+    if known is not None and known.requested:
+        return EndKind.REQUESTED, True
+    if known is not None and known.shutdown:
+        return (_down_with_engine(container, code) if known.after_crash else EndKind.SHUTDOWN), True
     if code == 0:
         return EndKind.DONE, True
     if known is not None or container.error:
         return EndKind.FAILED, True
     return _without_history(container, code)
+
+
+def _down_with_engine(container: ContainerFacts, code: int) -> EndKind:
+    """What a crash of the engine has ended: one that the engine starts again by its policy is under way."""
+    policy = container.restart_policy or ""
+    starts_again = policy in KEEPS_RUNNING or (code != 0 and policy.startswith("on-failure"))
+    return EndKind.SHUTDOWN if starts_again else EndKind.FELL
+
+
+def _was_found_dead(container: ContainerFacts, at: datetime, engine_started_at: datetime | None) -> bool:
+    """Whether it ended at the engine's start, and had run before."""
+    if engine_started_at is None or (container.started_at is not None and container.started_at > engine_started_at):
+        return False
+    return abs(at - engine_started_at) <= timedelta(seconds=ENGINE_START_SECONDS)
 
 
 def _without_history(container: ContainerFacts, code: int) -> tuple[EndKind, bool]:
@@ -100,11 +135,12 @@ def _without_history(container: ContainerFacts, code: int) -> tuple[EndKind, boo
         return (EndKind.REQUESTED if asked else EndKind.FAILED), True
     if container.oom_killed:
         return EndKind.FAILED, True
-    if container.restart_policy in KEEPS_RUNNING:
-        return EndKind.REQUESTED, False
+    if code == KILL_CODE:
+        return EndKind.UNKNOWN, False
     own = parse_signal(container.stop_signal)
     by_own_signal = own is not None and code == SIGNAL_BASE + own
-    return (EndKind.UNKNOWN if code in STOP_LIKE_CODES or by_own_signal else EndKind.FAILED), False
+    asked = code in STOP_CODES or by_own_signal or container.restart_policy in KEEPS_RUNNING
+    return (EndKind.REQUESTED if asked else EndKind.FAILED), False
 
 
 def _known_exit(container: ContainerFacts) -> ExitFacts | None:
@@ -122,6 +158,23 @@ def _is_aged(
     if at is None or (known is not None and is_wanted(container)):
         return False
     return now - at > timedelta(seconds=thresholds.exit_age_seconds)
+
+
+def has_used_up_restarts(container: ContainerFacts, ending: Ending) -> bool:
+    """Whether it failed until the engine had granted it all the restarts of its policy ("on-failure:3")."""
+    granted = (container.restart_policy or "").rpartition("on-failure:")[2]
+    if container.state is not ContainerState.EXITED or not granted.isdigit():
+        return False
+    failed = ending.kind in (EndKind.FAILED, EndKind.UNKNOWN)
+    return failed and bool(ending.exit_code) and (container.restart_count or 0) >= int(granted)
+
+
+def was_fresh_at_first_sight(container: ContainerFacts, ending: Ending, now: datetime, thresholds: Thresholds) -> bool:
+    """Whether an end was seen to happen, or was no history yet when the container was first looked at."""
+    if ending.exit is not None or ending.at is None:
+        return True
+    since = container.lifecycle.observed_since if container.lifecycle is not None else now
+    return since - ending.at <= timedelta(seconds=thresholds.exit_age_seconds)
 
 
 def is_wanted(container: ContainerFacts) -> bool:

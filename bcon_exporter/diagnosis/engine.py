@@ -29,6 +29,16 @@ _STATUS: dict[Severity, Status] = {
     Severity.ERROR: "error",
     Severity.CRITICAL: "critical",
 }
+DECIDING = frozenset(
+    {
+        SymptomType.EXIT_ERROR,
+        SymptomType.OOM_KILLED,
+        SymptomType.RESTART_LOOP,
+        SymptomType.START_FAILED,
+        SymptomType.UNHEALTHY,
+    }
+)
+"""A container of which one of these could not be judged is not known to be healthy."""
 _RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
 NO_TIME = "the scan's time was over before this container was judged"
 _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
@@ -159,7 +169,7 @@ def _conclude_all(
     neighbours = Neighbours(snapshot)
     symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
     shutdowns = next((one.case.shutdowns for one in judged.values()), ())
-    around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns)
+    around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns, snapshot.engine_started_at)
     found = {}
     for one, shown in symptoms.items():
         terms.between()
@@ -252,10 +262,11 @@ def _report(
         state=container.state,
         uptime=None if started is None else max(0.0, (case.now - started).total_seconds()),
         status=status,
+        checked=is_checked(verdicts),
         symptoms=symptoms,
         likely_causes=causes,
         suggestions=conclusion.suggestions,
-        summary=summarise_report(container, status, symptoms, causes, verdicts.not_evaluated),
+        summary=summarise_report(case, status, verdicts, causes, checked=is_checked(verdicts)),
         detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices, place),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,
@@ -264,6 +275,12 @@ def _report(
         root=place.root,
         explains=place.explains,
     )
+
+
+def is_checked(verdicts: Verdicts) -> bool:
+    """Whether all rules that decide could be judged."""
+    unjudged = {entry.symptom for entry in verdicts.not_evaluated}.union(verdicts.rule_errors)
+    return DECIDING.isdisjoint(unjudged)
 
 
 def status_of(symptoms: Sequence[Symptom]) -> Status:
@@ -283,6 +300,7 @@ def _host_report(
     names = {container.id: container.name for container in snapshot.containers}
     unread = [names.get(one, one[:12]) for one in snapshot.incomplete]
     unjudged = [one.container_name for one in reports if any(rule.reason == NO_TIME for rule in one.not_evaluated)]
+    unchecked = sorted((report for report in reports if report.is_unchecked), key=_worst_first)
     return DiagnoseAllReport(
         timestamp=snapshot.taken_at,
         total_containers=len(reports),
@@ -290,6 +308,8 @@ def _host_report(
         warning=counts["warning"],
         error=counts["error"],
         critical=counts["critical"],
+        not_checked=len(unchecked),
+        unchecked=tuple(summary_of(report) for report in unchecked),
         summaries=tuple(summary_of(report) for report in ailing),
         ignored=len(snapshot.containers) - len(reports),
         incomplete=tuple(dict.fromkeys([*unread, *unjudged])),
@@ -305,6 +325,7 @@ def summary_of(report: DiagnosisReport) -> ContainerHealthSummary:
         container_id=report.container_id,
         container_name=report.container_name,
         status=report.status,
+        checked=report.checked,
         top_issue=top_issue(report.symptoms, report.likely_causes),
         root=report.root,
     )

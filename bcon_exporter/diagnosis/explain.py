@@ -176,8 +176,9 @@ def _peer_findings(
     failures = failures_in(seen)
     if not failures:
         return []
-    around = Around(beside.host.taken_at, beside.thresholds, {}, find_shutdowns(beside.host))
-    return find_peer_causes(failures, container, Neighbours(beside.host), around)
+    host = beside.host
+    around = Around(host.taken_at, beside.thresholds, {}, find_shutdowns(host), host.engine_started_at)
+    return find_peer_causes(failures, container, Neighbours(host), around)
 
 
 def _causes(current: Sequence[LikelyCause], over: Sequence[Hit]) -> tuple[ExplainedCause, ...]:

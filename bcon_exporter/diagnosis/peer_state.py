@@ -39,12 +39,14 @@ class Around:
     Attributes:
         symptoms: Of each judged container, by full id.
         shutdowns: Moments at which everything ended together.
+        engine_started_at: When the engine came up last; None when unknown.
     """
 
     now: datetime
     thresholds: Thresholds
     symptoms: Mapping[str, Sequence[Symptom]]
     shutdowns: tuple[Moment, ...] = ()
+    engine_started_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,7 @@ def _is_about(asking: ContainerFacts | None, symptom: Symptom) -> bool:
 
 
 def _stopped(other: ContainerFacts, span: Span, around: Around) -> Trouble:
-    ending = ending_of(other, around.now, around.thresholds, around.shutdowns)
+    ending = ending_of(other, around.now, around.thresholds, around.shutdowns, around.engine_started_at)
     trouble = _by_ending(other, ending, span, around)
     late = span.last is not None and ending.at is not None
     if late and ending.at is not None and span.last is not None:
@@ -207,7 +209,7 @@ def _by_ending(other: ContainerFacts, ending: Ending, span: Span, around: Around
         case EndKind.REQUESTED:
             asked = "was stopped on request" if ending.certain else "was probably stopped by hand"
             return Trouble(id="dependency_stopped", text=f"{asked}{when}", confidence=0.9)
-        case EndKind.SHUTDOWN:
+        case EndKind.SHUTDOWN | EndKind.FELL:
             return Trouble(
                 id="dependency_stopped",
                 text=f"ended with the engine or its host{when} and was not started",

@@ -6,7 +6,16 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.endings import Ending, ending_of, is_looping, is_well
+from bcon_exporter.diagnosis.endings import (
+    KEEPS_RUNNING,
+    Ending,
+    EndKind,
+    ending_of,
+    has_used_up_restarts,
+    is_looping,
+    is_well,
+    was_fresh_at_first_sight,
+)
 from bcon_exporter.diagnosis.logs import LogEvent, read_events
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
@@ -45,7 +54,30 @@ class Case:
     @cached_property
     def ending(self) -> Ending:
         """How its last run ended."""
-        return ending_of(self.container, self.now, self.thresholds, self.shutdowns)
+        return ending_of(
+            self.container, self.now, self.thresholds, self.shutdowns, engine_started_at=self.host.engine_started_at
+        )
+
+    @cached_property
+    def down_for_good(self) -> Severity | None:
+        """How bad it is that it has used up the restarts of its policy (`on-failure:N`); None when it has not.
+
+        No time makes it better. One that was old when it was first looked at is nobody's news.
+        """
+        if not has_used_up_restarts(self.container, self.ending):
+            return None
+        fresh = was_fresh_at_first_sight(self.container, self.ending, self.now, self.thresholds)
+        return Severity.CRITICAL if fresh else Severity.WARNING
+
+    @property
+    def may_be_oom(self) -> bool:
+        """Whether SIGKILL of an unknown sender may be the kernel's: below a limit, and the engine let it lie.
+
+        After an OOM kill the engine starts again what its policy wants running.
+        """
+        limits = self.container.limits
+        limited = limits is not None and bool(limits.memory_bytes)
+        return self.ending.kind is EndKind.UNKNOWN and limited and self.container.restart_policy not in KEEPS_RUNNING
 
     @cached_property
     def looping(self) -> bool:

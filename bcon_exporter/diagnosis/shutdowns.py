@@ -14,6 +14,8 @@ TOGETHER_SECONDS = 20
 """The engine gives its containers 15 s when it stops."""
 TOGETHER_COUNT = 3
 """Fewer ends at once may be a chance, or one crash that took another with it."""
+START_SECONDS = 1
+"""An engine that comes up notes the ends that it has missed, and ends what was left, before it counts as up."""
 STOP_LIKE_CODES = frozenset({130, 137, 143, 255})
 """Codes that a stop or a shutdown leaves behind as well as a crash; history has to tell."""
 
@@ -31,7 +33,11 @@ class Moment:
 
 
 def find_shutdowns(host: HostSnapshot) -> tuple[Moment, ...]:
-    """The moments at which all containers that ran ended together, oldest first."""
+    """The moments at which all containers that ran ended together, oldest first.
+
+    An engine that had been up before such a moment, and still is, did not go down then.
+    """
+    up_since = host.engine_started_at
     ended = sorted(
         ((one.finished_at, one) for one in host.containers if one.finished_at is not None), key=lambda pair: pair[0]
     )
@@ -43,6 +49,8 @@ def find_shutdowns(host: HostSnapshot) -> tuple[Moment, ...]:
         moment = Moment(ended[start][0], at)
         members = [one for _, one in ended[start : index + 1]]
         start = index + 1
+        if up_since is not None and moment.began_at > up_since + timedelta(seconds=START_SECONDS):
+            continue
         if _is_shutdown(members) and not any(_ran_on(one, moment) for one in host.containers):
             found.append(moment)
     return tuple(found)

@@ -54,7 +54,7 @@ def stopping_since(container: ContainerFacts, now: datetime) -> datetime | None:
 
 def _since(container: ContainerFacts, ending: Ending, now: datetime, thresholds: Thresholds) -> datetime | None:
     window = timedelta(seconds=thresholds.log_window_seconds)
-    if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN) or container.state is ContainerState.REMOVING:
+    if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL) or container.state is ContainerState.REMOVING:
         return None
     if ending.kind is EndKind.FAILED:
         return None if ending.aged else (ending.at or now) - window

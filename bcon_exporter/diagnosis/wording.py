@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bcon_exporter.diagnosis.endings import EndKind
+from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import Case
-from bcon_exporter.model.facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, NotEvaluated, Severity, Symptom
+from bcon_exporter.diagnosis.rule import Case, Verdicts
+from bcon_exporter.model.findings import LikelyCause, NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.reports import Status
 
 CERTAIN = 0.6
@@ -41,22 +42,36 @@ def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str
 
 
 def summarise_report(
-    container: ContainerFacts,
-    status: Status,
-    symptoms: Sequence[Symptom],
-    causes: Sequence[LikelyCause],
-    not_evaluated: Sequence[NotEvaluated],
+    case: Case, status: Status, verdicts: Verdicts, causes: Sequence[LikelyCause], *, checked: bool
 ) -> str:
-    """One line."""
+    """One line; that of an ended container names its exit code and how long ago it ended."""
+    name, symptoms = case.container.name, verdicts.symptoms
     issue = top_issue(symptoms, causes)
     if issue is not None:
         more = sum(symptom.severity is not Severity.INFO for symptom in symptoms) - 1
         also = f" (and {more} more)" if more else ""
-        return f"{container.name}: {status} — {issue}{also}"
-    rules = "1 rule" if len(not_evaluated) == 1 else f"{len(not_evaluated)} rules"
-    unclear = f", as far as it could be seen ({rules} not evaluated)" if not_evaluated else ""
+        ended = "" if _names_the_end(worst_first(symptoms)[0]) or not _end(case) else f", {_end(case)}"
+        return f"{name}: {status}{ended} — {issue}{also}"
+    told = bool(symptoms) and _names_the_end(symptoms[0])
+    state = case.container.state.value if told else _end(case) or case.container.state.value
+    unjudged = len(verdicts.not_evaluated)
+    rules = "1 rule" if unjudged == 1 else f"{unjudged} rules"
+    unclear = f", as far as it could be seen ({rules} not evaluated)" if unjudged else ""
     history = f" {symptoms[0].description}" if symptoms else ""
-    return f"{container.name}: healthy, {container.state.value}{unclear}.{history}"
+    return f"{name}: {'healthy' if checked else 'not checked'}, {state}{unclear}.{history}"
+
+
+def _names_the_end(symptom: Symptom) -> bool:
+    return symptom.type is SymptomType.EXIT_ERROR
+
+
+def _end(case: Case) -> str:
+    """How and when it ended; "" for one that has not, or of which the code is not known."""
+    ending, state = case.ending, case.container.state
+    if ending.kind is EndKind.NONE or ending.exit_code is None:
+        return ""
+    ago = "" if ending.at is None else f" {in_seconds((case.now - ending.at).total_seconds())} ago"
+    return f"{state.value} with code {explain_exit(ending.exit_code)}{ago}"
 
 
 def explain_report(

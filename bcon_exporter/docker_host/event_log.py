@@ -39,6 +39,7 @@ class EventLog:
         self._has_begun = False
         self.last_nano = 0
         self.changes = 0
+        self.streams = 0
 
     def add(self, raw: dict[str, Any]) -> None:
         """Take one event of the live stream."""
@@ -49,6 +50,7 @@ class EventLog:
         """Note that a live stream is open: whatever happens is added."""
         with self._lock:
             self._ended_at = None
+            self.streams += 1
 
     def note_end(self, now: datetime) -> None:
         """Note that the live stream has ended: until now the engine was there, however long it had been silent."""

@@ -14,6 +14,7 @@ from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.logs import LogCursors
 from bcon_exporter.docker_host.options import Wants
 from bcon_exporter.docker_host.parse import parse_engine
+from bcon_exporter.docker_host.parse_engine import parse_engine_start
 from bcon_exporter.docker_host.read_config import ConfigReader, read_networks, read_volumes
 from bcon_exporter.docker_host.read_logs import read_logs_of_all
 from bcon_exporter.docker_host.read_state import inspect_containers, list_containers
@@ -62,6 +63,7 @@ class SnapshotTaker:
         self._engine: EngineFacts | None = None
         self._engine_read_at = float("-inf")
         self._engine_failure = ""
+        self._start_read_in: int | None = None
         self._disks: DiskReading | None = None
         self._disks_read_at = float("-inf")
 
@@ -94,8 +96,10 @@ class SnapshotTaker:
         session.negotiate(deadline)
         version: Any = session.call("version", "asking for the version", deadline, lambda c: c.version())
         info: Any = session.call("info", "asking for the engine's info", deadline, lambda c: c.info())
-        self._engine, self._engine_read_at = parse_engine(info, version), monotonic()
-        return self._engine
+        started_at = self._engine.started_at if self._engine is not None else None
+        engine = parse_engine(info, version).model_copy(update={"started_at": started_at})
+        self._engine, self._engine_read_at = engine, monotonic()
+        return engine
 
     def known_facts(self, container_id: str) -> ContainerFacts | None:
         """Return what the last scan knew of a container."""
@@ -119,7 +123,7 @@ class SnapshotTaker:
         touched = self._take_touched(events_are_live=events_are_live)
         entries = list_containers(session, scan.deadline, wants.only, self._listed if wants.only is None else None)
         scan.ids = inventory.update(entries, "inspect was not read")
-        engine = self._engine_facts(scan)
+        engine = self._engine_facts(scan, events_are_live=events_are_live)
         if wants.config:
             self._configs.begin(inventory, scan)
         on_inspected = partial(self._configs.take, scan=scan) if wants.config else None
@@ -162,16 +166,33 @@ class SnapshotTaker:
         self._distrusted = self._distrusted or lost or not events_are_live
         return None if self._distrusted else self._touched
 
-    def _engine_facts(self, scan: Scan) -> EngineFacts | None:
+    def _engine_facts(self, scan: Scan, *, events_are_live: bool) -> EngineFacts | None:
         if monotonic() - self._engine_read_at > _ENGINE_FACTS_SECONDS:
             try:
-                return self.read_engine(scan.deadline)
+                self.read_engine(scan.deadline)
             except BconError as error:
                 self._engine_failure = error.message
                 self._engine_read_at = monotonic() - _ENGINE_FACTS_SECONDS + _ENGINE_RETRY_SECONDS
         if self._engine is None:
             scan.host_unread["engine"] = self._engine_failure
+            return None
+        streams = self._events.streams
+        if self._start_read_in != streams or not events_are_live:  # no engine restarts under a stream that goes on
+            started_at = self._read_engine_start(self._engine, scan.deadline)
+            self._engine = self._engine.model_copy(update={"started_at": started_at})
+            self._start_read_in = streams
         return self._engine
+
+    def _read_engine_start(self, engine: EngineFacts, deadline: Deadline) -> datetime | None:
+        if engine.is_podman or engine.keeps_containers:
+            return None
+        try:
+            bridge = self._session.call(
+                "networks", "asking when the engine started", deadline, lambda c: c.inspect_network("bridge")
+            )
+        except BconError:  # --bridge=none, or a proxy that lets no networks through
+            return None
+        return parse_engine_start(bridge)
 
     def _assemble(
         self,

@@ -19,6 +19,9 @@ _TOLERANCE = timedelta(seconds=5)
 _STALE = timedelta(minutes=3)
 """When no events could be read for so long, what happened since is not known."""
 
+_COMING_UP = timedelta(minutes=1)
+"""The engine is up a moment after its first events: first it ends what the one before it left running."""
+
 _BREAK_PATIENCE = timedelta(minutes=10)
 _BREAKS_AT_MOST = 100
 
@@ -45,6 +48,7 @@ class Coverage:
         self.shutdowns: tuple[Shutdown, ...] = ()
         self.gaps_total = 0
         self._first = True
+        self._knows_one_engine = False
         self._breaks: list[_Break] = []
         self._pending: list[Statement] = []
 
@@ -80,6 +84,7 @@ class Coverage:
             self._breaks.append(_Break(until, now, forgot=False))
         if lost:
             self._add_gap(until or batch.covers_since, max(batch.covers_since, until or batch.covers_since))
+        self._knows_one_engine = self._knows_one_engine or (self._first and until is None)
         self._first = False
         if self.observed_since is None or self.observed_since > now + _TOLERANCE:
             self.observed_since = min(batch.covers_since, now)
@@ -104,6 +109,18 @@ class Coverage:
             gaps.append((until, now))
         return since, gaps
 
+    def note_engine_start(self, started_at: datetime | None) -> None:
+        """Tell what a new engine ended before it was up: nobody could have asked for that.
+
+        Only where all that is known stems from the memory of this very engine, which begins with its start.
+        """
+        since, knows_one_engine = self.observed_since, self._knows_one_engine
+        self._knows_one_engine = False
+        if not knows_one_engine or started_at is None or since is None:
+            return
+        if since < started_at <= since + _COMING_UP:
+            self._add_shutdown(Shutdown(began_at=since - timedelta(milliseconds=1), ended_at=started_at))
+
     def confirm_shutdowns(self, containers: Iterable[ContainerFacts], now: datetime) -> bool:
         """Decide whether the stream broke because the engine went down; True when a new shutdown is known.
 
@@ -120,11 +137,13 @@ class Coverage:
         confirmed = [each.at for each in decided if up > each.at]
         if not confirmed:
             return False
-        down = Shutdown(began_at=min(confirmed), ended_at=up)
+        self._add_shutdown(Shutdown(began_at=min(confirmed), ended_at=up))
+        return True
+
+    def _add_shutdown(self, down: Shutdown) -> None:
         self.shutdowns = (*self.shutdowns, down)
         row = (to_micros(down.began_at), to_micros(down.ended_at))
         self._pending.append(("INSERT OR REPLACE INTO shutdowns VALUES (?, ?)", [row]))
-        return True
 
     def go_on_from(self, earlier: "Coverage") -> None:
         """Go on from what was observed while the file could not be used."""

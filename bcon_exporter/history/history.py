@@ -98,6 +98,7 @@ class History:
         with self._lock:
             now = snapshot.taken_at
             if not snapshot.partial:
+                self._coverage.note_engine_start(snapshot.engine_started_at)
                 self._coverage.confirm_shutdowns(snapshot.containers, now)
                 # A total that took in, a scan later, what happened before the first would tell of restarts just now.
                 earlier = self._containers.infers_earlier_times

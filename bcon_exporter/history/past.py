@@ -10,15 +10,15 @@ from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.model.lifecycle_rules import (
-    SHUTDOWN_EXIT_CODE,
+    CRASHED_HOST_CODE,
     Circumstances,
     ImageChange,
     classify_exits,
-    fell_with_shutdown,
     find_health_changes,
     find_image_change,
     find_oom_kills,
     find_pause,
+    find_shutdown,
     find_stopping,
     signal_of_exit,
 )
@@ -148,14 +148,12 @@ def find_last_exit(telling: Telling, container: ContainerFacts) -> ExitFacts | N
 
 
 def _fell_unseen(container: ContainerFacts, down: Circumstances) -> bool:
-    """True for an end without an event that is the engine's or host's: a host's crash leaves exit code 255.
+    """True for an end without an event that is the engine's or host's.
 
     Of any other end without an event nobody knows whether it was asked for; it is left out.
     """
-    if container.exit_code == SHUTDOWN_EXIT_CODE:
-        return True
     finished = container.finished_at
-    return finished is not None and fell_with_shutdown(container.started_at, finished, down.shutdowns)
+    return finished is not None and find_shutdown(container.started_at, finished, down.shutdowns) is not None
 
 
 def _from_inspect(container: ContainerFacts) -> ExitFacts:
@@ -169,6 +167,7 @@ def _from_inspect(container: ContainerFacts) -> ExitFacts:
         oom=bool(container.oom_killed),
         lifetime_seconds=lifetime if lifetime is not None and lifetime >= 0 else None,
         shutdown=True,
+        after_crash=container.exit_code == CRASHED_HOST_CODE,
         image=container.image,
     )
 

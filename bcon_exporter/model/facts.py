@@ -267,6 +267,10 @@ class EngineFacts(Frozen):
     """The engine and its host; None where the engine did not say.
 
     Attributes:
+        id: Its own id, the same over restarts; tells two engines apart.
+        started_at: When it last came up, to some seconds; None where that cannot be told: with live-restore, without
+            the network `bridge`, and of Podman.
+        keeps_containers: Containers outlive it (live-restore).
         cannot: Limits that its kernel does not support, by their names in Compose files: it leaves them out.
     """
 
@@ -280,6 +284,9 @@ class EngineFacts(Frozen):
     is_podman: bool = False
     root_dir: str | None = None
     cannot: tuple[str, ...] = ()
+    id: str | None = None
+    started_at: UtcDatetime | None = None
+    keeps_containers: bool = False
 
 
 class DiskFacts(Frozen):
@@ -320,3 +327,8 @@ class HostSnapshot(Frozen):
     incomplete: tuple[str, ...] = ()
     desired: tuple[DesiredProject, ...] | None = None
     partial: bool = False
+
+    @property
+    def engine_started_at(self) -> UtcDatetime | None:
+        """When the engine came up last; None when unknown."""
+        return self.engine.started_at if self.engine is not None else None

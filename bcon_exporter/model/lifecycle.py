@@ -59,6 +59,8 @@ class ExitFacts(Frozen):
         oom: True when the kernel's OOM killer was seen at this exit.
         requested: Somebody asked for it: stop, restart, recreation, removal ("Requested" in docs/symptoms.md).
         shutdown: It fell together with the engine's or host's shutdown.
+        after_crash: Such a shutdown, in which the engine or host died without ending it: found dead, or ended, by the
+            engine that came up next.
         forced: A requested stop that needed SIGKILL.
         killed: A `kill` event with SIGKILL, or with the signal that ended it, stood just before it without a stop
             (`docker kill`): not the kernel.
@@ -72,6 +74,7 @@ class ExitFacts(Frozen):
     lifetime_seconds: float | None = None
     requested: bool = False
     shutdown: bool = False
+    after_crash: bool = False
     forced: bool = False
     killed: bool = False
     image: str = ""

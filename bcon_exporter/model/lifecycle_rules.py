@@ -26,7 +26,8 @@ from bcon_exporter.model.lifecycle_runs import Run, is_near
 STOP_SIGNALS = frozenset((2, 3, 15))
 SIGKILL = 9
 SIGNAL_BASE = 128
-SHUTDOWN_EXIT_CODE = 255
+CRASHED_HOST_CODE = 255
+"""What an engine notes at its start for a container of which it no longer can learn how it ended."""
 
 # A stop gives ten seconds by default; the end itself is reported a little later on a busy host.
 STOP_SECONDS = 30.0
@@ -87,8 +88,8 @@ def classify_exits(runs: Sequence[Run], circumstances: Circumstances) -> tuple[t
 def _judge_end(run: Run, end: LifecycleEvent, next_start: datetime | None, circumstances: Circumstances) -> ExitFacts:
     stop_signals = STOP_SIGNALS | {circumstances.stop_signals.get(run.container_id, 15)}
     asked = _find_stop_kill(run, end, stop_signals)
-    shutdown = fell_with_shutdown(run.started_at, end.at, circumstances.shutdowns, next_start)
-    requested = not shutdown and (asked is not None or run.stopped_at is not None or _was_removed(run, end))
+    down = find_shutdown(run.started_at, end.at, circumstances.shutdowns, next_start)
+    requested = down is None and (asked is not None or run.stopped_at is not None or _was_removed(run, end))
     forced = requested and asked is not None and any(k.signal == SIGKILL and k.at >= asked.at for k in run.kills)
     return ExitFacts(
         at=end.at,
@@ -97,7 +98,9 @@ def _judge_end(run: Run, end: LifecycleEvent, next_start: datetime | None, circu
         oom=_was_oom(run, end),
         lifetime_seconds=max((end.at - run.started_at).total_seconds(), 0.0) if run.started_at else None,
         requested=requested,
-        shutdown=shutdown,
+        shutdown=down is not None,
+        # Nobody can ask while the engine is away: what it tells of that time was its own doing when it came up.
+        after_crash=down is not None and end.at > down.began_at,
         forced=forced,
         killed=not requested and any(_ended_it(kill, end) for kill in run.kills),
         image=end.image,
@@ -153,20 +156,20 @@ def _was_oom(run: Run, end: LifecycleEvent) -> bool:
     return any(-JITTER_SECONDS <= (end.at - oom).total_seconds() <= limit for oom in run.ooms)
 
 
-def fell_with_shutdown(
+def find_shutdown(
     started_at: datetime | None,
     ended_at: datetime,
     shutdowns: Iterable[Shutdown],
     next_start: datetime | None = None,
-) -> bool:
-    """True when a run from before a shutdown ended with it, and was not started again before it."""
+) -> Shutdown | None:
+    """Return the shutdown with which a run from before it ended, if it was not started again before it."""
     lead, tail = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
-    return any(
-        (started_at is None or started_at <= down.began_at)
-        and (next_start is None or next_start >= down.began_at)
-        and down.began_at - lead <= ended_at <= down.ended_at + tail
-        for down in shutdowns
-    )
+    for down in shutdowns:
+        was_running = started_at is None or started_at <= down.began_at
+        stayed_down = next_start is None or next_start >= down.began_at
+        if was_running and stayed_down and down.began_at - lead <= ended_at <= down.ended_at + tail:
+            return down
+    return None
 
 
 def signal_of_exit(exit_code: int | None) -> int | None:

@@ -101,6 +101,8 @@ class DiagnosisReport(Frozen):
     """Everything said about one container. No symptom means healthy only as far as `not_evaluated` is empty.
 
     Attributes:
+        checked: False when one of the rules that decide (exit_error, oom_killed, restart_loop, start_failed, unhealthy)
+            could not be judged: it is not known to be healthy then, even with this status.
         uptime: Seconds since it started; None when it does not run.
         summary: One line.
         rule_errors: Names of rules that raised; a defect of ours, counted.
@@ -114,6 +116,7 @@ class DiagnosisReport(Frozen):
     state: ContainerState
     uptime: float | None
     status: Status
+    checked: bool = True
     symptoms: tuple[Symptom, ...] = ()
     likely_causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
@@ -126,15 +129,31 @@ class DiagnosisReport(Frozen):
     root: str | None = None
     explains: tuple[str, ...] = ()
 
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether nothing is seen wrong with it, yet it is not known to be healthy."""
+        return self.status == "healthy" and not self.checked
+
 
 class ContainerHealthSummary(Frozen):
-    """One line of the host's report. `root`: name of the other container whose trouble is behind this one's."""
+    """One line of the host's report.
+
+    Attributes:
+        checked: As in `DiagnosisReport`.
+        root: Name of the other container whose trouble is behind this one's.
+    """
 
     container_id: str
     container_name: str
     status: Status
+    checked: bool = True
     top_issue: str | None = None
     root: str | None = None
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether nothing is seen wrong with it, yet it is not known to be healthy."""
+        return self.status == "healthy" and not self.checked
 
 
 class RootCause(Frozen):
@@ -154,9 +173,11 @@ class RootCause(Frozen):
 
 
 class DiagnoseAllReport(Frozen):
-    """The whole host. total_containers = healthy + warning + error + critical.
+    """The whole host. total_containers = healthy + warning + error + critical; well are healthy - not_checked.
 
     Attributes:
+        not_checked: Those of `healthy` that carry `checked: false`.
+        unchecked: Their lines, asked or not.
         summaries: Worst first; without the healthy ones unless asked.
         ignored: Containers left out by filters or by the label bcon.ignore=true; not in the total.
         incomplete: Names of containers of which not all facts could be read.
@@ -171,6 +192,8 @@ class DiagnoseAllReport(Frozen):
     warning: int
     error: int
     critical: int
+    not_checked: int = 0
+    unchecked: tuple[ContainerHealthSummary, ...] = ()
     summaries: tuple[ContainerHealthSummary, ...] = ()
     ignored: int = 0
     incomplete: tuple[str, ...] = ()

@@ -9,9 +9,11 @@ from rich.text import Text
 
 from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, Urgency
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
-from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.outputs.text_style import (
     DIM,
+    NOT_CHECKED,
+    NOT_CHECKED_STYLE,
     SEVERITY_STYLES,
     STATUS_STYLES,
     join,
@@ -26,7 +28,6 @@ from bcon_exporter.outputs.text_style import (
 )
 
 _WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "week"}
-_ORDER: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
 _LABEL_WIDTH = 5
 _ABOUT = re.compile(r"^(?:\d+ times: |the engine says: |probe exit -?\d+: )")
 _SHOWN_SAMPLES = 3
@@ -40,13 +41,15 @@ def show_host(report: DiagnoseAllReport, *, healthy_too: bool = False) -> Render
     roots = [plain(told, "bold cyan") for told in tell_roots(report)]
     parts += [*roots, Text()] if roots else []
     if not report.reports:  # the tool's own answer has a line of each
-        parts += map(_summary_line, report.summaries)
+        parts += map(_summary_line, all_lines(report))
     for one in report.reports:
         if one.status != "healthy" or healthy_too:
             parts += [show_container(one, brief=True), Text()]
-    healthy = [one.container_name for one in report.reports if one.status == "healthy"]
-    if healthy and not healthy_too:
-        parts.append(_healthy_line(healthy))
+    well = [one.container_name for one in report.reports if one.status == "healthy" and one.checked]
+    if report.unchecked and not healthy_too:
+        parts.append(_names_line(NOT_CHECKED, NOT_CHECKED_STYLE, [one.container_name for one in report.unchecked]))
+    if well and not healthy_too:
+        parts.append(_names_line("healthy", STATUS_STYLES["healthy"], well))
     parts += _blind_spots(report)
     return stack(parts)
 
@@ -73,17 +76,45 @@ def show_container(report: DiagnosisReport, *, brief: bool = False) -> Renderabl
 
 
 def _headline(report: DiagnoseAllReport) -> Text:
-    counts = {"critical": report.critical, "error": report.error, "warning": report.warning, "healthy": report.healthy}
+    styles = {str(word): style for word, style in STATUS_STYLES.items()} | {NOT_CHECKED: NOT_CHECKED_STYLE}
     parts = [Text(show_count(report.total_containers, "container"), style="bold")]
-    parts += [Text(f" {counts[status]} {status} ", style=STATUS_STYLES[status]) for status in _ORDER if counts[status]]
+    parts += [Text(f" {count} {word} ", style=styles[word]) for word, count in count_words(report) if count]
     if report.ignored:
         parts.append(Text(f"{report.ignored} ignored", style=DIM))
     parts.append(Text(show_time(report.timestamp), style=DIM))
     return join(parts)
 
 
+def all_lines(report: DiagnoseAllReport) -> list[ContainerHealthSummary]:
+    """Return a line of each container that is ailing or not checked, and of the others that were asked for."""
+    shown = {one.container_id for one in report.summaries}
+    return [*report.summaries, *(one for one in report.unchecked if one.container_id not in shown)]
+
+
+def count_words(report: DiagnoseAllReport) -> tuple[tuple[str, int], ...]:
+    """Return how many containers each word stands for, the worst first; together they are all."""
+    return (
+        ("critical", report.critical),
+        ("error", report.error),
+        ("warning", report.warning),
+        (NOT_CHECKED, report.not_checked),
+        ("healthy", report.healthy - report.not_checked),
+    )
+
+
+def status_word(report: DiagnosisReport | ContainerHealthSummary) -> str:
+    """Return a container's status, and "not checked" for one that is not known to be healthy."""
+    return NOT_CHECKED if report.is_unchecked else report.status
+
+
+def _status_text(report: DiagnosisReport | ContainerHealthSummary) -> Text:
+    word = status_word(report)
+    style = NOT_CHECKED_STYLE if word == NOT_CHECKED else STATUS_STYLES[report.status]
+    return Text(f" {word.upper()} ", style=style)
+
+
 def _title(report: DiagnosisReport) -> Text:
-    status = Text(f" {report.status.upper()} ", style=STATUS_STYLES[report.status])
+    status = _status_text(report)
     where = "/".join(part for part in (report.project, report.service) if part)
     state = report.state.value
     if report.uptime is not None:
@@ -92,8 +123,7 @@ def _title(report: DiagnosisReport) -> Text:
 
 
 def _summary_line(summary: ContainerHealthSummary) -> Text:
-    status = Text(f" {summary.status.upper()} ", style=STATUS_STYLES[summary.status])
-    return join([status, name_text(summary.container_name, "bold"), plain(summary.top_issue or "")])
+    return join([_status_text(summary), name_text(summary.container_name, "bold"), plain(summary.top_issue or "")])
 
 
 def _symptom_rows(
@@ -156,8 +186,8 @@ def _not_evaluated(report: DiagnosisReport) -> Text:
     return plain("; ".join(sentences), DIM)
 
 
-def _healthy_line(names: list[str]) -> Text:
-    line = Text(" HEALTHY ", style=STATUS_STYLES["healthy"])
+def _names_line(word: str, style: str, names: list[str]) -> Text:
+    line = Text(f" {word.upper()} ", style=style)
     line.append("  ")
     line.append_text(join([name_text(name) for name in sorted(names)], ", "))
     return line

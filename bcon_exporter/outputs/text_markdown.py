@@ -22,9 +22,17 @@ from bcon_exporter.model.reports import (
     DriftReport,
     HealthCheck,
 )
-from bcon_exporter.outputs.text_diagnosis import quoted_part, tell_roots, tell_unjudged, worst_first
+from bcon_exporter.outputs.text_diagnosis import (
+    all_lines,
+    count_words,
+    quoted_part,
+    status_word,
+    tell_roots,
+    tell_unjudged,
+    worst_first,
+)
 from bcon_exporter.outputs.text_drift import tell_doubts, tell_notes
-from bcon_exporter.outputs.text_style import show_count, show_percent, show_seconds, show_size, show_time
+from bcon_exporter.outputs.text_style import NOT_CHECKED, show_count, show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$]|^[-+=]|(?<=^\d)[.)])")
@@ -131,14 +139,19 @@ def _cell(value: Any) -> str:
 
 
 def _host(report: DiagnoseAllReport) -> list[str]:
-    counts = f"{report.critical} critical, {report.error} error, {report.warning} warning, {report.healthy} healthy"
+    shown = [one for one in count_words(report) if one[1] or one[0] != NOT_CHECKED]
+    counts = ", ".join(f"{count} {word}" for word, count in shown)
     lines = [f"# {show_count(report.total_containers, 'container')}: {counts}", "", show_time(report.timestamp)]
     lines += [line for told in tell_roots(report) for line in ("", f"**{escape(told[:1].upper() + told[1:])}**")]
-    if report.summaries and not report.reports:  # the tool's own answer has a line of each
-        lines += ["", *map(_summary, report.summaries)]
+    lines_of_all = all_lines(report)
+    if lines_of_all and not report.reports:  # the tool's own answer has a line of each
+        lines += ["", *map(_summary, lines_of_all)]
     for one in report.reports:
         if one.status != "healthy":
             lines += ["", *_container(one, "##")]
+    if report.unchecked and report.reports:
+        names = ", ".join(escape(one.container_name) for one in report.unchecked)
+        lines += ["", f"Not checked: {names}"]
     for what, reason in sorted(report.unread.items()):
         lines += ["", f"Not read: {escape(what)}: {escape(reason)}"]
     lines += [line for told in tell_unjudged(report) for line in ("", f"Not judged: {escape(told)}")]
@@ -147,7 +160,7 @@ def _host(report: DiagnoseAllReport) -> list[str]:
 
 def _summary(summary: ContainerHealthSummary) -> str:
     issue = f": {escape(summary.top_issue)}" if summary.top_issue else ""
-    return f"- **{escape(summary.container_name)}** ({summary.status}){issue}"
+    return f"- **{escape(summary.container_name)}** ({status_word(summary)}){issue}"
 
 
 def _container(report: DiagnosisReport, level: str) -> list[str]:

@@ -20,6 +20,9 @@ STATUS_STYLES: dict[Status, str] = {
     "warning": "bold yellow",
     "healthy": "bold green",
 }
+NOT_CHECKED = "not checked"
+"""In place of "healthy" for a container of which a deciding rule could not be judged."""
+NOT_CHECKED_STYLE = "bold magenta"
 SEVERITY_STYLES = {
     Severity.CRITICAL: "bold red",
     Severity.ERROR: "red",

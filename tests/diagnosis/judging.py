@@ -56,8 +56,8 @@ def symptom(rule: SymptomRule, container: ContainerFacts, **more: Any) -> Sympto
     return verdict
 
 
-def diagnose(container: ContainerFacts, *neighbours: ContainerFacts) -> DiagnosisReport:
+def diagnose(container: ContainerFacts, *neighbours: ContainerFacts, **host: Any) -> DiagnosisReport:
     """The full report of the first container."""
-    report, _ = diagnose_host(snapshot(container, *neighbours), Thresholds(), shipped())
+    report, _ = diagnose_host(snapshot(container, *neighbours, **host), Thresholds(), shipped())
     assert all(not one.rule_errors for one in report.reports)
     return report.reports[0]

@@ -7,7 +7,7 @@ import pytest
 
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.shutdowns import find_shutdowns
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.facts import ContainerFacts, EngineFacts
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
@@ -93,6 +93,22 @@ def test_a_refused_start_is_no_shutdown() -> None:
     refused = fell("web", 128, error="network gone not found")
 
     assert statuses(back("a"), back("b"), refused)["web"] == "critical"
+
+
+@pytest.mark.parametrize(("up_before", "expected"), [(1.1, "warning"), (1, "healthy"), (-60, "healthy")])
+def test_an_engine_that_stayed_up_did_not_go_down(up_before: float, expected: str) -> None:
+    """Seven containers that the OOM killer ended within seconds, and nothing else ran."""
+    killed = [fell(f"k{n}", 137, seconds_later=n) for n in range(7)]
+    engine = EngineFacts(name="h", server_version="28", api_version="1.51", started_at=ago(REBOOT + up_before))
+    report, _ = diagnose_host(snapshot(*killed, engine=engine), Thresholds(), shipped())
+
+    assert {one.status for one in report.reports} == {expected}
+
+
+@pytest.mark.parametrize(("policy", "expected"), [("no", "warning"), ("always", "healthy")])
+def test_code_255_among_them_is_a_crash_of_the_host(policy: str, expected: str) -> None:
+    """The engine notes it at its start for what it finds dead; where its start is not known as well."""
+    assert statuses(back("a"), back("b"), fell("job", restart_policy=policy))["job"] == expected
 
 
 def test_each_shutdown_is_a_moment_of_its_own() -> None:

@@ -3,7 +3,7 @@
 import copy
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,12 +19,15 @@ from bcon_exporter.docker_host.parse import (
     parse_volume,
     update_listed,
 )
+from bcon_exporter.docker_host.parse_engine import parse_engine_start
 from bcon_exporter.docker_host.raw import from_epoch, parse_time
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.wiring import Wiring
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
+NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+DEFAULT_BRIDGE = {"com.docker.network.bridge.default_bridge": "true"}
 
 
 def make_listed(**changes: Any) -> dict[str, Any]:
@@ -378,6 +381,29 @@ def test_engine_facts_from_info_and_version() -> None:
     engine = parse_engine(info, version)
     assert (engine.cpu_count, engine.memory_bytes, engine.cgroup_version, engine.is_podman) == (4, 8, "2", True)
     assert parse_engine(None, []).cpu_count is None
+
+
+@pytest.mark.parametrize(
+    ("bridge", "expected"),
+    [
+        ({"Created": "2026-01-01T12:00:00.5Z", "Options": DEFAULT_BRIDGE}, NOON + timedelta(milliseconds=500)),
+        ({"Created": "2026-01-01T13:00:00+01:00", "Options": DEFAULT_BRIDGE}, NOON),
+        ({"Created": "2026-01-01T12:00:00Z", "Options": {}}, None),
+        ({"Created": "0001-01-01T00:00:00Z", "Options": DEFAULT_BRIDGE}, None),
+        ({"Created": 12, "Options": DEFAULT_BRIDGE}, None),
+        ({"Options": DEFAULT_BRIDGE}, None),
+        ({}, None),
+        ([], None),
+    ],
+)
+def test_an_engine_came_up_when_it_made_its_default_network(bridge: Any, expected: datetime | None) -> None:
+    assert parse_engine_start(bridge) == expected
+
+
+def test_an_engine_says_who_it_is_and_whether_containers_outlive_it() -> None:
+    engine = parse_engine({"ID": "ABCD:EFGH", "LiveRestoreEnabled": True}, {})
+    assert (engine.id, engine.keeps_containers) == ("ABCD:EFGH", True)
+    assert (parse_engine({}, {}).id, parse_engine({"LiveRestoreEnabled": "yes"}, {}).keeps_containers) == (None, False)
 
 
 def test_an_engine_cannot_do_what_it_says_and_only_that() -> None:

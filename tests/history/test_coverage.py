@@ -1,13 +1,13 @@
 """Promise: what the event stream missed is said, inferred where the engine's own counts allow it, never invented."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from bcon_exporter.history import History
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
-from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleFacts
 from tests.factories import NOON, ago
 from tests.history.told import batch, container, crash_loop, event, open_history, past_of, scan
 from tests.model.recorded import of_container, recorded
@@ -330,3 +330,50 @@ def test_a_gap_begins_when_the_stream_ended_not_at_the_last_scan() -> None:
     history.record_events(batch(since=now - MINUTE, gap=True), now)
     outlived, within = container(started_at=NOON), container(started_at=NOON + 30 * MINUTE)
     assert [past_of(history, each, now).complete for each in (outlived, within)] == [True, False]
+
+
+@pytest.mark.parametrize(("seconds_ago", "after_crash"), [(3, False), (3.1, False), (2.9, True)])
+def test_what_ended_while_the_engine_was_away_was_ended_by_its_crash(seconds_ago: float, after_crash: bool) -> None:
+    """A shutdown ends its containers while the engine is still heard; a new engine what a killed one left running."""
+    history = open_history()
+    history.record_events(batch(), NOON - MINUTE)
+    end = ago(seconds_ago)
+    fall = [event(end, "kill", signal=15), event(end, "die", exit_code=143), event(end, "stop")]
+    history.record_events(batch(*fall, broken_at=(ago(3),)), NOON)
+    seen = scan(history, fallen(end), container(name="back", started_at=ago(1))).containers[0].lifecycle
+    assert seen is not None
+    assert [(one.shutdown, one.after_crash, one.requested) for one in seen.exits] == [(True, after_crash, False)]
+
+
+def fallen(end: datetime) -> ContainerFacts:
+    return container(state=ContainerState.EXITED, exit_code=143, started_at=ago(hours=1), finished_at=end)
+
+
+@pytest.mark.parametrize(
+    ("up_after", "told"), [(None, "requested"), (0, "requested"), (0.1, "crash"), (60, "crash"), (60.1, "requested")]
+)
+def test_a_fresh_look_tells_what_the_engine_ended_before_it_was_up(up_after: float | None, told: str) -> None:
+    """All that is known stems from the engine's own memory: kill, die and stop, as when somebody had asked."""
+    history, end = open_history(), ago(seconds=600)
+    fall = [event(end, "kill", signal=15), event(end, "die", exit_code=143), event(end, "stop")]
+    history.record_events(batch(*fall, since=end), NOON)
+    history.record_events(batch(since=end), NOON)
+    seen = enriched(history, fallen(end), None if up_after is None else end + timedelta(seconds=up_after))
+    assert ["crash" if one.after_crash else "requested" if one.requested else "?" for one in seen.exits] == [told]
+
+
+def test_a_daemon_that_has_watched_before_trusts_what_it_heard_itself() -> None:
+    """A stop that somebody asked for just before the engine came up again is not the engine's."""
+    history, end = open_history(), ago(seconds=600)
+    history.record_events(batch(since=ago(hours=2)), ago(hours=1))
+    fall = [event(end, "kill", signal=15), event(end, "die", exit_code=143), event(end, "stop")]
+    history.record_events(batch(*fall, since=end), NOON)
+    seen = enriched(history, fallen(end), end + timedelta(seconds=5))
+    assert [one.requested for one in seen.exits] == [True]
+
+
+def enriched(history: History, seen: ContainerFacts, engine_started_at: datetime | None) -> LifecycleFacts:
+    engine = EngineFacts(name="h", server_version="28", api_version="1.51", started_at=engine_started_at)
+    facts = history.enrich(HostSnapshot(taken_at=NOON, containers=(seen,), engine=engine)).containers[0].lifecycle
+    assert facts is not None
+    return facts

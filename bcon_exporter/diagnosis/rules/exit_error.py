@@ -2,10 +2,10 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, ended_by_oom, last_crash
+from bcon_exporter.diagnosis.endings import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.numbers import in_seconds, lasted
+from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds, lasted
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
@@ -27,6 +27,8 @@ def _judge(case: Case) -> Verdict:
             return _failed(case)
         case EndKind.REQUESTED | EndKind.SHUTDOWN:
             return _asked(case)
+        case EndKind.FELL:
+            return _fell(case)
         case EndKind.UNKNOWN:
             return _unclear(case)
         case EndKind.NONE | EndKind.DONE:
@@ -35,12 +37,13 @@ def _judge(case: Case) -> Verdict:
 
 def _failed(case: Case) -> Symptom:
     ending = case.ending
-    severity = Severity.INFO if ending.aged else Severity.ERROR
+    severity = case.down_for_good or (Severity.INFO if ending.aged else Severity.ERROR)
     code = explain_exit(ending.exit_code or 0)
     if case.container.state is ContainerState.CREATED:
         return case.symptom(EXIT, severity, f"Its start failed with code {code}{_when(case)}; it never ran.")
     by = "somebody killed it without asking it to stop" if _was_killed(case) else "nobody asked it to"
-    description = f"It exited with code {code}{_when(case)}; {by}."
+    stays = f" Its restarts are used up ({case.container.restart_policy}): it stays down." if case.down_for_good else ""
+    description = f"It exited with code {code}{_when(case)}; {by}.{stays}"
     symptom = case.symptom(EXIT, severity, description, *_evidence(case, ending.exit))
     return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
 
@@ -62,24 +65,39 @@ def _asked(case: Case) -> Symptom | None:
         return case.symptom(EXIT, Severity.INFO, description, f"exit code {explain_exit(case.ending.exit_code or 0)}")
     if case.ending.certain or not case.ending.exit_code:
         return _dead(case)
-    by, sign = (
-        "stopped by hand",
-        f"restart policy {case.container.restart_policy}: the engine would have started it again",
-    )
+    by, sign = "stopped by hand", "it is the code that a stop leaves behind; no event tells who ended it"
+    if case.container.restart_policy in KEEPS_RUNNING:
+        sign = f"restart policy {case.container.restart_policy}: the engine would have started it again"
     if case.ending.kind is EndKind.SHUTDOWN:
         by, sign = "by a shutdown of engine or host", "everything that ran on this host ended at that moment"
     description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably {by}."
     return case.symptom(EXIT, Severity.INFO, description, sign).model_copy(update={"confidence": 0.6})
 
 
-def _unclear(case: Case) -> Verdict:
-    """A code that a stop leaves behind as well as a crash, and no history of it."""
-    if not case.ending.aged:
-        return unknown(case, EXIT, ("lifecycle",), "history does not tell whether its stop was asked for")
-    description = f"It exited with code {explain_exit(case.ending.exit_code or 0)}{_when(case)}."
-    return case.symptom(EXIT, Severity.INFO, description, "older than its history").model_copy(
-        update={"confidence": 0.5}
+def _fell(case: Case) -> Symptom:
+    """The engine or its host crashed; what nothing starts again is still down, although it did not fail itself."""
+    severity = Severity.INFO if case.ending.aged else Severity.WARNING
+    code = explain_exit(case.ending.exit_code or 0)
+    description = f"It went down with the engine{_when(case)}, with code {code}, and was not started again."
+    policy = f"restart policy {case.container.restart_policy or 'no'}"
+    started_at = case.host.engine_started_at
+    came_up = () if started_at is None else (f"the engine came up at {started_at:%Y-%m-%d %H:%M:%S} UTC",)
+    symptom = case.symptom(EXIT, severity, description, policy, *came_up)
+    return symptom if case.ending.certain else symptom.model_copy(update={"confidence": 0.9})
+
+
+def _unclear(case: Case) -> Symptom:
+    """SIGKILL ended it, and no event tells whose: a stop that took too long, `docker kill`, the OOM killer."""
+    description = (
+        f"It exited with code {explain_exit(case.ending.exit_code or 0)}{_when(case)}; "
+        "it is not known whether somebody asked for it."
     )
+    if case.may_be_oom:
+        limits = case.container.limits
+        description += f" It was probably out of memory: its limit is {in_bytes(limits.memory_bytes if limits else 0)}."
+    severity = case.down_for_good or (Severity.INFO if case.ending.aged else Severity.WARNING)
+    symptom = case.symptom(EXIT, severity, description, "no event tells who ended it", *_evidence(case, None))
+    return symptom.model_copy(update={"confidence": 0.5})
 
 
 def _came_back(case: Case) -> Symptom | None:
@@ -127,6 +145,8 @@ def _advise(case: Case) -> Advice:
     if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
         was_forced = ending.exit is not None and ending.exit.forced
         return Advice(causes=(_DEAF,), suggestions=(_HEAR_THE_SIGNAL,)) if was_forced else Advice()
+    if ending.kind is EndKind.FELL:
+        return Advice(causes=(_WENT_DOWN,), suggestions=(_START_AGAIN,))
     if _was_killed(case):
         return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
     if container.error or container.state is ContainerState.CREATED:
@@ -138,7 +158,8 @@ def _causes(case: Case) -> tuple[CauseText, ...]:
     """What the code tells, unless the OOM killer's being there tells more; and that the engine gave up."""
     crash = case.ending.exit or last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
-    given_up = (_given_up(case, code),) if _has_given_up(case) else ()
+    given_up = (_given_up(case, code),) if case.down_for_good else ()
+    given_up = (*given_up, _PROBABLY_OOM) if case.may_be_oom else given_up
     if not code or ended_by_oom(case.container, crash):
         return given_up
     return (*given_up, cause_of_exit(code))
@@ -151,15 +172,6 @@ def _given_up(case: Case, code: int | None) -> CauseText:
         text=f"It failed at each start until its restarts were used up ({case.container.restart_policy}){last}.",
         confidence=0.55,
     )
-
-
-def _has_given_up(case: Case) -> bool:
-    """Whether the engine has used up the restarts that its policy grants ("on-failure:3")."""
-    container = case.container
-    granted = (container.restart_policy or "").rpartition("on-failure:")[2]
-    if container.state is not ContainerState.EXITED or not granted.isdigit():
-        return False
-    return (container.restart_count or 0) >= int(granted)
 
 
 def _suggestions(case: Case) -> tuple[SuggestionText, ...]:
@@ -196,6 +208,22 @@ _HEAR_THE_SIGNAL = SuggestionText(
     rationale="Every stop and every deployment waits for the time-out, and work in hand is lost.",
     check="docker inspect -f '{{.Config.StopSignal}} {{.Path}} {{.Args}}' {name}",
 )
+_WENT_DOWN = CauseText(
+    id="engine_crashed",
+    text="The engine or its host went down without ending it first; no restart policy started it again.",
+    confidence=0.9,
+)
+_START_AGAIN = SuggestionText(
+    urgency=Urgency.SHORT_TERM,
+    action="Start it again if it is needed, and give it a restart policy (`unless-stopped`) so that the engine does.",
+    rationale="Exit code {exit_code}, restart policy {restart_policy}.",
+    check="docker inspect -f '{{.State.FinishedAt}} {{.HostConfig.RestartPolicy.Name}}' {name}",
+)
+_PROBABLY_OOM = CauseText(
+    id="memory_limit_too_low",
+    text="The kernel's OOM killer probably ended it at its memory limit; no event tells.",
+    confidence=0.65,
+)
 _KILLED = CauseText(
     id="killed_from_outside",
     text="Somebody killed it through the engine (docker kill), without a stop signal before.",
@@ -223,14 +251,19 @@ RULE = SymptomRule(
     description="The exit code is not 0 and nobody asked for the end: no stop, removal or recreation, no shutdown of "
     "engine or host. History after thresholds.exit_age_seconds where the restart policy is no.",
     conditions=(
+        ("the restarts of its policy (on-failure:N) are used up: it is down for good", Severity.CRITICAL),
         ("exit code other than 0 that nobody asked for", Severity.ERROR),
+        ("exit code 137 of which no event tells whether somebody asked for it", Severity.WARNING),
+        ("it went down with the engine's or host's crash and was not started again", Severity.WARNING),
         ("a removal that the engine could not finish (state dead)", Severity.WARNING),
     ),
-    ages="warning once it was started again and runs; info for an old exit that nothing wants undone, and for a "
-    "requested stop that needed SIGKILL",
-    unknown_when="without an exit code; and for codes that a stop leaves behind too (130, 137, 143, 255) when history "
-    "does not know who ended it",
+    ages="warning once it was started again and runs, and for used-up restarts that were older than a day when it was "
+    "first looked at; info for an old exit that nothing wants undone, for a requested stop that needed SIGKILL, and "
+    "for codes that a stop leaves behind (130, 143, its own stop signal's) when no event tells who ended it",
+    unknown_when="without an exit code",
     causes=(
+        "engine_crashed",
+        "memory_limit_too_low",
         "restarts_used_up",
         "removal_failed",
         "stop_signal_ignored",

@@ -28,7 +28,11 @@ def _judge(case: Case) -> Verdict:
     if probable is not None:
         return probable
     missing = _missing(case)
-    return unknown(case, OOM, missing) if missing else None
+    if missing:
+        return unknown(case, OOM, missing)
+    if case.may_be_oom and not case.ending.aged:
+        return unknown(case, OOM, ("lifecycle",), "no event tells who sent SIGKILL")
+    return None
 
 
 def _is_quiet(case: Case) -> bool:
@@ -230,7 +234,8 @@ RULE = SymptomRule(
         ("the kernel killed a child of it, or a managed heap is full", Severity.ERROR),
     ),
     ages="warning, then info, once the container runs again",
-    unknown_when="for a stopped container without its state flag, for a running one without history",
+    unknown_when="for a stopped container without its state flag, for one below a limit that ended with 137 while no "
+    "event tells why, for a running one without history",
     causes=(
         "memory_limit_too_low",
         "memory_leak",

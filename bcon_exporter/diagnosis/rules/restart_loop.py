@@ -23,6 +23,8 @@ def _judge(case: Case) -> Verdict:
             # Starts by hand of a container without a policy look the same until the policy is known.
             return unknown(case, LOOP, ("restart_policy",))
         return _counted(case, max(len(restarts), _counted_by_engine(case)))
+    if case.down_for_good and (case.container.restart_count or 0) >= case.thresholds.restart_count:
+        return _used_up(case, case.down_for_good)
     if _covers_window(case):
         return None
     return _hint(case)
@@ -50,8 +52,9 @@ def _counted(case: Case, count: int) -> Symptom:
     codes = _exit_codes(case)
     last = recent_restarts(case.container, case.now, case.thresholds)[-1]
     quiet = case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
-    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN)
+    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL)
     severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
+    severity = case.down_for_good or severity
     hour = in_seconds(case.thresholds.restart_window_seconds)
     ago = in_seconds((case.now - last).total_seconds())
     times = f"{count} times" if _covers_window(case) else f"at least {count} times"
@@ -69,16 +72,11 @@ def _rhythm(case: Case) -> tuple[str, ...]:
     told = [f"it lived {lasted(min(lived), max(lived))} each time"] if lived else []
     starts = lifecycle.restarts if lifecycle is not None else ()
     waits = [(at - end.at).total_seconds() for at in starts[-1:] for end in ends if end.at <= at]
-    if waits and not _has_given_up(case):
+    if waits and not case.down_for_good:
         told.append(f"the engine waited {waits[-1]:.1f} s before the last start; it doubles that up to a minute")
-    if _has_given_up(case):
+    if case.down_for_good:
         told.append(f"the engine has given up: restart policy {case.container.restart_policy}")
     return tuple(told)
-
-
-def _has_given_up(case: Case) -> bool:
-    policy = case.container.restart_policy or ""
-    return case.container.state is ContainerState.EXITED and policy.startswith("on-failure:")
 
 
 def _exit_codes(case: Case) -> list[int]:
@@ -98,11 +96,24 @@ def _hint(case: Case) -> Verdict:
         return None
     if container.state is ContainerState.EXITED and not count:
         return None
-    if count is None or count < case.thresholds.restart_count:
-        return unknown(case, LOOP, ("lifecycle",), "history does not reach back over the window yet")
-    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+    if count is None:
+        return unknown(case, LOOP, ("restart_count",))
+    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL):
         return None
+    if count < case.thresholds.restart_count:
+        # None since its last start by hand, or none to come: that is no loop. One or two just now may be its beginning.
+        if not count or container.state is ContainerState.EXITED:
+            return None
+        return unknown(case, LOOP, ("lifecycle",), "history does not reach back over the window yet")
     return _from_count(case, count)
+
+
+def _used_up(case: Case, severity: Severity) -> Symptom:
+    """It looped until the engine gave up, longer ago than the window."""
+    container = case.container
+    ago = "" if case.ending.at is None else f", {in_seconds((case.now - case.ending.at).total_seconds())} ago"
+    description = f"It failed at each start until its {container.restart_count} restarts were used up{ago}."
+    return case.symptom(LOOP, severity, description, f"restart policy {container.restart_policy}", *_rhythm(case))
 
 
 def _is_quiet(case: Case) -> bool:
@@ -168,8 +179,9 @@ RULE = SymptomRule(
         ("the same with exits of 0", Severity.ERROR),
     ),
     ages="warning where only the engine's own count tells of it and it has run well for a while; info without a "
-    "restart for {restart_quiet_seconds}, or once somebody stopped it",
-    unknown_when="when history does not reach back over the window and the engine's own count proves nothing",
+    "restart for {restart_quiet_seconds}, or once somebody stopped it; never where its restarts are used up",
+    unknown_when="when history does not reach back over the window and the engine itself has restarted it once or "
+    "twice within thresholds.restart_quiet_seconds",
     causes=(
         "main_process_ends",
         "crash_loop",

@@ -106,7 +106,7 @@ def _state(context: Context, hang: str | None, *, is_rendered: bool) -> tuple[bo
     return ready, "The engine answers, and the last scan succeeded." if ready else hint
 
 
-_NOTHING = dict.fromkeys(("engine", "report", "ailing", "more", "age", "projects", "drift_age"))
+_NOTHING = dict.fromkeys(("engine", "report", "ailing", "more", "unchecked", "age", "projects", "drift_age"))
 
 
 def _latest_facts(context: Context) -> dict[str, Any]:
@@ -121,6 +121,7 @@ def _latest_facts(context: Context) -> dict[str, Any]:
             "report": diagnosis.report,
             "ailing": ailing[:_AILING_MAX],
             "more": max(0, len(ailing) - _AILING_MAX),
+            "unchecked": diagnosis.report.unchecked[:_AILING_MAX],
             "age": f"{now - diagnosis.finished_monotonic:.0f} s",
         }
     if drift is not None:

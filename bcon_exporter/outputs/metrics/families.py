@@ -139,6 +139,7 @@ HOST_FAMILIES: tuple[Family, ...] = (
         "cgroup_version",
     ),
     _host("bcon_containers", "gauge", "Containers by status", "status"),
+    _host("bcon_containers_not_checked", "gauge", "Containers without a finding that are not known to be healthy"),
     _host("bcon_containers_by_state", "gauge", "Containers by the engine's state", "state"),
     _host("bcon_symptoms", "gauge", "Containers that show the symptom", "symptom"),
     _host("bcon_symptom_threshold_ratio", "gauge", "Configured threshold of the symptom", "symptom"),

@@ -30,6 +30,7 @@ def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Sam
     return (
         _rows("bcon_docker_info", _engine_rows(scan.snapshot.engine)),
         _rows("bcon_containers", (((status,), statuses[status]) for status in _STATUSES)),
+        _rows("bcon_containers_not_checked", iter([((), sum(one.report.is_unchecked for one in subjects))])),
         _rows("bcon_containers_by_state", (((state.value,), states[state]) for state in ContainerState)),
         _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),
         _rows("bcon_symptom_threshold_ratio", _threshold_rows(scan.thresholds)),

@@ -1,10 +1,13 @@
 """exit_error tells crashes from stops, one-shots, shutdowns and history."""
 
+from typing import Any
+
 import pytest
 
 from bcon_exporter.diagnosis.rules.exit_error import RULE
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
+from bcon_exporter.model.lifecycle import LifecycleFacts
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import NOON, ago, container, ended, exited, lifecycle, logs, looping
 
@@ -79,12 +82,100 @@ def test_quotes_the_last_lines_and_the_signal() -> None:
     assert found.evidence[-1] == "Segmentation fault"
 
 
-class TestWithoutHistory:
-    """Without events nobody knows who ended it; codes that a stop leaves too are not judged."""
+UP = EngineFacts(name="h", server_version="28", api_version="1.51", started_at=ago(hours=5))
+UNSEEN = lifecycle(observed_since=NOON)
 
-    @pytest.mark.parametrize("code", [137, 143, 255])
-    def test_a_code_like_that_of_a_stop_is_not_evaluated(self, code: int) -> None:
-        assert isinstance(ask(RULE, exited(code, lifecycle=None)), NotEvaluated)
+
+def unseen(code: int, **facts: Any) -> ContainerFacts:
+    """Ended a minute ago, before anybody watched."""
+    return exited(code, **{"lifecycle": UNSEEN, **facts})
+
+
+class TestWithoutHistory:
+    """Without events nobody knows who ended it: its code, age and limit, and the engine's start have to tell."""
+
+    @pytest.mark.parametrize(
+        ("code", "expected"),
+        [
+            (0, None),
+            (1, Severity.ERROR), (127, Severity.ERROR), (129, Severity.ERROR), (138, Severity.ERROR),
+            (130, Severity.INFO), (143, Severity.INFO),
+            (137, Severity.WARNING),
+            (139, Severity.ERROR), (255, Severity.ERROR),
+        ],
+    )  # fmt: skip
+    @pytest.mark.parametrize("past", [None, UNSEEN])
+    def test_the_code_decides(self, code: int, expected: Severity | None, past: LifecycleFacts | None) -> None:
+        assert severity(RULE, exited(code, lifecycle=past)) is expected
+
+    @pytest.mark.parametrize(("age", "expected"), [(DAY, Severity.WARNING), (DAY + 1, Severity.INFO)])
+    def test_sigkill_of_nobody_knows_whom_is_a_warning_for_a_day(self, age: float, expected: Severity) -> None:
+        assert severity(RULE, unseen(137, seconds_ago=age)) is expected
+
+    @pytest.mark.parametrize("policy", ["no", "always", "unless-stopped", "on-failure"])
+    def test_sigkill_is_never_certified_whatever_the_policy(self, policy: str) -> None:
+        found = symptom(RULE, unseen(137, restart_policy=policy))
+
+        assert found.severity is Severity.WARNING
+        assert "it is not known whether somebody asked for it" in found.description
+
+    def test_sigkill_below_a_limit_is_probably_out_of_memory(self) -> None:
+        limited = unseen(137, limits=Limits(memory_bytes=2**26))
+        report = diagnose(limited)
+
+        assert report.status == "warning"
+        assert "probably out of memory: its limit is 64 MiB" in report.summary
+        assert report.likely_causes[0].id == "memory_limit_too_low"
+        assert "oom_killed" in {one.symptom.value for one in report.not_evaluated}
+
+    @pytest.mark.parametrize("facts", [{}, {"limits": Limits(memory_bytes=2**26), "restart_policy": "always"}])
+    def test_where_the_kernel_cannot_have_been_it_is_not_said(self, facts: dict[str, Any]) -> None:
+        """After an OOM kill the engine starts again what its policy wants running."""
+        report = diagnose(unseen(137, **facts))
+
+        assert "out of memory" not in report.summary
+        assert report.not_evaluated == ()
+
+    @pytest.mark.parametrize(
+        ("seconds_after", "expected"),
+        [(-5.1, Severity.ERROR), (-5, Severity.WARNING), (0, Severity.WARNING), (5, Severity.WARNING),
+         (5.1, Severity.ERROR)],
+    )  # fmt: skip
+    def test_255_at_the_engines_start_is_its_crash(self, seconds_after: float, expected: Severity) -> None:
+        facts = unseen(255, seconds_ago=5 * 3600 - seconds_after)
+
+        assert severity(RULE, facts, host={"engine": UP}) is expected
+
+    def test_255_of_one_that_the_new_engine_started_is_its_own(self) -> None:
+        facts = unseen(255, seconds_ago=5 * 3600 - 4, started_at=ago(5 * 3600 - 2))
+
+        assert severity(RULE, facts, host={"engine": UP}) is Severity.ERROR
+
+    def test_255_at_the_engines_start_is_told_as_what_it_was(self) -> None:
+        report = diagnose(unseen(255, seconds_ago=5 * 3600), engine=UP)
+
+        assert (
+            "It went down with the engine, 5 h 0 min ago, with code 255, and was not started again." in report.summary
+        )
+        assert [cause.id for cause in report.likely_causes] == ["engine_crashed"]
+
+    @pytest.mark.parametrize(("policy", "expected"), [("no", Severity.WARNING), ("on-failure:3", None)])
+    def test_what_the_engine_starts_again_by_itself_has_not_stayed_down(
+        self, policy: str, expected: Severity | None
+    ) -> None:
+        facts = unseen(255, seconds_ago=5 * 3600, restart_policy=policy)
+        found = severity(RULE, facts, host={"engine": UP})
+
+        assert found is expected or (expected is None and found is Severity.INFO)
+
+    def test_255_is_a_plain_failure_where_the_engines_start_is_not_known(self) -> None:
+        assert severity(RULE, unseen(255)) is Severity.ERROR
+
+    @pytest.mark.parametrize(("age", "expected"), [(DAY, Severity.WARNING), (DAY + 1, Severity.INFO)])
+    def test_what_went_down_with_the_engine_is_history_after_a_day(self, age: float, expected: Severity) -> None:
+        engine = UP.model_copy(update={"started_at": ago(age)})
+
+        assert severity(RULE, unseen(255, seconds_ago=age), host={"engine": engine}) is expected
 
     def test_an_ordinary_code_is_an_error_with_less_confidence(self) -> None:
         found = symptom(RULE, exited(1, lifecycle=None))
@@ -155,8 +246,79 @@ def test_the_crash_of_a_container_that_was_replaced_is_over() -> None:
     assert severity(RULE, container(started_at=ago(10), lifecycle=past)) is Severity.WARNING
 
 
-def test_without_history_the_code_of_its_own_stop_signal_says_nothing_for_sure() -> None:
+@pytest.mark.parametrize("code", [0, 137, 143])
+@pytest.mark.parametrize(("after_crash", "policy", "down"), [
+    (True, "no", True), (False, "no", False), (True, "always", False),
+])  # fmt: skip
+def test_what_the_engines_crash_took_down_is_not_healthy(code: int, after_crash: bool, policy: str, down: bool) -> None:
+    end = ended(code, shutdown=True, after_crash=after_crash)
+    report = diagnose(exited(code, exit_facts=end, restart_policy=policy))
+
+    assert report.status == ("warning" if down else "healthy")
+    assert ("went down with the engine" in report.summary) is down
+
+
+class TestUsedUpRestarts:
+    """A container that has used up `on-failure:N` is down for good: no time makes it better."""
+
+    @pytest.mark.parametrize("minutes", [1, 25, 3 * 24 * 60])
+    @pytest.mark.parametrize("granted", [1, 2, 3])
+    def test_it_stays_critical_once_seen(self, granted: int, minutes: float) -> None:
+        past = looping(granted)
+        end = ended(3, at=ago(minutes=minutes))
+        seen = past.model_copy(update={"exits": (end,), "restarts": ()})
+        facts = exited(3, exit_facts=end, restart_policy=f"on-failure:{granted}", restart_count=granted, lifecycle=seen)
+        report = diagnose(facts)
+
+        assert report.status == "critical"
+        assert {one.severity for one in report.symptoms} == {Severity.CRITICAL}
+        assert [one.type.value for one in report.symptoms] == ["restart_loop", "exit_error"][granted < 3 :]
+        assert "it stays down" in report.symptoms[-1].description
+
+    @pytest.mark.parametrize(
+        ("age_at_first_sight", "watched", "expected"),
+        [
+            (DAY, 0, Severity.CRITICAL), (DAY + 1, 0, Severity.WARNING),
+            (DAY, 9 * DAY, Severity.CRITICAL), (DAY + 1, 9 * DAY, Severity.WARNING),
+        ],
+    )  # fmt: skip
+    def test_at_first_sight_its_age_decides(
+        self, age_at_first_sight: float, watched: float, expected: Severity
+    ) -> None:
+        past = lifecycle(observed_since=ago(watched))
+        facts = exited(
+            3, seconds_ago=age_at_first_sight + watched, restart_policy="on-failure:2", restart_count=2, lifecycle=past
+        )
+
+        assert severity(RULE, facts) is expected
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            exited(0, restart_policy="on-failure:2", restart_count=2),
+            exited(143, exit_facts=ended(143, requested=True), restart_policy="on-failure:2", restart_count=2),
+            container(restart_policy="on-failure:2", restart_count=2),
+        ],
+    )
+    def test_one_that_is_done_was_stopped_or_runs_is_not_down_for_good(self, facts: ContainerFacts) -> None:
+        assert diagnose(facts).status == "healthy"
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        (exited(0, seconds_ago=600), "api: healthy, exited with code 0 10 min ago."),
+        (exited(143, exit_facts=ended(143, requested=True)), "api: healthy, exited with code 143 (SIGTERM) 60 s ago."),
+        (exited(1), "It exited with code 1, 60 s ago"),
+        (exited(137, oom_killed=True), "api: critical, exited with code 137 (SIGKILL) 60 s ago — oom_killed:"),
+    ],
+)
+def test_the_summary_of_an_ended_container_names_its_code_and_how_long_ago(facts: ContainerFacts, told: str) -> None:
+    assert told in diagnose(facts).summary
+
+
+def test_without_history_the_code_of_its_own_stop_signal_was_most_likely_asked_for() -> None:
     by_hup = exited(129, stop_signal="SIGHUP", lifecycle=None)
 
-    assert isinstance(ask(RULE, by_hup), NotEvaluated)
+    assert severity(RULE, by_hup) is Severity.INFO
     assert severity(RULE, exited(129, stop_signal="SIGTERM", lifecycle=None)) is Severity.ERROR

@@ -82,10 +82,21 @@ class TestWithoutHistory:
         assert found.severity is Severity.CRITICAL
         assert found.confidence < 1
 
-    def test_a_low_count_is_not_evaluated(self) -> None:
-        facts = container(restart_policy="always", restart_count=2, lifecycle=None)
+    @pytest.mark.parametrize(
+        ("count", "up", "is_judged"),
+        [(1, 600, False), (2, 600, False), (1, 601, True), (2, 601, True), (0, 5, True), (None, 5, False)],
+    )
+    def test_a_restart_or_two_just_now_may_be_the_beginning_of_a_loop(
+        self, count: int | None, up: float, is_judged: bool
+    ) -> None:
+        facts = container(restart_policy="always", restart_count=count, lifecycle=None, started_at=ago(up))
 
-        assert isinstance(ask(RULE, facts), NotEvaluated)
+        assert isinstance(ask(RULE, facts), NotEvaluated) is not is_judged
+
+    def test_one_that_the_engine_does_not_start_again_makes_no_loop(self) -> None:
+        facts = exited(1, restart_policy="on-failure:2", restart_count=2, lifecycle=None)
+
+        assert severity(RULE, facts) is None
 
     def test_a_high_count_of_long_ago_is_no_loop(self) -> None:
         assert severity(RULE, container(restart_policy="always", restart_count=9, lifecycle=None)) is None
