@@ -4,8 +4,8 @@ import http.client
 import json
 
 from bcon_exporter.alerting.rule_file import render_rule_file
+from bcon_exporter.cli.daemon_client import make_connection, read_tls, tell_silence
 from bcon_exporter.cli.exits import Exit
-from bcon_exporter.cli.own_commands import make_connection, read_tls, tell_silence
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError

@@ -8,10 +8,11 @@ import ssl
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bcon_exporter import __version__
 from bcon_exporter.app import check_settings, run_daemon
+from bcon_exporter.cli.daemon_client import make_connection, read_tls, tell_silence
 from bcon_exporter.cli.exits import NEVER, UNCHECKED, Exit, exit_of_error
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, write_out
@@ -19,15 +20,11 @@ from bcon_exporter.cli.work import close_context, exit_of, make_context
 from bcon_exporter.daemon_log import TextLines
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.masking import safe_text
-from bcon_exporter.settings import Address, Settings, find_doubts
+from bcon_exporter.settings import Settings, find_doubts
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 from bcon_exporter.tools.views import HOST_SNAPSHOT
 
-if TYPE_CHECKING:
-    from bcon_exporter.outputs.http.web_config import TlsServerConfig
-
-_ASK_SECONDS = 3.0
 _HTTP_OK = 200
 _NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
 
@@ -114,38 +111,6 @@ def _ask(settings: Settings) -> tuple[bool, str | None]:
     finally:
         connection.close()
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
-
-
-def tell_silence(error: Exception) -> str:
-    """Return why the daemon gave no answer."""
-    match error:
-        case ConnectionRefusedError():
-            return f"nothing listens there; is `{PROGRAM} serve` running at this address?"
-        case TimeoutError():
-            return f"no answer within {_ASK_SECONDS:g} s"
-        case OSError() if error.strerror:
-            return f"no answer: {error.strerror.lower()}"
-        case _:
-            return f"no answer: {str(error) or type(error).__name__}"
-
-
-def read_tls(settings: Settings) -> "TlsServerConfig | None":
-    """Return how the daemon encrypts; None when it does not."""
-    if settings.web.config.file is None:
-        return None
-    from bcon_exporter.outputs.http.web_config import load_web_config  # commands do without the web server's weight
-
-    return load_web_config(settings.web.config.file).tls_server_config
-
-
-def make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPConnection:
-    """Return a connection to the daemon on this machine, not yet open."""
-    host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
-    if not encrypted:
-        return http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
-    # Its certificate names the outside world, not loopback; nothing but a status is read here.
-    context = ssl._create_unverified_context()  # noqa: S323, SLF001
-    return http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
 
 
 def add_call_arguments(parser: ArgumentParser) -> None:

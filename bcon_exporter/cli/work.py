@@ -3,11 +3,13 @@
 import threading
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from bcon_exporter.app import build_context, build_replay
+from bcon_exporter.cli.daemon_client import recall
 from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
@@ -52,7 +54,8 @@ def make_context(call: Invocation) -> Context:
     """Return the context of a command: the engine's, or that of a snapshot file."""
     file = getattr(call.arguments, "from_snapshot", None)
     if file is None:
-        return build_context(call.settings, one_shot=True)
+        context = build_context(call.settings, one_shot=True)
+        return replace(context, recall=lambda snapshot: recall(snapshot, call.settings, context.history))
     return build_replay(call.settings, read_snapshot(Path(file)))
 
 

@@ -95,6 +95,9 @@ def explain_report(
     if not_evaluated:
         unclear = ", ".join(f"{entry.symptom.value} ({entry.reason})" for entry in not_evaluated)
         parts.append(f"Not evaluated: {unclear}.")
+    if "memory" in case.host.unread:
+        remark = case.host.unread["memory"]
+        parts.append(f"{remark[:1].upper()}{remark[1:]}.")
     parts += notices
     return " ".join(parts)
 

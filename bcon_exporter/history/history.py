@@ -208,6 +208,11 @@ class History:
         return self._database.status
 
     @property
+    def observed_since(self) -> datetime | None:
+        """Since when events are known; None when none could be read."""
+        return self._coverage.observed_since
+
+    @property
     def reason(self) -> str | None:
         """Why the status is not "file"."""
         return self._database.reason

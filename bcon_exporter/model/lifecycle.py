@@ -114,3 +114,20 @@ class LifecycleFacts(Frozen):
     previous_image: str | None = None
     previous_image_id: str | None = None
     image_changed_at: UtcDatetime | None = None
+
+
+class HostMemory(Frozen):
+    """What a daemon remembers of the containers that are there, for a command that has not watched itself.
+
+    Attributes:
+        engine_id: The engine that it watches; None when unknown.
+        pasts: Full container id → lifecycle, without log lines.
+    """
+
+    engine_id: str | None
+    pasts: dict[str, LifecycleFacts] = {}
+
+
+def without_lines(past: LifecycleFacts) -> LifecycleFacts:
+    """Return a lifecycle without what the log said before its ends."""
+    return past.model_copy(update={"exits": tuple(end.model_copy(update={"last_lines": ()}) for end in past.exits)})

@@ -91,6 +91,10 @@ class Past(Protocol):
     def status(self) -> Literal["file", "memory", "none"]:
         """Where it is kept."""
 
+    @property
+    def observed_since(self) -> datetime | None:
+        """Since when events are known; None when none could be read."""
+
     def close(self) -> None:
         """Let go of the file."""
 
@@ -124,8 +128,8 @@ class Context:
         now: The wall clock; in a replay the time of the snapshot.
         drift_ignore: Differences that are not reported.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
+        recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
-        started_at: When the process came up; None for a command.
     """
 
     host: Host
@@ -138,6 +142,7 @@ class Context:
     drift_ignore: tuple[IgnoreRule, ...] = ()
     scan_deadline_seconds: float = 15.0
     one_shot: bool = False
+    recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     now: Callable[[], datetime] = clock.utc_now
     monotonic: Callable[[], float] = clock.monotonic
     secrets: SecretBook = field(default_factory=SecretBook)

@@ -41,6 +41,8 @@ def observe(context: Context, wants: Wants, deadline_seconds: float | None = Non
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     snapshot = context.history.enrich(snapshot)
+    if context.recall is not None:
+        snapshot = context.recall(snapshot)
     context.history.remember(snapshot)
     return snapshot
 

@@ -159,6 +159,7 @@ class SnapshotPast:
     """The past of a snapshot: already in it. The ledger of a replay is empty."""
 
     status: Literal["file", "memory", "none"] = "none"
+    observed_since: datetime | None = None
 
     def record_events(self, batch: EventBatch, now: datetime) -> None:
         """Keep nothing."""

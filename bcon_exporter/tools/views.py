@@ -6,6 +6,7 @@ from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import DiagnoseAllInput, ProjectName
+from bcon_exporter.model.lifecycle import HostMemory, without_lines
 from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport
 from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
@@ -61,6 +62,13 @@ def _take(context: Context, request: Nothing) -> HostSnapshot:  # noqa: ARG001
     return take_full_snapshot(context)
 
 
+def _tell_memory(context: Context, request: Nothing) -> HostMemory:  # noqa: ARG001
+    snapshot = observe(context, Wants(logs=False, usage=False))
+    pasts = {one.id: without_lines(one.lifecycle) for one in snapshot.containers if one.lifecycle is not None}
+    return HostMemory(engine_id=snapshot.engine.id if snapshot.engine is not None else None, pasts=pasts)
+
+
+HOST_MEMORY = Tool("memory", "What is remembered of every container.", Nothing, HostMemory, _tell_memory)
 HOST_DIAGNOSIS = Tool("diagnose_all", "Every container in full.", DiagnoseAllInput, DiagnoseAllReport, _diagnose_host)
 HOST_DRIFT = Tool("detect_drift", "Every project's drift.", DriftOfHostInput, DriftFindings, _check_drift)
 HOST_STATS = Tool("get_container_stats", "Every container's use.", Nothing, tuple[ContainerStats, ...], _read_all_stats)

@@ -176,3 +176,73 @@ def test_an_orderly_shutdown_of_the_engine_is_no_crash(engine: TestEngine, look:
     engine.restart()
 
     assert kinds_of(look()["worker"]) == {}
+
+
+STOPPED_WITH_1 = "trap 'exit 1' TERM; while :; do sleep 60 & wait $!; done"
+"""A code that without the stop would be a failure."""
+
+
+def test_the_daemon_and_a_command_tell_the_same_stop_alike(
+    engine: TestEngine, tmp_path: Path, look: Callable[..., Reports]
+) -> None:
+    with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", "1s") as daemon:
+        daemon.wait_until_ready()
+        engine.docker("run", "-d", "--name", "asked", engine.image, "sh", "-c", STOPPED_WITH_1)
+        engine.docker("run", "-d", "--name", "killed", engine.image, "sleep", "600")
+        engine.docker("stop", "asked")
+        engine.docker("kill", "killed")
+        fill_ring(engine)
+        wait_until(lambda: reports_of(daemon)["killed"]["state"] == "exited", "the ends to be seen")
+        by_daemon = reports_of(daemon)
+        by_command = look("--web.listen-address", f"127.0.0.1:{daemon.port}")
+        by_file = look(*NO_DAEMON, "--state.path", str(tmp_path / "state.db"))
+        alone = look()
+
+    for seen in (by_daemon, by_command, by_file):
+        assert kinds_of(seen["asked"]) == {}, seen["asked"]
+        assert kinds_of(seen["killed"]) == {"exit_error": "error"}, seen["killed"]
+        assert "somebody killed it" in seen["killed"]["summary"]
+    assert by_command[""]["unread"] == by_file[""]["unread"] == {}
+    assert kinds_of(alone["asked"]) == {"exit_error": "error"}
+    assert kinds_of(alone["killed"]) == {"exit_error": "warning"}
+    assert "judged without a daemon's memory" in alone[""]["unread"]["memory"]
+    assert "events reach back to 20" in alone["asked"]["detailed_explanation"]
+
+
+def test_the_memory_of_another_engines_daemon_is_left_alone(
+    engine: TestEngine, tmp_path: Path, look: Callable[..., Reports]
+) -> None:
+    with Daemon(tmp_path, "unix:///nowhere/docker.sock") as daemon:
+        engine.docker("run", "--name", "failed", engine.image, "sh", "-c", "exit 1", check=False)
+
+        seen = look("--web.listen-address", f"127.0.0.1:{daemon.port}")
+
+    assert kinds_of(seen["failed"]) == {"exit_error": "error"}
+    assert "judged without a daemon's memory" in seen[""]["unread"]["memory"]
+
+
+def test_used_up_restarts_are_told_for_as_long_as_it_is_down(
+    engine: TestEngine, tmp_path: Path, look: Callable[..., Reports]
+) -> None:
+    later = ("--thresholds.restart-quiet-seconds", "10", "--thresholds.restart-window-seconds", "60")
+    with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", "1s", "--thresholds.hold-seconds", "1") as daemon:
+        daemon.wait_until_ready()
+        for granted in (2, 3):
+            policy = ("--restart", f"on-failure:{granted}")
+            engine.docker("run", "-d", "--name", f"gave-up-{granted}", *policy, engine.image, "sh", "-c", "exit 3")
+        wait_until(is_state(engine, "gave-up-3", "exited"), "the engine to give up")
+        wait_until(lambda: reports_of(daemon).get("gave-up-3", {"state": ""})["state"] == "exited", "a scan of it")
+        settled = ("inspect", "-f", "{{.State.Status}} {{.RestartCount}}", "gave-up-3")
+        wait_until(lambda: engine.docker(*settled) == "exited 3", "all restarts to be used")
+
+        def is_critical() -> bool:
+            return {reports_of(daemon)[name]["status"] for name in ("gave-up-2", "gave-up-3")} == {"critical"}
+
+        wait_until(is_critical, "both to be critical")
+    seen = look(*NO_DAEMON, "--state.path", str(tmp_path / "state.db"), *later)
+    assert kinds_of(seen["gave-up-2"]) == {"exit_error": "critical"}
+    assert kinds_of(seen["gave-up-3"]) == {"restart_loop": "critical", "exit_error": "critical"}
+    engine.docker("start", "gave-up-2")
+    wait_until(is_state(engine, "gave-up-2", "exited"), "it to give up once more")
+    engine.docker("rm", "gave-up-3")
+    assert "gave-up-3" not in look()

@@ -51,6 +51,7 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/drift"): ("", None),
     ("get", "/api/v1/drift/{project}"): ("", None),
     ("get", "/api/v1/alerts"): ("", None),
+    ("get", "/api/v1/memory"): ("", None),
     ("get", "/api/v1/health"): ("", None),
     ("get", "/api/v1/cost"): ("?period=week", None),
     ("post", "/api/v1/tools/list_containers"): ("", {"all": True, "filters": {"status": "running"}}),

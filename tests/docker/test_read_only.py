@@ -55,7 +55,7 @@ ROUTES = (
     "/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
     "/api/v1/containers/talks", "/api/v1/containers/talks/stats", "/api/v1/containers/talks/logs",
     "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
-    "/api/v1/health", "/api/v1/cost", "/api/v1/alerts",
+    "/api/v1/health", "/api/v1/cost", "/api/v1/alerts", "/api/v1/memory",
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],

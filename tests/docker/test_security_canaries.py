@@ -30,7 +30,14 @@ pytestmark = pytest.mark.docker
 NAMES = ("everything", "terminal", "refused")
 PAGES = (
     *("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/health", "/api/v1/cost"),
-    *("/api/v1/diagnosis", "/api/v1/drift", "/api/v1/alerts", "/api/v1/containers?all=true", "/api/v1/nowhere"),
+    *(
+        "/api/v1/diagnosis",
+        "/api/v1/drift",
+        "/api/v1/alerts",
+        "/api/v1/memory",
+        "/api/v1/containers?all=true",
+        "/api/v1/nowhere",
+    ),
 )
 
 

@@ -8,11 +8,13 @@ from pydantic_core import from_json, to_json
 
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.inputs import Words
+from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
 from bcon_exporter.outputs.http.threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
-from bcon_exporter.tools import TOOLS, Context, Tool, find_tool
+from bcon_exporter.tools import TOOLS, Context, Envelope, Tool, find_tool, run_tool
+from bcon_exporter.tools.views import HOST_MEMORY
 
 _FLAGS = ("all",)
 _GET_ROUTES: tuple[tuple[str, str], ...] = (
@@ -49,6 +51,14 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
     for path, name in _GET_ROUTES:
         _add_get_route(api, caller, path, find_tool(name))
     _add_list_route(api, caller, find_tool("list_containers"))
+    api.add_api_route(
+        "/api/v1/memory",
+        caller.memory,
+        methods=["GET"],
+        tags=["reports"],
+        summary=HOST_MEMORY.summary,
+        responses={200: {"model": result_model("memory", HostMemory), "description": "The result"}},
+    )
 
 
 class ToolCaller:
@@ -56,12 +66,15 @@ class ToolCaller:
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
         self._calls = ToolCalls(context, threads)
+        self._context, self._threads = context, threads
 
     async def call(self, name: str, payload: object) -> Response:
         """Return a tool's answer with the status of its error code."""
-        envelope = await self._calls.call(name, payload)
-        status = 200 if envelope.error is None else STATUS_BY_CODE[envelope.error.code]
-        return _json(envelope.body, status)
+        return _answer(await self._calls.call(name, payload))
+
+    async def memory(self) -> Response:
+        """Return what is remembered of every container: commands ask for it."""
+        return _answer(await self._threads.run(lambda: run_tool(self._context(), HOST_MEMORY, {})))
 
     async def refuse_unknown(self, tool: str) -> Response:
         """Answer 404 with the names that were perhaps meant."""
@@ -75,6 +88,12 @@ class ToolCaller:
 def _json(body: bytes, status: int) -> Response:
     headers = {name.decode(): value.decode() for name, value in extra_headers(status)}
     return Response(body, status, headers, media_type="application/json")
+
+
+def _answer(envelope: Envelope) -> Response:
+    """Return a tool's answer with the status of its error code."""
+    status = 200 if envelope.error is None else STATUS_BY_CODE[envelope.error.code]
+    return _json(envelope.body, status)
 
 
 def _render_tools() -> bytes:
