@@ -264,6 +264,7 @@ class FleetEngine:
         """Seconds to wait and the whole answer; None where none ever comes."""
         parts = urlsplit(target)
         if parts.path.endswith("/_ping"):
+            self.requests["ping"] += 1
             return 0.0, _whole(b"OK", extra=_PING)
         found = _TARGET.fullmatch(parts.path)
         if found is None:

@@ -106,19 +106,33 @@ def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_i
 def test_events_that_a_proxy_refuses_are_told_once_and_asked_for_seldom(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
+    options = HostOptions(probe_interval_seconds=3600, heartbeat_seconds=0.2)
     with (
         FleetEngine(tmp_path / "engine.sock", 2, refused={"events": status}) as engine,
-        closing(DockerHost(Endpoint(engine.url), HostOptions(probe_interval_seconds=1.0), Sealer.random())) as host,
+        closing(DockerHost(Endpoint(engine.url), options, Sealer.random())) as host,
     ):
         host.start()
         take(host)
-        wait_until(lambda: engine.requests["events"] >= 3, "further requests")
-        is_up, up = host.is_up(), host.endpoints_up()["events"]
+        wait_until(lambda: not host.endpoints_up()["events"], "the refusal")
+        pings = engine.requests["ping"]
+        wait_until(lambda: engine.requests["ping"] > pings + 10, "some seconds to pass")
+        asked, is_up = engine.requests["events"], host.is_up()
+
+    assert (asked, is_up) == (1, True), "a stream that ended would be opened anew ever and again"
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_events_that_a_proxy_allows_again_are_followed(tmp_path: Path) -> None:
+    options = HostOptions(probe_interval_seconds=0.2)
+    with (
+        FleetEngine(tmp_path / "engine.sock", 2, refused={"events": 403}) as engine,
+        closing(DockerHost(Endpoint(engine.url), options, Sealer.random())) as host,
+    ):
+        host.start()
+        take(host)
+        wait_until(lambda: not host.endpoints_up()["events"], "the refusal")
         engine.refused.clear()
         wait_until(lambda: host.endpoints_up()["events"], "events to be followed")
-
-    assert (is_up, up) == (True, False)
-    assert len([record for record in caplog.records if record.levelname == "WARNING"]) == 1
 
 
 def test_a_list_of_too_many_bytes_is_refused_with_its_reason(tmp_path: Path) -> None:
