@@ -358,7 +358,7 @@ class _Connection(asyncio.Protocol):
         self._go_on()
 
     def _go_on(self) -> None:
-        while self._waiting and not self._busy:
+        while self._waiting and not self._busy and not self._transport.is_closing():
             said = self._engine.answer(self._waiting.popleft())
             if said is None:
                 self._busy = True
@@ -369,7 +369,8 @@ class _Connection(asyncio.Protocol):
                 self._transport.write(said[1])
 
     def _write(self, answer: bytes) -> None:
-        self._transport.write(answer)
+        if not self._transport.is_closing():
+            self._transport.write(answer)
         self._busy = False
         self._go_on()
 
