@@ -17,11 +17,13 @@ import re2
 from bcon_exporter.model.cleaning import MAX_NAME_CHARS, MAX_SHOWN_CHARS, clean_line, clip_text, strip_controls
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
+from bcon_exporter.model.secret_blocks import BLOCK_TRIGGER, mask_key_blocks
 from bcon_exporter.model.secret_keys import is_secret_key, key_strength
+from bcon_exporter.model.secret_lines import OPENER_TRIGGER, mask_following_lines
 from bcon_exporter.model.secret_pairs import HEAD, mask_pairs
-from bcon_exporter.model.secret_pem import KEY_BLOCK_TRIGGER, mask_key_blocks
 from bcon_exporter.model.secret_phrases import PHRASES
-from bcon_exporter.model.secret_shapes import MASK, MOST_MATCHES, SHAPES, Replace, looks_random, make_trigger
+from bcon_exporter.model.secret_shapes import SHAPES, Replace, Rule, looks_random, make_trigger
+from bcon_exporter.model.secret_tokens import MASK, MOST_MATCHES, TOKEN_TRIGGER, has_any, mask_tokens
 
 __all__ = [
     "MASK",
@@ -36,15 +38,39 @@ __all__ = [
 ]
 
 
+_SEARCH_MEMORY_BYTES = 16 * 2**20
+
+
 def _searcher(pattern: str) -> Any:
-    """Compile a pattern that only answers whether it matches: keeping track of groups would cost five times as much."""
+    """Compile a pattern that only tells where it matches first, in UTF-8 bytes and within a line.
+
+    Groups would cost five times as much.
+    """
     options = re2.Options()
     options.never_capture = True
-    return re2.compile(pattern, options)
+    options.never_nl = True
+    options.max_mem = _SEARCH_MEMORY_BYTES
+    return re2.compile(pattern.encode(), options)
 
 
-_TRIGGER = _searcher(f"{KEY_BLOCK_TRIGGER}|{make_trigger(SHAPES + PHRASES)}|{HEAD}")
-_RULES = tuple((rule.hints, re2.compile(rule.pattern), rule.replace) for rule in SHAPES + PHRASES)
+def _compile(rule: Rule) -> Any:
+    options = re2.Options()
+    options.never_capture = not rule.has_groups
+    return re2.compile(rule.pattern, options)
+
+
+_NAMES = _searcher(HEAD)
+_TOKENS = _searcher(TOKEN_TRIGGER)
+_RULE_SETS = tuple(
+    (_searcher(make_trigger(rules)), tuple((rule.hints, _compile(rule), rule.replace) for rule in rules))
+    for rules in (SHAPES, PHRASES)
+)
+_LINE_TRIGGERS = (_NAMES, _TOKENS, *(trigger for trigger, _ in _RULE_SETS))
+"""Not joined to one expression: what they remember of a line would multiply, and they would take ten times as long."""
+_BLOCKS = _searcher(BLOCK_TRIGGER)
+_OPENERS = _searcher(OPENER_TRIGGER)
+_MAY_UNCOVER = _searcher(f"{BLOCK_TRIGGER}|{OPENER_TRIGGER}")
+"""What may span lines: only then may masking leave something to mask, since a line is masked till nothing changes."""
 _FINGERPRINT_DIGITS = 16
 _NAMED_BY_USERS = frozenset(("labels", "logging", "annotations", "sysctls", "storage_opt"))
 """Fields under which a name announces what its value is; elsewhere it is a network, a path or a port."""
@@ -60,34 +86,72 @@ def mask_text(text: str) -> str:
 
     The text must be clean: a lone surrogate is no UTF-8 and cannot be searched.
     """
-    if not _TRIGGER.search(text):
-        return text
     for _ in range(_MAX_ROUNDS):
         masked = _mask_once(text)
-        if masked == text or "-----" not in masked:  # only markers of key blocks may need another round
+        if masked == text or not _MAY_UNCOVER.search(masked.encode()):
             return masked
         text = masked
     return text
 
 
 def _mask_once(text: str) -> str:
-    text = mask_key_blocks(text)
-    if "\n" not in text:
-        return _mask_line(text)
-    return "\n".join(_mask_line(line) if _TRIGGER.search(line) else line for line in text.split("\n"))
+    data = text.encode()
+    lines: list[str] | None = None
+    if suspects := _find_lines(_BLOCKS, data):
+        lines = mask_key_blocks(text.split("\n"), suspects)
+    openers = _find_lines(_OPENERS, data) if "\n" in text else []
+    if openers:
+        lines = mask_following_lines(lines or text.split("\n"), openers)
+    if lines is not None:
+        text = "\n".join(lines)
+        data = text.encode()
+    hit = sorted({number for trigger in _LINE_TRIGGERS for number in _find_lines(trigger, data)})
+    if not hit:
+        return text
+    lines = lines or text.split("\n")
+    done: dict[str, str] = {}
+    for number in hit:
+        line = lines[number]
+        if line not in done:
+            done[line] = _mask_line(line)
+        lines[number] = done[line]
+    return "\n".join(lines)
+
+
+def _find_lines(searcher: Any, data: bytes) -> list[int]:
+    """Return the numbers of the lines in which an expression matches."""
+    numbers: list[int] = []
+    number = counted = position = 0
+    while (match := searcher.search(data, position)) is not None:
+        number += data.count(b"\n", counted, match.start())
+        counted = match.start()
+        numbers.append(number)
+        position = data.find(b"\n", counted) + 1
+        if position == 0:
+            break
+    return numbers
 
 
 def _mask_line(line: str) -> str:
-    low = line.lower()
-    rules = [rule for rule in _RULES if not rule[0] or _has_any(low, rule[0])]
     # What one rule leaves another may complete: until nothing changes, so that masking is idempotent.
     for _ in range(_MAX_ROUNDS):
         before = line
-        for _hints, pattern, replace in rules:
-            line = _replace(pattern, replace, line)
+        if _TOKENS.search(line.encode()):
+            line = mask_tokens(line)
+        for trigger, rules in _RULE_SETS:
+            if trigger.search(line.encode()):
+                line = _apply(rules, line)
         line = mask_pairs(line)
         if line == before:
             return line
+    return line
+
+
+def _apply(rules: Sequence[tuple[tuple[str, ...], Any, Replace]], line: str) -> str:
+    low = line.lower()
+    for hints, pattern, replace in rules:
+        if has_any(low, hints):
+            line = _replace(pattern, replace, line)
     return line
 
 
@@ -104,15 +168,8 @@ def _replace(pattern: Any, replace: Replace, line: str) -> str:
     return "".join(done) + line[position:] if done else line
 
 
-def _has_any(text: str, hints: tuple[str, ...]) -> bool:
-    for hint in hints:  # noqa: SIM110 - hot: no generator
-        if hint in text:
-            return True
-    return False
-
-
 def mask_lines(lines: Sequence[str]) -> list[str]:
-    """Mask lines of one log together: one search for all, and key blocks that span lines are seen."""
+    """Mask lines of one log together: one search for all, and what spans lines is seen (keys, YAML, prompts)."""
     if not lines:
         return []
     text = "\n".join(lines)

@@ -27,7 +27,8 @@ _STRONG = words(
     "accesskey secretkey privatekey privkey signingkey encryptionkey masterkey accountkey authkey authorization "
     "sharedkey sshkey appkey sessionkey otp totp cvv cookie requirepass masterauth keypass storepass connectionstring "
     "connstring connstr webhook phpsessid jsessionid sessionid clientsecret appsecret sharedaccesskey "
-    "sharedaccesssignature serviceaccountkey authpass privpass htpasswd"
+    "sharedaccesssignature serviceaccountkey authpass privpass htpasswd psk presharedkey passwort kennwort contrasena "
+    "senha motdepasse wachtwoord mnemonic stringdata"
 )
 _STRONG_ENDINGS = ("password", "passwd", "passphrase", "secret", "apikey", "token", "credentials", "secretkey")
 _GLUED_PASS = words(
@@ -39,7 +40,8 @@ _KEY_KINDS = words(
     "api access secret private priv signing sign encryption encrypt decryption decrypt master account storage ssh "
     "session shared auth deploy license licence jwt hmac aes rsa cookie webhook service client subscription stripe "
     "sendgrid app application server fernet unseal recovery tls ssl crypto security consumer integration ingest "
-    "writekey instrumentation host vault datadog dd newrelic openai anthropic mailgun algolia sentry project"
+    "writekey instrumentation host vault datadog dd newrelic openai anthropic mailgun algolia sentry project preshared "
+    "bot backup google azure aws github gitlab slack wg wireguard cipher symmetric root ts tailscale"
 )
 # What describes a secret is none: PASSWORD_FILE, TOKEN_URL, MAX_TOKENS, SECRET_NAME.
 _ABOUT = words(
@@ -48,8 +50,16 @@ _ABOUT = words(
     "lifetime timeout algorithm alg size rounds encoding issuer audience prefix suffix format version provider store "
     "manager source mode method methods strategy backend service port host reset error errors invalid ok bucket "
     "refresh interval validity leeway attempts retries cost strength pattern regex env var ref mount engine usage "
-    "rate budget window per java kt py js ts go rb php rs cs filter handler listener"
+    "rate budget window per java kt py js ts go rb php rs cs filter handler listener at on changed updated created used "
+    "status state present exists found missing verified confirmed scope scopes request requests response counter "
+    "days day hours hour minutes minute seconds second secs sec ms bytes "
+    "generator validator parser checker loader resolver factory config configuration settings options controller"
 )
+_PHRASES = frozenset((a, b) for a in ("recovery", "backup", "seed") for b in ("code", "codes", "phrase", "words")) | {
+    ("connection", "string"),
+    ("string", "data"),
+}
+"""Two words that stand for a secret together."""
 _COUNTED = words("max min num input output total prompt completion used cached reasoning n")
 _LONGEST_KEY = 128
 
@@ -84,15 +94,17 @@ def key_strength(key: str) -> Strength:
 @lru_cache(maxsize=4096)
 def _strength(key: str) -> Strength:
     parts = [word for word in _split(key) if not word.isdigit()]
-    if not parts or parts[-1] in _ABOUT:
+    if not parts or parts[-1] in _ABOUT or "per" in parts:
         return "no"
     if parts[-1] == "tokens":
-        return "no" if len(parts) == 1 or _COUNTED.intersection(parts) else "strong"
+        if _COUNTED.intersection(parts):
+            return "no"
+        return "weak" if len(parts) == 1 else "strong"
     if any(_is_strong(word) for word in parts):
         return "no" if _COUNTED.intersection(parts) and parts[-1] == "token" else "strong"
     if any(a in _KEY_KINDS and b in ("key", "keys") for a, b in pairwise(parts)):
         return "strong"
-    if ("connection", "string") in pairwise(parts):
+    if _PHRASES.intersection(pairwise(parts)):
         return "strong"
     return "weak" if parts[-1] in _WEAK else "no"
 

@@ -4,14 +4,14 @@ Only what no secret can be mistaken for is taken for a message: a plain word tha
 of at least two words or marks ("permission denied", "dial tcp").
 """
 
-import re
+import re2
 
 from bcon_exporter.model.secret_keys import words
 
 PROSE_ENDS = ".,;:!?)]}>"
 
 _PLAIN = words(
-    "a an the no not is was are be been has have had must may can cannot could should would will invalid unexpected "
+    "a all an any the no not is was are be been has have had must may can cannot could should would will invalid unexpected "
     "expired expires missing required requires incorrect wrong bad failed failure failing error errors denied "
     "rejected refused accepted ok okay success successful succeeded true false yes null none nil undefined empty unset "
     "set changed change updated reset created deleted removed revoked renewed refreshed rotated loaded found "
@@ -23,6 +23,7 @@ _PLAIN = words(
     "redacted masked filtered protected fail passed mismatch mismatched could't connection do did does "
     "unbound already illegal corrupt corrupted truncated unreadable unrecognized duplicate"
 )
+_LONGEST_PLAIN = 64
 _NOUN = "|".join(
     sorted(
         words(
@@ -82,17 +83,21 @@ _SYSTEM_ERRORS = (
 )
 """What Linux calls its errors (`errno`), those of more than one word."""
 _SAID = "|".join(sorted(_SAID_WORDS))
-_MESSAGE = re.compile(
-    rf"(?:{_SYSTEM_ERRORS})(?![\w-])"
-    rf"|(?:{_NOUN})(?:[ \t]+(?:{_NOUN}|or|of|and|the|for)){{0,3}}[ \t]+(?:{_SAID})(?![\w-])"
-    rf"|(?:secret|token|key|user|file|volume)[ \t]+\"[^\"\n]{{1,128}}\"[ \t]+(?:{_SAID})(?![\w-])"
+_END = r"(?:[^\w-]|$)"
+_MESSAGE = re2.compile(
+    rf"(?i)(?:{_SYSTEM_ERRORS}){_END}"
+    rf"|(?:{_NOUN})(?:[ \t]+(?:{_NOUN}|or|of|and|the|for)){{0,3}}[ \t]+(?:{_SAID}){_END}"
+    rf"|(?:secret|token|key|user|file|volume)[ \t]+\"[^\"\n]{{1,128}}\"[ \t]+(?:{_SAID}){_END}"
     rf"|(?:{_SYSTEM_CALL}):?[ \t]+[\"']?/"
     r"|(?:get|head|post|put|patch|delete|options)[ \t]+\"?[a-z]+://"
     r"|(?:yaml|json|toml|xml|x509|tls|strconv|asn1|proto|rpc error):[ \t]"
     r"|(?:dial|read|write)[ \t]+(?:tcp|udp|unix)\b|lookup[ \t]+\S+:[ \t]"
-    r"|(?:base64|hex|utf-8)[ \t]+(?:data|string|input)\b",
-    re.IGNORECASE,
+    r"|(?:base64|hex|utf-8)[ \t]+(?:data|string|input)\b"
 )
+_MESSAGE_CHARS = 256
+"""So much of a line tells whether a message begins there."""
+_OF_SENTENCES = words("must should cannot can't required invalid is are was least too field characters be not has")
+_LEAST_WORDS = 3
 
 
 def is_message(line: str, start: int, word: str) -> bool:
@@ -103,10 +108,21 @@ def is_message(line: str, start: int, word: str) -> bool:
         start: Where the first word begins.
         word: That word, up to a blank or a quote.
     """
-    plain = word.lower().strip(PROSE_ENDS + "'\"`(")
-    return plain in _PLAIN or _MESSAGE.match(line, start) is not None
+    return is_plain(word.strip("'\"`(")) or _MESSAGE.match(line[start : start + _MESSAGE_CHARS]) is not None
 
 
 def is_plain(word: str) -> bool:
     """Return whether a word stands for no secret wherever it stands."""
-    return word.lower().strip(PROSE_ENDS) in _PLAIN
+    return len(word) <= _LONGEST_PLAIN and word.lower().strip(PROSE_ENDS + "'\"`(") in _PLAIN
+
+
+def is_sentence(text: str) -> bool:
+    """Return whether a quoted value says something of a secret: "The password must be at least 8 characters."."""
+    if len(text) > _MESSAGE_CHARS or " " not in text:
+        return False
+    said = text.lower().strip(PROSE_ENDS).split()
+    return len(said) >= _LEAST_WORDS and all(map(_is_word, said)) and not _OF_SENTENCES.isdisjoint(said)
+
+
+def _is_word(text: str) -> bool:
+    return text.strip(PROSE_ENDS + "'\"`(").replace("'", "").replace("-", "").isalpha() or text.isdigit()

@@ -271,6 +271,78 @@ def _phrases() -> list[tuple[str, str]]:
     ]
 
 
+_TOGETHER = (
+    # lists, maps and values on the next lines
+    '{{"passwords":["{s}","b"]}}', "passwords: [{s}, b]", "passwords:\n - {s}", "passwords:\n- {s}\nuser: bob", '"tokens": [\n  "a1",\n  "{s}"\n]',
+    '"credentials":{{"value":"{s}"}}', '"credentials": {{"user": "bob", "data": {{"raw": "{s}"}}}}', "credentials:\n  username: bob\n  value: {s}\n",
+    "stringData:\n  config: {s}", "password:\n  {s}", "password:\n{s}", "password: |\n  {s}\nuser: bob", '"password":\n  "{s}"',
+    "- name: DB_PASSWORD\n  value: {s}", "- value: {s}\n  name: DB_PASSWORD", '{{"name":"DB_PASSWORD",\n "value":"{s}"}}',
+    '"value":"{s}","name":"API_TOKEN"', '{{"name":"API_TOKEN","type":"env","value":"{s}"}}', "args:\n - --password\n - {s}", '["--password",\n "{s}"]',
+    "Please use the following password to proceed:\n\n{s}\n", "app-1 | password:\napp-1 | {s}", "Password (again):\n{s}",
+    "2026-01-01T00:00:00Z INFO password:\n2026-01-01T00:00:01Z INFO {s}", "<name>db.password</name><value>{s}</value>", "| db_password | {s} |",
+    # commands
+    "curl -su u:{s} http://x", 'curl -s -u "u:{s}" x', "curl -uu:{s} x", "curl -sSfLu u:{s} x", "curl --user u:{s} x", "curl --proxy-user=u:{s} x",
+    "curl -u bob:hunter2 -U p:{s} x", "wget --password {s} x", "wget --password={s} x", "wget --http-password={s} x", "mysql -p{s}", "mysql -u root -p{s} db",
+    'sshpass -p"{s}" ssh h', "sshpass -p{s} ssh h", "redis-cli -h x -a {s}", "PGPASSWORD={s} psql", "docker login -u bob -p {s} reg", "docker login --password {s}",
+    "podman login -u=bob -p={s} reg", "openssl enc -aes -k {s}", "openssl rsa -passin pass:{s}", "smbclient -U bob%{s} //x", "lftp -u bob,{s} h",
+    "snmpget -v3 -A {s} h", "zip -P {s} a.zip b", "http -a bob:{s} x.test", "skopeo copy --src-creds bob:{s} a b", "kubectl create secret generic a --from-literal=b={s}",
+    "echo {s} | docker login --password-stdin", "echo 'root:{s}' | chpasswd", "rabbitmqctl add_user bob {s}", "htpasswd -nbB bob {s}", "ENV DB_PASSWORD {s}",
+    "AUTH {s}", '"AUTH" "{s}"', "a1 LOGIN bob {s}", "SET PASSWORD FOR x = PASSWORD('{s}')",
+    # what surrounds a value
+    'password=Some("{s}")', "password: b'{s}'", "('password', '{s}')", 'setItem("token", "{s}")', "to=password%3D{s}%26a", "password->{s}", 'token: "abc \\"{s}\\" d"',
+    '"Password" : "a b {s}"', "{{User:bob Password:{s} Retries:3}}", "User(name=bob, password={s})", "psk={s}", "PresharedKey = {s}{s}{s}=", "Passwort: {s}",
+    'Authorization: Digest username="bob", realm="x", nonce="n", response="{s}"', "-H 'Authorization: Digest username=\"bob\", response=\"{s}\"'",
+    "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={s}", "('Authorization', 'Bearer {s}')",
+    'https://api.telegram.org/bot123456789:AAH{s}{s}{s}/sendMessage', '{{"kty":"oct","k":"{s}{s}"}}', '{{"kty":"EC","crv":"P-256","d":"{s}{s}","x":"a"}}',
+    "password for user bob is {s}", "password for bob: {s}", "credentials bob:{s} accepted", "password changed from 'a' to '{s}'",
+    "mnemonic: legal winner thank year wave sausage worth useful legal {s}", "recovery codes: {s}",
+)  # fmt: skip
+"""Where a secret stands that a name or a phrase announces, however far from it."""
+
+
+def _together() -> list[tuple[str, str]]:
+    found = []
+    for form in _TOGETHER:
+        secret = "winter" if "mnemonic" in form else make(ALNUM, 12)
+        found.append((form.format(s=secret), secret))
+    return found
+
+
+_PREFIXES = (
+    "", "app-1 | ", "app-1  | ", "2026-01-31T12:00:00Z ", "2026-01-31 12:00:00,123 INFO ", "[ERROR] ", "INFO: ",
+    "web_1 | 2026-01-31T12:00:00.123456Z stdout F ", "    ", "| ", "Jan 31 12:00:00 ",
+)  # fmt: skip
+
+
+def _key_bodies() -> list[tuple[str, str]]:
+    """Keys without their beginning, their end or both, at several widths, behind what a log puts before its lines."""
+    found = []
+    for width in (48, 64, 70, 72, 76, 80):
+        for prefix in _PREFIXES:
+            body = [make(B64, width), make(B64, width), make(B64, 22) + "=="]
+            begin, end = "-----BEGIN " + "PRIVATE KEY-----", "-----END " + "PRIVATE KEY-----"
+            for lines in ([*body, "ready now"], [*body, end, "ready"], [begin, *body, "ready now"]):
+                text = "\n".join(prefix + line for line in lines)
+                found += [(text, body[0]), (text, body[-1])]
+    return found
+
+
+def _hashes_of_databases() -> list[tuple[str, str]]:
+    salt, body = make(B64, 22), make(B64, 43)
+    hashes = [
+        "md5" + make(HEX, 32),
+        "*" + make("0123456789ABCDEF", 40),
+        f"SCRAM-SHA-256$4096:{salt}==${body}=:{body}=",
+        "0x0200" + make("0123456789ABCDEF", 136),
+        "{bcrypt}$2a$10$" + make(ALNUM, 53),
+        f"$argon2i$v=19$m=102400,t=2,p=8${salt}${body}",
+        f"argon2$argon2id$v=19$m=102400,t=2,p=8${salt}${body}",
+        f"$7$C6..../....{make(ALNUM, 22)}${make(ALNUM, 43)}",
+        f"scrypt:32768:8:1${make(ALNUM, 16)}${make(HEX, 128)}",
+    ]
+    return [(frame.format(h), h[-16:]) for h in hashes for frame in ("role bob has {}", "bob,{},2026", '{{"h":"{}"}}')]
+
+
 POSITIVES: list[tuple[str, str]] = [
     (text, secret)
     for text, secret in (
@@ -282,6 +354,9 @@ POSITIVES: list[tuple[str, str]] = [
         *_key_blocks(),
         *_hashes(),
         *_phrases(),
+        *_together(),
+        *_key_bodies(),
+        *_hashes_of_databases(),
     )
 ]
 
@@ -460,6 +535,33 @@ NAMED = (
 )  # fmt: skip
 
 
+def _harmless() -> list[str]:
+    """What looks like a secret, stands under the name of one or beside it, and is none."""
+    body = [make(B64, 64) for _ in range(3)]
+    certificate = "\n".join(["-----BEGIN CERTIFICATE-----", *body, make(B64, 22) + "==", "-----END CERTIFICATE-----"])
+    return [
+        f"integrity sha512-{make(B64, 86)}==", f'"integrity": "sha512-{make(B64, 86)}=="', f"sha512: {make(B64, 86)}==",
+        f"integrity sha384-{make(B64, 64)}", f"integrity sha1-{make(B64, 27)}=", certificate, f"app-1 | {make(HEX, 64)}",
+        "token=<none>", "token=<nil>", "password=<redacted>", "password: [FILTERED]", "password=(hidden)", "secret=***", "api_key: null",
+        "max_tokens=4096", "tokens_used: 12", "tokens_used=12,tokens_left=3", "password_reset_enabled=true", "passwordResetEnabled: false",
+        "secret not found", "secret_rotation_days=30", "token_expires_at=2026-01-31T12:00:00Z", "password_changed_at: 2026-01-31", "token_status=active",
+        "tokens_per_second=41.5", "token_per_minute=900", "--- PASS: TestPassword (0.00s)", "PASS src/app.test.js", "private_key: /etc/ssl/private/key.pem",
+        "ssl_key=/etc/nginx/ssl/server.key", "credentials: /root/.aws/credentials", "secret: /run/secrets/db", '"password":["The password must be at least 8 characters."]',
+        "data:image/png;base64," + make(B64, 200), "docker run -u 1000:1000 nginx", "docker run -u app:app x", "chown -R app:app /srv",
+        "services:\n  web:\n    secrets:\n      - db_password\n", "secrets:\n  db_password:\n    file: ./x.txt\n", "Enter password:\nLogin failed for bob",
+        "token:\n  expired", "email:bob_smith1@example.com", "http://[::1]:8080/a@b", f"sha256:{make(HEX, 64)}", f"commit 11{make(HEX, 38)}",
+        f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{make(B64, 43)} bob@host", f"SHA256:{make(B64, 43)}", "key: value", "cache key=session:42", "git@github.com:foo/bar.git",
+        "passwd: all authentication tokens updated successfully", "--network host", "java -Djavax.net.ssl.keyStore=/opt/x.jks", "test_password_reset_mail_is_sent PASSED",
+        f"arn:aws:iam::123456789012:role/{make(ALNUM, 12)}", f"vol-0{make(HEX, 16)} attached", f"i-0{make(HEX, 16)} running", f"W/\"{make(HEX, 32)}\"",
+        f"traceparent=00-{make(HEX, 32)}-{make(HEX, 16)}-01", f"x-amzn-trace-id: Root=1-{make(HEX, 8)}-{make(HEX, 24)}", f"request-id: {make(HEX, 32)}",
+        "kubernetes.io/service-account-token mounted", "reading token from file", "token refresh took 12ms", "0 secrets found", "key rotation done", "keys=12 misses=3",
+        "public key: ssh-rsa", "keyboard interrupt", "password123.txt deleted", "opened passwords.db", "pinned to cpu 3", "signature ok", "session 12 opened",
+        "curl -s -u bob https://x.test", "mysql -h db -u root shop", "redis-cli -h cache ping", "docker login registry.test", "zip -r a.zip b", "ldapsearch -x -H ldap://h",
+        "v1.29.3+k3s1", "go1.22.1 linux/amd64", "sha256-abc", "alpine:3.19@sha256:" + make(HEX, 64), "2001:db8::1:443", "00:1B:44:11:3A:B7", "en_US.UTF-8",
+        "/nix/store/" + make(string.ascii_lowercase + string.digits, 32) + "-glibc-2.38", "/var/lib/containerd/" + make(HEX, 64) + "/rootfs", "build-" + make(HEX, 7),
+    ]  # fmt: skip
+
+
 def _messages() -> list[str]:
     return [
         *(f"{name}{message}" for name in NAMED for message in MESSAGES),
@@ -471,4 +573,4 @@ def _messages() -> list[str]:
     ]
 
 
-NEGATIVES: list[str] = [*_PLAIN_LINES, *_made_negatives(), *_messages()]
+NEGATIVES: list[str] = [*_PLAIN_LINES, *_made_negatives(), *_harmless(), *_messages()]

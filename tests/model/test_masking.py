@@ -19,6 +19,8 @@ from bcon_exporter.model.masking import (
     safe_pair,
     safe_text,
 )
+from bcon_exporter.model.secret_tokens import TOKEN_RULES
+from tests.model.issued_secrets import GENERATORS, make_issued
 from tests.model.secrets_corpus import (
     ALNUM,
     B64,
@@ -31,16 +33,43 @@ from tests.model.secrets_corpus import (
     make,
 )
 
+ISSUED = make_issued(each=12)
+
 
 def test_the_corpora_are_large_enough_to_mean_something() -> None:
-    assert len(POSITIVES) >= 300
-    assert len(NEGATIVES) >= 300
+    assert len(POSITIVES) >= 400
+    assert len(NEGATIVES) >= 400
+    assert len(ISSUED) >= 10 * len(TOKEN_RULES) >= 400
 
 
 @pytest.mark.promise("S9")
 def test_every_secret_of_the_corpus_is_masked() -> None:
     leaks = [text for text, secret in POSITIVES if secret in mask_text(text)]
     assert leaks == []
+
+
+def test_every_kind_of_issued_secret_has_a_generator_and_names_its_source() -> None:
+    assert {rule.name for rule in TOKEN_RULES} == set(GENERATORS)
+    assert len({rule.name for rule in TOKEN_RULES}) == len(TOKEN_RULES)
+    assert [rule.name for rule in TOKEN_RULES if not rule.source.startswith("https://")] == []
+
+
+@pytest.mark.promise("S9")
+def test_every_issued_secret_is_masked_wherever_it_stands() -> None:
+    leaks = []
+    for kind, place, text, secret in ISSUED:
+        masked = mask_text(text)
+        half = len(secret) // 2
+        if any(part in masked for part in (secret[:half], secret[half:])):
+            leaks.append((kind, place, masked))
+    assert leaks == []
+
+
+def test_masking_issued_secrets_is_stable_and_keeps_the_number_of_lines() -> None:
+    for _kind, _place, text, _secret in ISSUED:
+        once = mask_text(text)
+        assert mask_text(once) == once
+        assert once.count("\n") == text.count("\n")
 
 
 @pytest.mark.promise("S9")
@@ -124,6 +153,17 @@ FRAGMENTS = st.lists(
                 ",",
             ),
             *(
+                "password:\n",
+                "name: DB_PASSWORD\n",
+                "value: ",
+                "--token\n",
+                "[",
+                "]",
+                "{",
+                "}",
+                "app-1 | ",
+                "  - ",
+                "curl -u ",
                 "-----BEGIN PRIVATE KEY-----",
                 "-----END PRIVATE KEY-----",
                 "--",
@@ -161,6 +201,45 @@ def test_lines_are_masked_together_so_that_a_key_block_is_seen() -> None:
 def test_key_lines_whose_begin_was_read_earlier_are_masked() -> None:
     body = [make(B64, 64), make(B64, 64), make(B64, 20)]
     assert mask_lines([*body, "plain words"]) == [MASK, MASK, MASK, "plain words"]
+
+
+@pytest.mark.parametrize("lines_of_this_scan", [1, 2, 3, 4])
+def test_a_key_that_comes_in_two_scans_is_masked_in_both(lines_of_this_scan: int) -> None:
+    body = [make(B64, 70) for _ in range(4)]
+    key = ["-----BEGIN " + "PRIVATE KEY-----", *body, make(B64, 30) + "==", "-----END " + "PRIVATE KEY-----", "ready"]
+    masked = mask_lines(key[:lines_of_this_scan]) + mask_lines(key[lines_of_this_scan:])
+    assert masked == [*[MASK] * 7, "ready"]
+
+
+def test_what_a_log_puts_before_the_lines_of_a_key_is_kept() -> None:
+    lines = [f"app-1  | 2026-01-31T12:00:00Z {make(B64, 76)}" for _ in range(3)]
+    assert mask_lines(lines) == ["app-1  | 2026-01-31T12:00:00Z ***"] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("password:\n  abc\nuser: bob", "password:\n  ***\nuser: bob"),
+        ("- name: DB_PASS\n  value: abc\n- name: A\n  value: ", "- name: DB_PASS\n  value: ***\n- name: A\n  value: "),
+        ("passwords:\n- abc\n- def\nuser: bob", "passwords:\n- ***\n- ***\nuser: bob"),
+        ('{"passwords": ["abc", "def"], "user": "bob"}', '{"passwords": ["***", "***"], "user": "bob"}'),
+        ('{"credentials": {"value": "abc", "type": "plain"}}', '{"credentials": {"value": "***", "type": "plain"}}'),
+        ("app-1 | password:\napp-1 | abc\napp-1 | ready to go", "app-1 | password:\napp-1 | ***\napp-1 | ready to go"),
+        ("Password:\n\nabcdef\n", "Password:\n\n***\n"),
+        ("password:\nLogin failed for bob", "password:\nLogin failed for bob"),
+    ],
+)  # fmt: skip
+def test_a_value_apart_from_its_name_is_masked_and_nothing_else(text: str, masked: str) -> None:
+    assert mask_text(text) == masked
+    assert mask_text(masked) == masked
+
+
+def test_after_very_many_names_without_values_what_follows_them_is_masked() -> None:
+    text = "password:\ncanary of two words\n" * 2_000
+    once = mask_text(text)
+    assert once.count("canary") <= 1_000
+    assert once.count("\n") == text.count("\n")
+    assert mask_text(once) == once
 
 
 def test_a_certificate_is_no_secret() -> None:
