@@ -50,7 +50,7 @@ def _searcher(pattern: str) -> Any:
     options.never_capture = True
     options.never_nl = True
     options.max_mem = _SEARCH_MEMORY_BYTES
-    return re2.compile(pattern.encode(), options)
+    return re2.compile(f"(?m){pattern}".encode(), options)
 
 
 def _compile(rule: Rule) -> Any:

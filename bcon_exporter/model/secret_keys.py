@@ -30,18 +30,29 @@ _STRONG = words(
     "sharedaccesssignature serviceaccountkey authpass privpass htpasswd psk presharedkey passwort kennwort contrasena "
     "senha motdepasse wachtwoord mnemonic stringdata"
 )
-_STRONG_ENDINGS = ("password", "passwd", "passphrase", "secret", "apikey", "token", "credentials", "secretkey")
+_STRONG_ENDINGS = (
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "token",
+    "credentials",
+    "secretkey",
+    "storepass",
+    "keypass",
+)
 _GLUED_PASS = words(
     "db user usr smtp mail email imap root admin key store ftp sftp mysql mariadb pg postgres redis mongo ldap bind "
     "proxy http my login truststore keystore rabbit rabbitmq amqp mqtt sql web app test vnc ssh wifi wpa"
 )
-_WEAK = words("auth salt pepper sig signature nonce sid csrf xsrf csrftoken xsrftoken pin unseal")
+_WEAK = words("session encrypt auth salt pepper sig signature nonce sid csrf xsrf csrftoken xsrftoken pin unseal")
 _KEY_KINDS = words(
     "api access secret private priv signing sign encryption encrypt decryption decrypt master account storage ssh "
     "session shared auth deploy license licence jwt hmac aes rsa cookie webhook service client subscription stripe "
     "sendgrid app application server fernet unseal recovery tls ssl crypto security consumer integration ingest "
     "writekey instrumentation host vault datadog dd newrelic openai anthropic mailgun algolia sentry project preshared "
-    "bot backup google azure aws github gitlab slack wg wireguard cipher symmetric root ts tailscale"
+    "bot backup widget feed google azure aws github gitlab slack wg wireguard cipher symmetric root ts tailscale"
 )
 # What describes a secret is none: PASSWORD_FILE, TOKEN_URL, MAX_TOKENS, SECRET_NAME.
 _ABOUT = words(
@@ -53,7 +64,7 @@ _ABOUT = words(
     "rate budget window per java kt py js ts go rb php rs cs filter handler listener at on changed updated created used "
     "status state present exists found missing verified confirmed scope scopes request requests response counter "
     "days day hours hour minutes minute seconds second secs sec ms bytes "
-    "generator validator parser checker loader resolver factory config configuration settings options controller"
+    "generator validator parser checker loader resolver factory config configuration settings options controller encryption"
 )
 _PHRASES = frozenset((a, b) for a in ("recovery", "backup", "seed") for b in ("code", "codes", "phrase", "words")) | {
     ("connection", "string"),
@@ -94,7 +105,7 @@ def key_strength(key: str) -> Strength:
 @lru_cache(maxsize=4096)
 def _strength(key: str) -> Strength:
     parts = [word for word in _split(key) if not word.isdigit()]
-    if not parts or parts[-1] in _ABOUT or "per" in parts:
+    if not parts or parts[-1] in _ABOUT or "per" in parts or "existing" in parts or parts[-2:] == ["cert", "hash"]:
         return "no"
     if parts[-1] == "tokens":
         if _COUNTED.intersection(parts):
@@ -106,7 +117,7 @@ def _strength(key: str) -> Strength:
         return "strong"
     if _PHRASES.intersection(pairwise(parts)):
         return "strong"
-    return "weak" if parts[-1] in _WEAK else "no"
+    return "weak" if parts[-1] in _WEAK or parts[-1].endswith("salt") else "no"
 
 
 def is_secret_key(key: str) -> bool:

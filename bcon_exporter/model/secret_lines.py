@@ -21,16 +21,16 @@ _STAMP = (
 )
 _LEVEL = r"(?i:trace|debug|info|information|notice|warn|warning|error|err|critical|crit|fatal|severe|panic|emerg|alert)"
 _PREFIX = re2.compile(
-    r"^(?:[A-Za-z0-9][A-Za-z0-9_.\-]{0,63}[ \t]{0,40}\|(?: |$))?"
+    rf"^(?:(?:{_STAMP}) )?(?:[A-Za-z0-9][A-Za-z0-9_.\-]{{0,63}}[ \t]{{0,40}}\|(?: |$))?"
     rf"(?:(?:\[(?:{_STAMP})\]|(?:{_STAMP})|\[{_LEVEL}\]|{_LEVEL}|\[[A-Za-z0-9_.:#\-]{{1,40}}\]|std(?:out|err)(?: [FP])?)"
     r"(?: ?[:|\-])?(?: |\t)+)*"
 )
 _MOST_PREFIX = 160
 
 # A name whose line ends with it, then what opens a value on the next line: a block, a list, a map.
-_OPENER = rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\\*[\"']|[|>][0-9+\-]{{0,2}}|[\[({{])?[ \t]*$"
+_OPENER = rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\\*[\"']|[|>][0-9+\-]{{0,2}}|(?:Some)?[\[({{])?[ \t]*$"
 _ANNOUNCED = (
-    r"(?i)\b(?:password|passwd|passphrase|passwort|secret|token|credentials?|(?:api|access|secret|unseal|root|master) ?key)"
+    r"(?i)\b(?:password|passwd|passphrase|passwort|secret|token|credentials?|(?:api|access|secret|unseal|root|master|private) ?key)"
     r"s?\b[^:=\n]{0,80}:[ \t]*$"
 )
 _NAME = rf"(?i:name|key|variable|parameter|field|header|option){_QUOTE_MARK}[ \t]*[:=][ \t]*{_QUOTE_MARK}({KEY}){_QUOTE_MARK},?[ \t]*$"
@@ -43,6 +43,7 @@ _NAME_OF = re2.compile(_NAME)
 _FLAG_OF = re2.compile(_FLAG)
 _VALUE_OF = re2.compile(rf"^[ \t\-{{\"'\\]*(?i:value|val|default|content|data)({_QUOTE_MARK}[ \t]*{SEPARATOR}[ \t]*)")
 _MEMBER = re2.compile(rf"^[ \t]*(?:- )?{_QUOTE_MARK}([A-Za-z0-9_.\-]+){_QUOTE_MARK}[ \t]*(?::|=|=>)(?:[ \t]|$)")
+_TYPED = re2.compile(r"string\([0-9]{1,6}\) ")
 _MOST_FOLLOWING = 60
 """So many lines after a name may belong to its block or list."""
 _MOST_OPENERS = 1000
@@ -85,10 +86,13 @@ def _find_following(lines: list[str], number: int) -> Iterator[tuple[int, int, i
     opener = _OPENER_OF.search(line)
     if opener is not None and _announces(opener.group(1), opener.group(2) or ""):
         indent = _indent(line)
-        mark = (opener.group(2) or "")[:1]
+        mark = (opener.group(2) or "").removeprefix("Some")[:1]
         yield from _following_values(lines, number, indent, mark, opener.group(1))
         return
     named = _NAME_OF.search(line)
+    if named is not None and "form-data" in line and key_strength(named.group(1)) == "strong":
+        yield from _one_word(lines, number, least=1)
+        return
     if named is not None and key_strength(named.group(1)) == "strong":
         yield from _entry_value(lines, number)
         return
@@ -176,6 +180,8 @@ def _is_name(item: str) -> bool:
 
 def _value_at(line: str, start: int) -> tuple[int, int] | None:
     """Return where the value at `start` stands, which ends with its quote or its line; None for a message."""
+    typed = _TYPED.match(line[start : start + 24])  # PHP: string(12) "x"
+    start += typed.end() if typed else 0
     quoted = quoted_value(line, start, len(line))
     first, last = quoted[:2] if quoted else (start, len(line.rstrip(" \t,")))
     value = line[first:last]

@@ -18,12 +18,12 @@ _WORDS = (
     r"pass|password|passwords|passwd|passphrase|passcode|pwd|pw|psw|pswd|secret|secrets|token|tokens|cred|creds|"
     r"credential|credentials|dsn|auth|authorization|key|keys|pat|salt|pepper|sessionid|sessid|session|sid|otp|totp|"
     r"sig|signature|nonce|csrf|xsrf|cvv|pin|unseal|string|connstr|cookie|webhook|masterauth|psk|passwort|kennwort|"
-    r"contrasena|senha|motdepasse|wachtwoord|mnemonic|codes?|phrase|words|stringdata"
+    r"encrypt|contrasena|senha|motdepasse|wachtwoord|mnemonic|codes?|phrase|words|stringdata"
 )
 # A word of those, alone or as the end of a word ("dbpassword"), then perhaps more words ("token_value", "tokenValue").
 _TAIL = r"[0-9]*(?:[_.\-A-Z][A-Za-z0-9_.\-]*)?"
 KEY = rf"[A-Za-z0-9_.\-]*(?i:{_WORDS}){_TAIL}"
-SEPARATOR = r"(?:=>|->|:=|==|=|:|%3[Dd])"
+SEPARATOR = r"(?:=>|->|:=|==|=|:: |:|%3[Dd])"
 HEAD = rf"({KEY})((?:\\*[\"'])?\]?[ \t]*{SEPARATOR}[ \t]*)"
 _HEAD = re2.compile(HEAD)
 _QUOTE_MARK = r"(?:\\*[\"'])?"
@@ -38,7 +38,7 @@ _BRACE = re2.compile(r"[{}]")
 _NEXT_PAIR = re2.compile(r"[\\\"' {]{0,4}[\w.-]{1,64}[=:\\\"]")
 _CALL = re2.compile(r"[a-z][a-z_-]{2,31}\([^()\s]*\)")
 """What dovecot's "auth: passwd-file(bob,192.0.2.9): " looks like, and no generated value."""
-_WRAPPER = re2.compile(r"(?:[A-Za-z_][A-Za-z0-9_:.]{0,31}[({] ?|[bBuUrRfF]{1,2}|[@&(])(?:\\*[\"'])")
+_WRAPPER = re2.compile(r"(?:[A-Za-z_][A-Za-z0-9_:.]{0,31}[({] ?|[bBuUrRfF]{1,2}|[@&(]|!![a-z]{1,16} )(?:\\*[\"'])")
 """What stands before a quoted value: Some("x"), b'x', ("x"."""
 _PATH = re2.compile(
     r"(?:file://)?(?:~|\.{1,2}|/(?:etc|run|var|usr|opt|home|root|app|srv|tmp|mnt|data|secrets|certs?|config|ssl|proc|sys|"
@@ -58,7 +58,7 @@ _LEFT_OUT = words(
     "redacted filtered masked hidden omitted sensitive scrubbed removed protected unknown empty unset missing"
 )
 """What stands in brackets in the place of a value: [FILTERED], <redacted>, (hidden)."""
-_PLACEHOLDERS = ("${", "$(", "{{", "%(", "<%=", "#{", "@@")
+_PLACEHOLDERS = ("(not set)", "(known after", "(sensitive", "<|", "***@", "${", "$(", "{{", "%(", "<%=", "#{", "@@")
 _SHORT_KEYS = frozenset(("pass", "key", "pat", "pw", "otp", "cookie", "token"))
 _STARTS_A_TEST = ("Test", "test", "Example", "Benchmark")
 _ENDS_A_VALUE = frozenset("\"'&,;")
@@ -111,6 +111,10 @@ def _find_spans(line: str) -> Iterator[Span]:
 def _names_no_secret(line: str, match: Any, head: _Head) -> bool:
     """Return whether the name stands for something else: the system's list of users, the result of a test."""
     if head.key == "passwd" and line.endswith("/etc/", 0, match.start(1)):
+        return True
+    if head.key == "PWD" and line.startswith("/", match.end()):
+        return True
+    if "arn:" in line[max(0, match.start() - 100) : match.start()]:
         return True
     return head.key == "PASS" and line.startswith(_STARTS_A_TEST, match.end())
 
@@ -250,6 +254,12 @@ def find_value(line: str, start: int, strength: Strength, key: str, middle: str)
         return None if _keeps(key, line[first:last], weak=weak) else (first, last)
     last = _find_end(line, start, limit)
     value = line[start:last]
+    if (
+        line[last : last + 2] == ": " and ":" in middle and "_" in value and key_strength(value) == "strong"
+    ):  # "secrets: secret_key_base: x"
+        return None
+    if not weak and _is_whole_line(line, start, key, middle):
+        last = start + len(line[start:].partition(" ;")[0].partition(" #")[0].rstrip())
     if last == start or _keeps(key, value, weak=weak):
         return None
     in_prose = ":" in middle or middle != middle.strip()
@@ -280,6 +290,12 @@ def _find_end(line: str, start: int, limit: int) -> int:
     return start + (len(line[start:end].rstrip(PROSE_ENDS)) or end - start)
 
 
+def _is_whole_line(line: str, start: int, key: str, middle: str) -> bool:
+    """Return whether a line is one assignment, as in an env or INI file: its value may hold blanks."""
+    before = line[: start - len(middle) - len(key)] if start <= _PEEK_CHARS else "x"
+    return before.strip() in ("", "export") and middle.strip() == "=" and "=" not in line[start:]
+
+
 def _is_empty(value: str) -> bool:
     low = value.lower()
     bare = low.strip("<>[](){}\"'`.,;: \t*\\")
@@ -292,6 +308,14 @@ def _keeps(key: str, value: str, *, weak: bool) -> bool:
         return True
     if weak:
         return not looks_random(value) or _PATH.fullmatch(value) is not None
+    if value.strip("?") == "" or (value.startswith("$") and value[1:].replace("_", "").isalpha()):
+        return True
+    if (
+        value.isupper() and key_strength(value) == "strong" and value.replace("_", "").isalpha()
+    ):  # "--password PASSWORD"
+        return value.lower() in key.lower()
+    if value.isdigit() and len(value) <= 2:
+        return True
     if value.isdigit() and len(value) <= 3 and key.lower() in _SHORT_KEYS:
         return True
     return _PATH.fullmatch(value[:_PEEK_CHARS]) is not None or is_sentence(value)

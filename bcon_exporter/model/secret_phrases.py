@@ -56,6 +56,13 @@ def _announced_sign(match: Any) -> str:
     return _announced(match)
 
 
+def _two_columns(match: Any) -> str:
+    """Mask the second column of a table whose first names a secret."""
+    if key_strength(match.group(1).strip()) != "strong":
+        return str(match.group())
+    return _announced(match)
+
+
 def _random_only(match: Any) -> str:
     """Mask what follows "token" in prose only when it is no word, version or file name."""
     value = match.group(2)
@@ -110,6 +117,7 @@ COMMAND_RULES: tuple[CommandRule, ...] = (
     CommandRule("zip|unzip|ipmitool|sqlcmd|bcp|osql|tsql|isql|fisql|ssh-keygen", r"-P|-N"),
     CommandRule("docker|podman|nerdctl|buildah|helm|oras|crane|regctl|skopeo|az|oc|ibmcloud|cf|heroku|acr", r"(?:\blogin\b[^\n]*?[ \t\"'])-p"),
     CommandRule("redis-cli|valkey-cli|keydb-cli|redis-benchmark", r"-a"),
+    CommandRule("mosquitto_pub|mosquitto_sub|mosquitto_rr", r"-P"),
     CommandRule("ldap[a-z]*", r"-w"),
     CommandRule("slappasswd", r"-s"),
     CommandRule("smbclient|smbget|rpcclient|smbmap|net|winexe", r"-U|--user", "login"),
@@ -153,7 +161,7 @@ def _make_command(rule: CommandRule) -> Rule:
 
 _QUOTE = r"\\*[\"'`]?"
 _PARAMETER = r"[A-Za-z0-9_\-]+=(?:\\*\"[^\"\n]*\"|[^\s\"',\\]+)"
-_NOUN = r"(?:password|passwd|passphrase|passwort|secret|token|api[ _\-]?key|access[ _\-]key|credentials?)"
+_NOUN = r"(?:password|passwd|passphrase|passwort|secret|token|api[ _\-]?key|access[ _\-]key|credentials?|passcode|otp)"
 PHRASES: tuple[Rule, ...] = (
     Rule(
         ("authorization",),
@@ -203,11 +211,11 @@ PHRASES: tuple[Rule, ...] = (
     Rule(("auth",), r"(?i)(\\*\"auth\\*\"[ \t]+(?:\\*\"[^\"\s]+\"[ \t]+)?\\*\")([^\"\\\n]+)", _announced),
     Rule(("auth",), r"(^[ \t>]*AUTH[ \t]+(?:default[ \t]+)?)([^\s]+)$", _announced),
     Rule(("pass",), r"((?:^|[\s>\"'])PASS[ \t]+)([^\s/\"']{4,})[\"']?[ \t]*$", _random_only),
-    Rule((" login",), r"(\b[A-Za-z0-9]{1,8} LOGIN[ \t]+[^\s]+[ \t]+\"?)([^\s\"]+)\"?$", _announced),
+    Rule((" login",), r"(\b[A-Za-z0-9]{1,8} LOGIN[ \t]+[^\s]+[ \t]+\"?)([^\"\n]+)\"?$", _announced),
     # Commands
     *map(_make_command, COMMAND_RULES),
     Rule(("htpasswd",), r"(\bhtpasswd[ \t]+(?:-[A-Za-z]+[ \t]+)*-[A-Za-z]*b[A-Za-z]*(?:[ \t]+-[A-Za-z]+)*[ \t]+(?:[^\s\-][^\s]*[ \t]+){1,2})[^\s\"']+$", _first),
-    Rule(("rabbitmqctl",), r"(\brabbitmqctl[ \t]+(?:add_user|change_password|authenticate_user)[ \t]+[^\s]+[ \t]+)[^\s\"']+", _first),
+    Rule(("rabbitmqctl",), r"(\brabbitmqctl[ \t]+(?:add_user|change_password|authenticate_user)[ \t]+[^\s]+[ \t]+[\"']?)[^\s\"']+", _first),
     Rule(("sqlplus",), r"(\bsqlplus[ \t]+(?:-[A-Za-z]+[ \t]+)*[A-Za-z0-9_$#]+/)[^\s@\"']+", _first),
     Rule(("vault",), r"(\bvault[ \t]+(?:login|operator unseal|unwrap)[ \t]+(?:-[a-z\-]+(?:=[^\s]+)?[ \t]+)*)([^\s\-\"'=][^\s\"'=]{7,})$", _random_only),
     Rule(("wpa_passphrase",), r"(\bwpa_passphrase[ \t]+[^\s]+[ \t]+)[^\s\"']+", _first),
@@ -217,6 +225,15 @@ PHRASES: tuple[Rule, ...] = (
     Rule(("requirepass", "masterauth"), rf"(?i)\b((?:requirepass|masterauth){_QUOTE}[ \t]+{_QUOTE})([^\s\"']+)", _announced),
     Rule(("login",), r"(?i)(\blogin[ \t]+[^\s]+[ \t]+password[ \t]+)([^\s]+)", _announced),
     # Prose
+    Rule(
+        ("passe", "mdp", "contrase", "clave", "has", "\u043f\u0430\u0440", "\u30d1", "\u5bc6", "\u7801", "schl", "heslo", "salasana", "senord", "ifre", "\ube44"),
+        "(?i)((?:mot de passe|\\bmdp|contrase\u00f1a|clave(?: secreta)?|has\u0142o|heslo|salasana|l\u00f6senord|\u015fifre|\u043f\u0430\u0440\u043e\u043b\u044c|\u30d1\u30b9\u30ef\u30fc\u30c9|\u5bc6\u7801|\u5bc6\u78bc|\ube44\ubc00\ubc88\ud638|[a-z]*schl\u00fcssel)(?: lautet| es| est| ist)?[ \t]*(?:[:=\uff1a]|[ ]es[ ]|[ ]est[ ])[ \t]*[\"']?)([^\\s\"']+)",
+        _announced,
+    ),
+    Rule(("pass", "secret", "token"), rf"(?m)^([ \t]*{KEY}(?:[ \t]{{2,}}|\t))([^\s]+)[ \t]*$", _two_columns),
+    Rule(("pass", "secret"), r"(?i)^([ \t]*(?:password|passwd|secret)[ \t]+)([^\s]+)[ \t]*$", _announced_sign),
+    Rule(("token", "secret", "key"), r"(?i)\b((?:api|access|auth|secret)[ ](?:token|key)\b[^\n:=]{1,32}:[ \t]*)([A-Za-z0-9+/=_\-]{20,})", _random_only),
+    Rule((" code",), r"(?i)\b((?:recovery|backup)[ ]codes?[ \t]*[:=][ \t]*)([^\n]+)", _announced),
     Rule(("is generated",), r"(?i)(password is generated for [^\s:]+:[ \t]*)([^\s]+)", _announced),
     Rule(
         (" is", " was", "set to", "changed to", "updated to", "reset to"),

@@ -11,7 +11,7 @@ from bcon_exporter.model.secret_keys import words
 PROSE_ENDS = ".,;:!?)]}>"
 
 _PLAIN = words(
-    "a all an any the no not is was are be been has have had must may can cannot could should would will invalid unexpected "
+    "str optional bytes varchar a all an any the no not is was are be been has have had must may can cannot could should would will invalid unexpected "
     "expired expires missing required requires incorrect wrong bad failed failure failing error errors denied "
     "rejected refused accepted ok okay success successful succeeded true false yes null none nil undefined empty unset "
     "set changed change updated reset created deleted removed revoked renewed refreshed rotated loaded found "

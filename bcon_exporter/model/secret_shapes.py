@@ -103,7 +103,7 @@ def looks_random(value: str) -> bool:
         + any(c.isdigit() for c in value)
         + any(c in "+/=_" for c in value)
     )
-    return kinds >= 2 and not value.isdigit() and not value.istitle()
+    return kinds >= 2 and not value.isdigit() and not (value.istitle() and not any(map(str.isdigit, value)))
 
 
 def _mask_authority(authority: str) -> str:
@@ -148,14 +148,17 @@ def _login_at_host(match: Any) -> str:
 
 
 SHAPES: tuple[Rule, ...] = (
-    Rule(("akia", "asia"), r"(\b(?:AKIA|ASIA)[A-Z0-9]{12,}[^A-Za-z0-9+/\n]{1,8})[A-Za-z0-9+/]{40}\b", _first_group),
     Rule(("://",), r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s\"'<>`\\]*@[^\s\"'<>`\\]*", _url),
     Rule(("==",), r"(\bsha-?512[\-:= ]{1,2}|\bintegrity[\-:= ]{1,2})?\b[A-Za-z0-9+/]{86}==", _no_digest),
     Rule(("s.",), r"\bs\.[A-Za-z0-9]{24}\b", _mixed_only),
     Rule(("$", "}", "md5", "*", "0x0", "s:", ":::"), _HASHES, _whole, has_groups=False),
     # The private members of a JSON Web Key (RFC 7517), however long the rest of it is.
     Rule(('"',), r"(\\*\"(?:d|p|q|dp|dq|qi|k)\\*\"[ \t]*:[ \t]*\\*\")[A-Za-z0-9_\-]{16,}=*", _first_group),
-    Rule(("bearer",), r"(?i)\b(bearer[ \t]+)([A-Za-z0-9._~+/=\-]{8,})", _bearer),
+    Rule(("&p=",), r"([?&]u=[^&\s]*&p=)[^&\s\"']+", _first_group),
+    Rule((" #",), r"([ \t]#)[0-9a-f]{64}\b", _first_group),  # Redis: ACL
+    Rule((".dockerconfigjson",), r"(\.dockerconfigjson\\*\"?[ \t]*:[ \t]*\\*\"?)[A-Za-z0-9+/=]+", _first_group),
+    Rule(("psk", "xauth", "eap"), r"(\b(?:PSK|XAUTH|EAP)[ \t]+\")[^\"\n]+", _first_group),
+    Rule(("bearer", "ssws", "geniekey"), r"(?i)\b((?:bearer|ssws|geniekey)[ \t]+)([A-Za-z0-9._~+/=\-]{8,})", _bearer),
     Rule(("basic",), r"(?i)\b(basic[ \t]+)([A-Za-z0-9+/=]{8,})", _basic),
     Rule(("hooks.", "/hooks/"), r"(\bhooks\.(?:slack\.com|slack-gov\.com|chime\.aws|zapier\.com)/[a-z]+/)[^\s\"'<>]+", _first_group),
     Rule(("/hooks/",), r"(://[^\s/\"']+/hooks/)[A-Za-z0-9/]{20,}", _first_group),

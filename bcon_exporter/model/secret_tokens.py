@@ -38,13 +38,14 @@ class TokenRule:
 
 TOKEN_RULES: tuple[TokenRule, ...] = (
     # Clouds
-    TokenRule("aws_key_id", r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ABIA|ACCA)[A-Z0-9]{12,}", ("abia", "acca", "agpa", "aida", "akia", "anpa", "aroa", "asia"), "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html"),
+    TokenRule("aws_key_id", r"(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ABIA|ACCA)[A-Z0-9]{12,}(?:[^A-Za-z0-9+/\n]{1,8}[A-Za-z0-9+/]{40}\b)?", ("abia", "acca", "agpa", "aida", "akia", "anpa", "aroa", "asia"), "https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html"),
     TokenRule("aws_session_token", r"(?:FwoGZXIvYXdz|IQoJb3JpZ2lu)[A-Za-z0-9+/=]{16,}", ("fwogzxivyxdz", "iqojb3jpz2lu"), "https://docs.aws.amazon.com/STS/latest/APIReference/API_Credentials.html"),
     TokenRule("aws_bedrock_key", r"(?:ABSK[A-Za-z0-9+/]{40,}={0,2}|bedrock-api-key-[A-Za-z0-9+/=]{16,})", ("absk", "bedrock-api-key-"), "https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys.html"),
     TokenRule("google_api_key", rf"AIza{_URLSAFE}{{30,}}", ("aiza",), "https://cloud.google.com/docs/authentication/api-keys"),
     TokenRule("google_oauth_token", rf"ya29\.{_URLSAFE}{{10,}}", ("ya29.",), "https://developers.google.com/identity/protocols/oauth2"),
     TokenRule("google_client_secret", rf"GOCSPX-{_URLSAFE}{{20,}}", ("gocspx-",), "https://developers.google.com/identity/protocols/oauth2"),
     TokenRule("google_refresh_token", rf"1//0{_URLSAFE}{{20,}}", ("1//0",), "https://developers.google.com/identity/protocols/oauth2"),
+    TokenRule("google_authorization_code", rf"4/0[A-Z]{_URLSAFE}{{40,}}", ("4/0",), "https://developers.google.com/identity/protocols/oauth2/web-server"),
     TokenRule("azure_client_secret", r"[A-Za-z0-9_~.\-]{3}[78]Q~[A-Za-z0-9_~.\-]{30,}", ("7q~", "8q~"), "https://learn.microsoft.com/entra/identity-platform/quickstart-register-app"),
     TokenRule("azure_devops_token", rf"{_W}{{52}}JQQJ99{_W}{{18}}AZDO{_W}{{4}}", ("jqqj99",), "https://learn.microsoft.com/azure/devops/organizations/accounts/use-personal-access-tokens-to-authenticate"),
     TokenRule("azure_annotated_key", rf"{_W}{{52}}JQQJ9[9DH]{_W}{{26}}", ("jqqj9",), "https://learn.microsoft.com/azure/key-vault/general/about-keys-secrets-certificates"),

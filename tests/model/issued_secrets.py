@@ -141,6 +141,7 @@ GENERATORS: dict[str, Generator] = {
     "google_oauth_token": _made("ya" + "29.", URLSAFE, 150),
     "google_client_secret": _made("GOC" + "SPX-", URLSAFE, 28),
     "google_refresh_token": _made("1/" + "/0", URLSAFE, 60),
+    "google_authorization_code": _made("4/" + "0A", URLSAFE, 70),
     "azure_client_secret": _joined(_made("", ALNUM, 3), _one_of(_made("8" + "Q~", ALNUM + "._-~", 34))),
     "azure_devops_token": _joined(_made("", ALNUM, 52), _made("JQQ" + "J99", ALNUM, 18), _made("AZ" + "DO", ALNUM, 4)),
     "azure_annotated_key": _joined(_made("", ALNUM, 52), _made("JQQ" + "J9D", ALNUM, 26)),

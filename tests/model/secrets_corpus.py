@@ -295,6 +295,14 @@ _TOGETHER = (
     "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={s}", "('Authorization', 'Bearer {s}')",
     'https://api.telegram.org/bot123456789:AAH{s}{s}{s}/sendMessage', '{{"kty":"oct","k":"{s}{s}"}}', '{{"kty":"EC","crv":"P-256","d":"{s}{s}","x":"a"}}',
     "password for user bob is {s}", "password for bob: {s}", "credentials bob:{s} accepted", "password changed from 'a' to '{s}'",
+    # what somebody who had not seen the rules thought of
+    "APP_SECRET_KEY=some words and {s}", "secret_key = two {s} ; rotate yearly", "GET /write?db=a&u=b&p={s} 204", "SSWS {s}{s}", "userPassword:: {s}",
+    "Private Key:\n{s}", "AUTH default {s}\n+OK",
+    "keytool -srcstorepass {s} -v", "app_session={s}; theme=dark", 'encrypt = "{s}{s}"', "machine h\n  login ci\n  password {s}", "DB_PASSWORD     {s}",
+    "password\t{s}\nuser\ta", 'secret: !!str "{s}"', 'token: Some(\n  "{s}",\n)', 'Rails secrets: secret_key_base: {s}', '["password"]=>\n  string(12) "{s}"',
+    "login with password {s} failed", "New API token created: {s}{s}", "your one-time passcode is {s}", "recovery codes: 1, {s}", 'vpn : PSK "{s}"',
+    'form-data; name="password"\n\n{s}\n', "mot de passe : {s}", "contraseña: {s}", "hasło: {s}", "пароль: {s}", "パスワード: {s}", "密码：{s}",
+    "mosquitto_pub -h a -P {s} -t b", "rabbitmqctl add_user a '{s}'", 'a1 LOGIN bob "b {s}"', "331 ok\nPASS {s}\n230 ok", ".dockerconfigjson: {s}{s}",
     "mnemonic: legal winner thank year wave sausage worth useful legal {s}", "recovery codes: {s}",
 )  # fmt: skip
 """Where a secret stands that a name or a phrase announces, however far from it."""
@@ -542,6 +550,9 @@ def _harmless() -> list[str]:
     return [
         f"integrity sha512-{make(B64, 86)}==", f'"integrity": "sha512-{make(B64, 86)}=="', f"sha512: {make(B64, 86)}==",
         f"integrity sha384-{make(B64, 64)}", f"integrity sha1-{make(B64, 27)}=", certificate, f"app-1 | {make(HEX, 64)}",
+        "password_encryption = scram-sha-256", "pad_token: <|endoftext|>", "- SECRET_KEY=$SECRET_KEY", "password=(not set) token=undefined secret=None",
+        "+ private_key_pem = (known after apply)", "UPDATE users SET password = ? WHERE id = ?", "PWD=/app OLDPWD=/ HOME=/root", "routing_key=orders.created",
+        "arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-AbC123", "string password = 2;", "def verify(password: str) -> bool:", "existingSecret: shop-db",
         "token=<none>", "token=<nil>", "password=<redacted>", "password: [FILTERED]", "password=(hidden)", "secret=***", "api_key: null",
         "max_tokens=4096", "tokens_used: 12", "tokens_used=12,tokens_left=3", "password_reset_enabled=true", "passwordResetEnabled: false",
         "secret not found", "secret_rotation_days=30", "token_expires_at=2026-01-31T12:00:00Z", "password_changed_at: 2026-01-31", "token_status=active",
