@@ -21,9 +21,11 @@ class SecretBook:
     def __init__(self) -> None:
         self._lock = Lock()
         self._containers: dict[str, tuple[str | None, frozenset[str]]] = {}
+        self._members: dict[str, dict[str, frozenset[str]]] = {}
         self._files: dict[str, dict[str, None]] = {}
         self._of_projects: dict[str, KnownSecrets] = {}
         self._of_containers: dict[str, KnownSecrets] = {}
+        self._changed_at: dict[str, int] = {}
         self.version = 0
 
     def learn_container(self, container_id: str, project: str | None, values: frozenset[str]) -> None:
@@ -32,6 +34,10 @@ class SecretBook:
             before = self._containers.get(container_id)
             if before != (project, values):
                 self._containers[container_id] = (project, values)
+                if before is not None and before[0] is not None:
+                    self._members[before[0]].pop(container_id, None)
+                if project is not None:
+                    self._members.setdefault(project, {})[container_id] = values
                 self._changed(container_id, before, (project, values))
 
     def learn_files(self, project: str, values: Iterable[str]) -> None:
@@ -49,7 +55,15 @@ class SecretBook:
         """Forget all other containers."""
         with self._lock:
             for container_id in self._containers.keys() - set(container_ids):
-                self._changed(container_id, self._containers.pop(container_id))
+                gone = self._containers.pop(container_id)
+                if gone[0] is not None:
+                    self._members[gone[0]].pop(container_id, None)
+                self._changed(container_id, gone)
+
+    def changed_since(self, version: int) -> frozenset[str]:
+        """Return the projects of which something else is known than at a version."""
+        with self._lock:
+            return frozenset(project for project, at in self._changed_at.items() if at > version)
 
     def of_project(self, project: str) -> KnownSecrets:
         """Return what is known of a project; the same object for as long as that is the same."""
@@ -89,9 +103,7 @@ class SecretBook:
         made = self._of_projects.get(project)
         if made is None:
             files = frozenset(self._files.get(project, ()))
-            whole = KnownSecrets(
-                files.union(*(own for claimed, own in self._containers.values() if claimed == project))
-            )
+            whole = KnownSecrets(files.union(*self._members.get(project, {}).values()))
             # labels are claims: a container that brings too many hides its own texts, not those of the project
             made = self._of_projects[project] = KnownSecrets(files) if whole.too_many else whole
         return made
@@ -105,10 +117,12 @@ class SecretBook:
 
     def _forget_made(self, project: str | None) -> None:
         self.version += 1
-        if project is not None and self._of_projects.pop(project, None) is not None:
-            for container_id, (claimed, _) in self._containers.items():
-                if claimed == project:
-                    self._of_containers.pop(container_id, None)
+        if project is None:
+            return
+        self._changed_at[project] = self.version
+        if self._of_projects.pop(project, None) is not None:
+            for container_id in self._members.get(project, ()):
+                self._of_containers.pop(container_id, None)
 
 
 def hide_in_snapshot(snapshot: HostSnapshot, book: SecretBook, projects: Collection[str]) -> HostSnapshot:

@@ -1,7 +1,7 @@
 """The secrets of a project's files: of its env files as they lie there, and of what Compose made of all of them."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.model.known_secrets import find_secrets
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secret_book import SecretBook
+
+Parser = Callable[[str], Iterator[tuple[str, str]]]
 
 _DEFAULT = re2.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,127}):?[-+]([^{}\n]+)\}")
 _QUOTES = ("'", '"')
@@ -29,33 +31,43 @@ class EnvFiles:
 
     def __init__(self, options: ComposeOptions, book: SecretBook) -> None:
         self._options, self._book = options, book
-        self._seen: dict[tuple[str, Path], tuple[int, ...]] = {}
+        self._located: dict[tuple[object, ...], list[tuple[str, Parser]]] = {}
+        self._seen: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def learn(self, claims: Iterable[ComposeIdentity]) -> None:
         """Take what is new or changed in the env files of the projects that containers claim."""
         named = {(claim.project, claim.working_dir, claim.environment_files, claim.config_files) for claim in claims}
-        seen: dict[tuple[str, Path], tuple[int, ...]] = {}
-        for project, directory, env_files, compose_files in named:
-            parsers = dict.fromkeys(self._locate(compose_files, directory), find_defaults)
-            parsers |= dict.fromkeys(self._locate((*env_files, ".env"), directory), parse_env_file)
-            if self._options.env_file is not None:
-                parsers[self._options.env_file] = parse_env_file
-            for file, parse in parsers.items():
+        located: dict[tuple[object, ...], list[tuple[str, Parser]]] = {}
+        seen: dict[tuple[str, str], tuple[int, ...]] = {}
+        for claim in named:
+            project, directory, env_files, compose_files = claim
+            files = located[claim] = self._located.get(claim) or self._locate_all(directory, env_files, compose_files)
+            for file, parse in files:
                 signature = _signature(file)
                 if signature is None:
                     continue
                 seen[project, file] = signature
                 if self._seen.get((project, file)) != signature:
                     self._book.learn_files(project, find_secrets(parse(self._read(file))))
-        self._seen = seen
+        self._located, self._seen = located, seen
 
-    def _locate(self, names: Iterable[str], directory: str | None) -> Iterator[Path]:
+    def _locate_all(
+        self, directory: str | None, env_files: Iterable[str], compose_files: Iterable[str]
+    ) -> list[tuple[str, Parser]]:
+        found: list[tuple[str, Parser]] = [(file, find_defaults) for file in self._locate(compose_files, directory)]
+        found += [(file, parse_env_file) for file in self._locate((*env_files, ".env"), directory)]
+        if self._options.env_file is not None:
+            found.append((str(self._options.env_file), parse_env_file))
+        return found
+
+    def _locate(self, names: Iterable[str], directory: str | None) -> Iterator[str]:
         for name in names:
             local = to_local(os.path.join(directory or "", name), self._options.path_map)  # noqa: PTH118 -- of the host
             if os.path.isabs(local):  # noqa: PTH117 -- as above
-                yield Path(local)
+                yield local
 
-    def _read(self, file: Path) -> str:
+    def _read(self, name: str) -> str:
+        file = Path(name)
         if not self._options.trusted and file != self._options.env_file and not is_within(file, self._options.roots):
             return ""
         try:
@@ -64,9 +76,9 @@ class EnvFiles:
             return ""
 
 
-def _signature(file: Path) -> tuple[int, ...] | None:
+def _signature(file: str) -> tuple[int, ...] | None:
     try:
-        facts = os.stat(file)  # noqa: PTH116 -- a stat for each project and scan
+        facts = os.stat(file)  # noqa: PTH116 -- for each project and scan, and a Path costs more than the call
     except (OSError, ValueError):
         return None
     return facts.st_mtime_ns, facts.st_size, facts.st_ino

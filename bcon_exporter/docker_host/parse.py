@@ -218,12 +218,13 @@ def parse_labels(raw: dict[str, Any], known: KnownSecrets | None = NO_SECRETS) -
         known: Values that must not be shown; None when they are not known, so that only plain words are shown.
     """
     labels: dict[str, str] = {}
-    for key, value in raw.items():
-        if type(key) is str and type(value) is str:
-            name, shown = safe_label(clean_name(key), value, known or NO_SECRETS)
-            labels[name] = shown if known is not None or key in COMPOSE_LABELS or is_plain_word(shown) else MASK
-            if len(labels) >= MAX_LABELS:
-                break
+    texts = {key: value for key, value in raw.items() if type(key) is str and type(value) is str}
+    secrets = known if known is not None and known.stand_in([*texts, *texts.values()]) else NO_SECRETS
+    for key, value in texts.items():
+        name, shown = safe_label(clean_name(key), value, secrets)
+        labels[name] = shown if known is not None or key in COMPOSE_LABELS or is_plain_word(shown) else MASK
+        if len(labels) >= MAX_LABELS:
+            break
     return labels
 
 

@@ -18,7 +18,7 @@ from bcon_exporter.model.facts import (
     NetworkAttachment,
 )
 from bcon_exporter.model.known_secrets import KnownSecrets
-from bcon_exporter.model.masking import names_identity, safe_name, safe_pair
+from bcon_exporter.model.masking import names_identity, safe_pair
 from bcon_exporter.model.normal_form import add_field, hide_in_path
 from bcon_exporter.model.wiring import Wiring
 
@@ -34,10 +34,16 @@ COMPOSE_LABELS = frozenset(
 
 
 def safe_label(key: str, value: str, known: KnownSecrets) -> tuple[str, str]:
-    """Return a label as it may be shown."""
+    """Return a label as it may be shown.
+
+    Args:
+        key: Clean.
+        value: Raw.
+        known: Values that must not be shown.
+    """
     if key in COMPOSE_LABELS:
         return key, safe_pair(key, value)
-    return safe_name(key, known=known), safe_pair(key, value, known=known)
+    return known.hide(key), safe_pair(key, value, known=known)
 
 
 def hide_in_facts(facts: ContainerFacts, secrets: KnownSecrets) -> ContainerFacts:

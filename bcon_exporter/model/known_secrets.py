@@ -154,6 +154,13 @@ class KnownSecrets:
                 text = self._replace(pattern, text)
         return text
 
+    def stand_in(self, texts: Iterable[str]) -> bool:
+        """Return whether one of the values may stand in one of these raw texts: one search for all."""
+        if not self._values:
+            return False
+        text = "\n".join(texts)
+        return len(text) > _MOST_CHARS or self.hide(clean := strip_controls(text)) != clean
+
     def hide_lines(self, lines: list[str]) -> list[str]:
         """Return lines with `***` in the place of each value: one search for all."""
         if not self._values or not lines:
@@ -227,14 +234,18 @@ def _literal(text: str) -> str:
 
 def _forms(value: str) -> Iterable[str]:
     """Yield a value as text may hold it: bare, in JSON, in a URL, in a Compose file."""
-    forms = {
-        value,
-        strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),
-        json.dumps(value)[1:-1],
-        value.replace("$", "$$"),
-        quote_plus(value),
-        *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
-    }
+    forms = (
+        {value}
+        if value.isascii() and value.isalnum()
+        else {
+            value,
+            strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),
+            json.dumps(value)[1:-1],
+            value.replace("$", "$$"),
+            quote_plus(value),
+            *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
+        }
+    )
     for form in forms:
         if len(form) <= _PIECE_CHARS:
             yield form
@@ -252,7 +263,8 @@ def _base64_cores(value: str) -> Iterable[str]:
         encoded = base64.b64encode(b"\0" * offset + raw).decode()
         core = encoded[(8 * offset + 5) // 6 : 8 * (offset + len(raw)) // 6]
         yield core
-        yield core.replace("+", "-").replace("/", "_")
+        if "+" in core or "/" in core:
+            yield core.replace("+", "-").replace("/", "_")
 
 
 NO_SECRETS = KnownSecrets()

@@ -53,6 +53,8 @@ def seal_fields(raw: RawFields, sealer: "Sealer", known: KnownSecrets = NO_SECRE
         sealer: The process's one sealer.
         known: Values that must not be shown.
     """
+    if not known.stand_in([*raw, *(text for path, text in raw.items() if not path.startswith("environment."))]):
+        known = NO_SECRETS
     fields: dict[str, FieldValue] = {}
     for path, text in sorted(raw.items()):  # hundreds of containers have the same paths: one copy of each is enough
         value = EXPLICITLY_ABSENT if text == ABSENT_TEXT else sealer.seal(path, text, known)

@@ -57,14 +57,11 @@ def hide_learned(
     context: Context, snapshot: HostSnapshot, learn: Callable[[], Learned]
 ) -> tuple[Learned, HostSnapshot]:
     """Return what `learn` returns, and the snapshot with hidden in it what was learned of its projects meanwhile."""
-    book = context.secrets
-    names = {facts.compose.project for facts in snapshot.containers if facts.compose is not None}
-    version, before = book.version, {name: book.of_project(name) for name in names}
+    version = context.secrets.version
     learned = learn()
-    if book.version == version:
+    if context.secrets.version == version:
         return learned, snapshot
-    changed = {name for name in names if book.of_project(name) is not before[name]}
-    return learned, hide_in_snapshot(snapshot, book, changed)
+    return learned, hide_in_snapshot(snapshot, context.secrets, context.secrets.changed_since(version))
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:
