@@ -97,7 +97,9 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     set_up_logging(settings.log.level, settings.log.format)
     for doubt in find_doubts(settings):
         _log.warning("%s", doubt)
-    return Daemon(settings, build_context(settings), refresh_context, reload_settings).run()
+    context = build_context(settings)
+    set_up_logging(settings.log.level, settings.log.format, context.secrets.hide)
+    return Daemon(settings, context, refresh_context, reload_settings).run()
 
 
 def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:

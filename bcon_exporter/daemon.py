@@ -164,7 +164,7 @@ class Daemon:
     def _apply(self, settings: Settings, context: Context) -> None:
         for name in find_restart_only(self._started_with, settings):
             _log.warning("the setting %s differs from that at start; it takes effect after a restart", name)
-        set_up_logging(settings.log.level, settings.log.format)
+        set_up_logging(settings.log.level, settings.log.format, context.secrets.hide)
         self._settings, self._context = settings, context
         self._exposition.reload(settings.metrics.container_labels, settings.metrics.series_cap)
         if isinstance(context.host, DockerHost):

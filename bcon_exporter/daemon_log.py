@@ -6,10 +6,12 @@ import sqlite3
 import sys
 import traceback
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Literal
 
 from bcon_exporter.errors import BconError
+from bcon_exporter.model.cleaning import strip_controls
 from bcon_exporter.model.masking import safe_text
 
 _QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler")
@@ -27,10 +29,21 @@ are left out: a value of no known shape cannot be masked."""
 _MOST_CAUSES = 8
 
 
-def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Literal["text", "json"]) -> None:
-    """Send everything to standard error in one format; may be called again on reload."""
+Hide = Callable[[str], str]
+
+
+def set_up_logging(
+    level: Literal["debug", "info", "warning", "error"], fmt: Literal["text", "json"], hide: Hide = str
+) -> None:
+    """Send everything to standard error in one format; may be called again on reload.
+
+    Args:
+        level: The least that is told.
+        fmt: Text or JSON.
+        hide: Takes out of a text what containers and projects are known to hold as secrets.
+    """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if fmt == "json" else TextLines())
+    handler.setFormatter(JsonLines(hide) if fmt == "json" else TextLines(hide))
     handler.addFilter(OncePerMinute())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -40,9 +53,9 @@ def set_up_logging(level: Literal["debug", "info", "warning", "error"], fmt: Lit
         logging.getLogger(name).setLevel(logging.ERROR if name in _ERRORS_ONLY else logging.WARNING)
 
 
-def safe(text: str) -> str:
+def safe(text: str, hide: Hide = str) -> str:
     """Return text that may come from outside, fit for a terminal and a log collector."""
-    return safe_text(text).replace("\n", "\\n").replace("\t", " ")
+    return safe_text(hide(strip_controls(text))).replace("\n", "\\n").replace("\t", " ")
 
 
 def format_error(error: BaseException) -> list[str]:
@@ -88,18 +101,31 @@ class OncePerMinute(logging.Filter):
         return True
 
 
-class TextLines(logging.Formatter):
+class _Lines(logging.Formatter):
+    def __init__(self, hide: Hide = str) -> None:
+        super().__init__()
+        self._hide = hide
+
+    def _safe(self, text: str) -> str:
+        return safe(text, self._hide)
+
+    def _trace(self, record: logging.LogRecord) -> list[str]:
+        error = record.exc_info[1] if record.exc_info else None
+        return [] if error is None else [self._safe(part) for part in format_error(error)]
+
+
+class TextLines(_Lines):
     """`2026-01-31T12:00:00.000Z INFO scheduler: message`; a traceback follows on lines of its own."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record's lines."""
         name = record.name.rpartition(".")[2]
-        line = f"{_stamp(record)} {record.levelname} {name}: {safe(record.getMessage())}"
-        line += "".join(f"\n  {part}" for part in _trace(record))
+        line = f"{_stamp(record)} {record.levelname} {name}: {self._safe(record.getMessage())}"
+        line += "".join(f"\n  {part}" for part in self._trace(record))
         return line
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(_Lines):
     """One JSON object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -108,16 +134,11 @@ class JsonLines(logging.Formatter):
             "time": _stamp(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": safe(record.getMessage()),
+            "message": self._safe(record.getMessage()),
         }
-        if trace := _trace(record):
+        if trace := self._trace(record):
             fields["traceback"] = "\n".join(trace)
         return json.dumps(fields)
-
-
-def _trace(record: logging.LogRecord) -> list[str]:
-    error = record.exc_info[1] if record.exc_info else None
-    return [] if error is None else [safe(part) for part in format_error(error)]
 
 
 def _stamp(record: logging.LogRecord) -> str:

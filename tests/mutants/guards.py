@@ -193,6 +193,7 @@ TEXT = (
     _registry("_defect", returns("InternalError(str(error))"), "test_a_defect_becomes_an_id_without_message_or_traceback"),
     _own_log("safe", returns("text"), "test_a_hostile_name_stays_within_its_line"),
     _daemon("OncePerMinute.filter", returns("True"), "test_what_clients_cause_is_written_once_a_minute_with_how_often_it_happened"),
+    _own_log("_Lines._safe", returns("safe(text)"), "test_what_an_environment_holds_is_masked_in_messages_and_tracebacks"),
     _own_log("format_error", always("isinstance(one, _SAYS_NO_VALUES)"), "test_words_that_quote_a_value_do_not_stand_in_a_traceback"),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ import pytest
 
 from bcon_exporter.daemon_log import JsonLines, TextLines
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.secret_book import SecretBook
 from tests.model.secrets_corpus import ALNUM, B64, make
 
 HOSTILE = "web\n2026-01-01T00:00:00.000Z ERROR scheduler: forged\r\x1b]0;title\x07\x1b[2J\u202e\u2028\x85\x0b\ud800"
@@ -45,6 +46,17 @@ def test_a_secret_is_masked_wherever_a_message_is_cut(formatter: logging.Formatt
     for length in range(4040, 4100):
         line = formatter.format(record("%s password=%s", "x" * length, secret))
         assert secret[:4] not in line.partition("password=")[2]
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.parametrize("kind", [TextLines, JsonLines])
+def test_what_an_environment_holds_is_masked_in_messages_and_tracebacks(kind: type[TextLines | JsonLines]) -> None:
+    secret, book = make(ALNUM, 12), SecretBook()
+    book.learn_container("web", "shop", frozenset((secret,)))
+    error = caught(InvalidInputError(f"no such user {secret}"))
+    line = kind(book.hide).format(record("started as %s", f"{secret[:5]}\x1b[0m{secret[5:]}", error=error))
+    assert secret[4:] not in line
+    assert line.count("***") == 2
 
 
 @pytest.mark.promise("S11")
