@@ -73,7 +73,7 @@ WRONG = (
     ("GET", "/api/v1/containers/shop-wbe-1/logs", "container_not_found", "shop-web-1"),
     ("GET", "/api/v1/containers/shop-wbe-1/diagnosis", "container_not_found", "shop-web-1"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tail=-1", "invalid_input", "tail"),
-    ("GET", "/api/v1/containers/shop-web-1/logs?tail=5001", "invalid_input", "5000"),
+    ("GET", "/api/v1/containers/shop-web-1/logs?tail=10001", "invalid_input", "10000"),
     ("GET", "/api/v1/containers/shop-web-1/logs?since=yesterday", "invalid_input", "since"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tial=5", "invalid_input", "tail"),
     ("GET", "/api/v1/containers/shop-web-1?verbose=true", "invalid_input", "verbose"),
