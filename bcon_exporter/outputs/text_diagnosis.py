@@ -46,7 +46,7 @@ def show_host(report: DiagnoseAllReport, *, healthy_too: bool = False) -> Render
         if one.status != "healthy" or healthy_too:
             parts += [show_container(one, brief=True), Text()]
     well = [one.container_name for one in report.reports if one.status == "healthy" and one.checked]
-    if report.unchecked and not healthy_too:
+    if report.unchecked and report.reports and not healthy_too:
         parts.append(_names_line(NOT_CHECKED, NOT_CHECKED_STYLE, [one.container_name for one in report.unchecked]))
     if well and not healthy_too:
         parts.append(_names_line("healthy", STATUS_STYLES["healthy"], well))
