@@ -11,6 +11,7 @@ SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
 SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
+SHORT ?=
 GUARDS ?=
 ORACLE ?=
 ORACLE_ARGS ?= --split dev
@@ -59,8 +60,8 @@ bench: packages venv ## Measure a scan against the naive loop and write docs/per
 soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, two hours of everything, every project
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
 
-chaos: packages venv ## Show every promise of docs/reliability.md in its long form and write that table (ROWS=F1,S4 for some)
-	@$(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
+chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test)
+	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; ten minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)

@@ -2,6 +2,7 @@
 
     python -m tests.promises           all rows, in their long forms
     python -m tests.promises F1,S4     some rows; the document keeps what it says of the others
+    TEST_SOAK= TEST_FUZZ= …            short forms, as in `make test`
 
 Ends with 1 when a row was not shown.
 """
