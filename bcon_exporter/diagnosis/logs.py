@@ -4,10 +4,11 @@ Lines → candidates (one RE2 pass, one look at each line found) → events (mul
 → template.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+
+import re2
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.hits import Hit, Match, find_hits
@@ -228,9 +229,10 @@ def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...
 def template_of(text: str) -> str:
     """The line without what varies: times, numbers, hashes, quoted values."""
     short = quote(text)
-    short = re.sub(r"\d\d\d\d-\d\d-\d\d[T ][0-9:.,]+(?:Z|[+-]\d\d:?\d\d)?", "<time>", short)
-    short = re.sub(r"\b[0-9a-f]{8,64}\b", "<id>", short)
-    return re.sub(r"\d+", "<n>", short)
+    short = re2.sub(r"\d\d\d\d-\d\d-\d\d[T ][0-9:.,]+(?:Z|[+-]\d\d:?\d\d)?", "<time>", short)
+    short = re2.sub(r"\b[0-9a-f]{8,64}\b", "<id>", short)
+    template: str = re2.sub(r"\d+", "<n>", short)
+    return template
 
 
 def _level_of_event(lines: Sequence[LogLine]) -> Level:

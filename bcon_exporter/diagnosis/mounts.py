@@ -1,7 +1,8 @@
 """Finds the mount that a path in a log line lies on: what is full, read-only or another user's, and who shares it."""
 
-import re
 from collections.abc import Sequence
+
+import re2
 
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.hits import Hit
@@ -10,7 +11,7 @@ from bcon_exporter.model.facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import Category, SuggestionText
 
-_PATH = re.compile(r"(?<![\w:/.-])/[\w@%+=.-]+(?:/[\w@%+=.-]+){0,20}")
+_PATH = re2.compile(r"(?:^|[^\w:/.-])((?:/[\w@%+=.-]+)+)")
 _FULL, _READ_ONLY = "disk_full", "disk_readonly"
 SHOWN_NAMES = 3
 
@@ -31,7 +32,7 @@ def find_mount_causes(hits: Sequence[Hit], container: ContainerFacts, neighbours
 def mount_at(container: ContainerFacts, line: str) -> Mount | None:
     """The mount below which a path of the line lies; the deepest where one lies in another."""
     for match in _PATH.finditer(line):
-        path = match.group(0).rstrip(".")
+        path = match.group(1).rstrip(".")
         under = [one for one in container.mounts if path == one.target or path.startswith(one.target.rstrip("/") + "/")]
         if under:
             return max(under, key=lambda one: len(one.target))

@@ -1,10 +1,11 @@
 """Finds the containers that a name, an address or a port in a log line stands for, as Docker itself would."""
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+import re2
 
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, NetworkAttachment
 
@@ -12,8 +13,8 @@ _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 
 _THIS_HOST = frozenset({"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host-gateway"})
 _NO_DNS = frozenset({"bridge", "host", "none"})
 """Networks on which Docker resolves no names."""
-_ADDRESS = re.compile(r"\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*\]?")
-_PORT_IN_WORDS = re.compile(r"\bport[ =:]{1,3}([0-9]{1,5})\b")
+_ADDRESS = re2.compile(r"\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*\]?")
+_PORT_IN_WORDS = re2.compile(r"\bport[ =:]{1,3}([0-9]{1,5})\b")
 _JOINED = "container:"
 _SWARM_SERVICE, _SWARM_STACK = "com.docker.swarm.service.name", "com.docker.stack.namespace"
 

@@ -1,6 +1,6 @@
 """The container's own numbers in words, for texts that come from rules and the catalogue."""
 
-import re
+import re  # noqa: TID251 - sees texts of signatures and rules, and names of at most 255 characters
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 

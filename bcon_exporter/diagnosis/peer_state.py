@@ -1,6 +1,5 @@
 """Says what is wrong with the container at the other end of a failed connection, as seen from the failure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -28,6 +27,7 @@ READY_SECONDS = 60
 BEFORE_SECONDS = 300
 """Up to here "so long before" says more than "so long ago"."""
 BUSY_RATIO = 0.9
+_OF_NAMES, _BEHIND_NAMES = ("_", ".", "-"), ("_", "-")
 _GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT, SymptomType.NETWORK_ERROR)
 """Symptoms of a container that runs, in which it may not answer: the last, when it lacks what it needs itself."""
 
@@ -181,9 +181,18 @@ def _is_about(asking: ContainerFacts | None, symptom: Symptom) -> bool:
     networks = asking.networks or ()
     names = {asking.name, *(network.ip_address or "" for network in networks)} - {""}
     names |= {asking.compose.service} if asking.compose is not None else set()
-    return any(
-        re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) for name in names for text in symptom.evidence
-    )
+    return any(_names(text, name) for name in names for text in symptom.evidence)
+
+
+def _names(text: str, name: str) -> bool:
+    """Whether a name stands in a text as a whole word."""
+    start = text.find(name)
+    while start >= 0:
+        before, after = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
+        if not (before.isalnum() or before in _OF_NAMES or after.isalnum() or after in _BEHIND_NAMES):
+            return True
+        start = text.find(name, start + 1)
+    return False
 
 
 def _stopped(other: ContainerFacts, span: Span, around: Around) -> Trouble:

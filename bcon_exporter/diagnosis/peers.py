@@ -1,6 +1,6 @@
 """Follows a failed connection to the other container: the one that is named is often the one that is ill."""
 
-import re
+import re  # noqa: TID251 - sees at most 1000 characters of a line
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,8 @@
 """Names the holder of a port that is in use: another container, the host, or the container itself."""
 
-import re
 from collections.abc import Iterable
+
+import re2
 
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.neighbours import Binding, Neighbours, bindings_of, ports_of
@@ -10,9 +11,9 @@ from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
 
-_WANTED = re.compile(r"(?:Bind for|listen (?:tcp|udp)[46]?|bind host port for|failed to bind (?:host )?port(?: for)?) "
+_WANTED = re2.compile(r"(?:Bind for|listen (?:tcp|udp)[46]?|bind host port for|failed to bind (?:host )?port(?: for)?) "
                      r"(?:\[?([0-9a-fA-F.:]{0,45}?)\]?:)?([0-9]{1,5})(?:/(tcp|udp))?\b")  # fmt: skip
-_PORT = re.compile(r"(?:port |:)([0-9]{2,5})\b")
+_PORT = re2.compile(r"(?:port |:)([0-9]{2,5})\b")
 _ANY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 

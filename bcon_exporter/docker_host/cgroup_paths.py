@@ -1,7 +1,7 @@
 """Where a container's cgroup lies: found by the engine's patterns, by looking, by its process last."""
 
 import os
-import re
+import re  # noqa: TID251 - sees names of folders that the kernel lists, at most 255 characters
 from collections.abc import Iterator
 from contextlib import suppress
 

@@ -10,13 +10,14 @@ Read on engine 20.10 (API 1.41), with `timestamps=1`:
 - Invalid UTF-8 arrives as U+FFFD from json-file, and as it is from other drivers.
 """
 
-import re
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Literal
+
+import re2
 
 from bcon_exporter.model.cleaning import ELLIPSIS, strip_controls
 from bcon_exporter.model.facts import LogLine
@@ -41,7 +42,7 @@ _CHUNK_BYTES = 16 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST_STAMP = len("2026-01-01T00:00:00Z")
 _FIXED_STAMP = len("2026-01-01T00:00:00.000000000Z")
-_INNER_STAMP = re.compile(rb"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{9}Z ")
+_INNER_STAMP = re2.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
 _LONGEST_STAMP = len("2026-01-01T00:00:00.000000000+00:00")
 
 

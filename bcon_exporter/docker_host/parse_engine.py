@@ -1,6 +1,5 @@
 """The engine, its networks and volumes in raw JSON → facts (see `parse`)."""
 
-import re
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +7,7 @@ from bcon_exporter.docker_host.raw import get_bool, get_int, get_list, get_objec
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.model.masking import safe_pair, safe_text
+from bcon_exporter.model.normal_form import is_anonymous
 
 _LIMITS = (
     ("mem_limit", "MemoryLimit"),
@@ -21,7 +21,6 @@ _LIMITS = (
     ("cpuset", "CPUSet"),
     ("pids_limit", "PidsLimit"),
 )
-_ANONYMOUS = re.compile(r"[0-9a-f]{64}")
 
 
 def parse_engine(info: Any, version: Any) -> EngineFacts:
@@ -72,7 +71,7 @@ def parse_volume(raw: Any) -> VolumeFacts | None:
     name = _text(entry, "Name")
     if name is None:
         return None
-    name = name if _ANONYMOUS.fullmatch(name) else safe_text(name)  # there may be thousands, and masking takes its time
+    name = name if is_anonymous(name) else safe_text(name)  # there may be thousands, and masking takes its time
     return VolumeFacts(name=name, driver=_text(entry, "Driver") or "", labels=_labels(entry))
 
 

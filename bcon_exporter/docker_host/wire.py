@@ -4,7 +4,7 @@ Why not http.client: at 500 containers it costs ten times the CPU, reads with on
 limit on the wall time of a body that trickles in.
 """
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 HEAD_LIMIT_BYTES = 64 * 1024
 _CHUNK_LINE_LIMIT_BYTES = 1024
-_STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9][0-9])(?: [^\r\n]*)?(?=\r\n|\Z)")
-_FRAMING = re.compile(rb"\r\n(transfer-encoding|content-length|connection)[ \t]*:([^\r\n]*)", re.IGNORECASE)
-_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,8}")
-_LENGTH = re.compile(rb"[0-9]{1,15}")
+_VERSIONS = (b"HTTP/1.0", b"HTTP/1.1")
+_STATUS_END = len(b"HTTP/1.1 200")
+_HEX_DIGITS = b"0123456789ABCDEFabcdef"
+_CHUNK_SIZE_DIGITS = 8
+_LENGTH_DIGITS = 15
 _NO_BODY = frozenset({204, 304})
 
 
@@ -39,8 +40,8 @@ class Answer:
 
     def header(self, name: str) -> str | None:
         """Return a header's value; looked for only when asked, since of thousands of answers few headers matter."""
-        match = re.search(rb"\r\n" + re.escape(name.encode()) + rb":[ \t]*([^\r\n]*)", self.head, re.IGNORECASE)
-        return match[1].decode("latin-1").strip() if match else None
+        wanted = name.lower().encode()
+        return next((value.decode("latin-1") for key, value in _headers(self.head) if key == wanted), None)
 
 
 class AnswerReader:
@@ -54,6 +55,7 @@ class AnswerReader:
     def __init__(self, body_cap_bytes: int) -> None:
         self._cap = body_cap_bytes
         self._buffer = bytearray()
+        self._searched = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -118,7 +120,7 @@ class AnswerReader:
 
     def _read_head(self) -> bool:
         """Parse status line and headers; True when they were there and the loop goes on."""
-        end = self._buffer.find(b"\r\n\r\n")
+        end = self._find_blank_line(0)
         if end < 0 or end > HEAD_LIMIT_BYTES:
             if len(self._buffer) > HEAD_LIMIT_BYTES or not b"HTTP/1.".startswith(bytes(self._buffer[:7])):
                 msg = "no HTTP/1.1 answer"
@@ -132,6 +134,12 @@ class AnswerReader:
         self._head = head
         self.status, self._length, self._chunked, self.reusable = framing
         return True
+
+    def _find_blank_line(self, start: int) -> int:
+        """Return where a head or trailer ends, -1 while it has not; what was searched before is not searched again."""
+        end = self._buffer.find(b"\r\n\r\n", max(start, self._searched))
+        self._searched = max(len(self._buffer) - 3, 0) if end < 0 else 0
+        return end
 
     def _read_plain(self) -> None:
         wanted = len(self._buffer) if self._length is None else min(len(self._buffer), self._length - len(self.body))
@@ -160,13 +168,14 @@ class AnswerReader:
             self._add_body(start, start + size)
             position = start + size + 2
         del buffer[:position]
+        self._searched = max(self._searched - position, 0)
 
     def _end_chunks(self, start: int, position: int) -> int:
         """Skip the trailer after the last chunk; return up to where the buffer is used."""
         if self._buffer.startswith(b"\r\n", start):
             self._finished = True
             return start + 2
-        end = self._buffer.find(b"\r\n\r\n", start)
+        end = self._find_blank_line(start)
         if end < 0:
             if len(self._buffer) - start > HEAD_LIMIT_BYTES:
                 msg = "the trailer never ends"
@@ -205,13 +214,9 @@ class _Framing(NamedTuple):
 @lru_cache(maxsize=64)
 def _parse_head(head: bytes) -> _Framing:
     """Read what a head says about its body; hundreds of answers of one second have the same one."""
-    match = _STATUS_LINE.match(head)
-    if match is None:
-        msg = "no HTTP/1.1 status line"
-        raise MalformedAnswerError(msg)
-    status = int(match[2])
-    headers = {name.lower(): value.strip().lower() for name, value in _FRAMING.findall(head)}
-    reusable = match[1] == b"1" and b"close" not in headers.get(b"connection", b"")
+    status = _parse_status(head)
+    headers = {name: value.lower() for name, value in _headers(head)}
+    reusable = head.startswith(b"HTTP/1.1") and b"close" not in headers.get(b"connection", b"")
     chunked = b"chunked" in headers.get(b"transfer-encoding", b"")
     declared = headers.get(b"content-length")
     if status in _NO_BODY:
@@ -220,15 +225,34 @@ def _parse_head(head: bytes) -> _Framing:
         return _Framing(status, None, chunked, reusable)
     if declared is None:
         return _Framing(status, None, chunked, reusable=False)  # the body ends with the connection
-    if not _LENGTH.fullmatch(declared):
+    if not declared.isdigit() or len(declared) > _LENGTH_DIGITS:
         msg = "the declared length is no number"
         raise MalformedAnswerError(msg)
     return _Framing(status, int(declared), chunked, reusable)
 
 
+def _parse_status(head: bytes) -> int:
+    """Read the status from "HTTP/1.1 200 OK"."""
+    line = head.partition(b"\r\n")[0]
+    digits = line[len("HTTP/1.1 ") : _STATUS_END]
+    well_formed = line.startswith(_VERSIONS) and line[8:9] == b" " and line[_STATUS_END:][:1] in (b"", b" ")
+    if not well_formed or not digits.isdigit() or len(digits) != 3 or digits[0] not in b"12345":  # noqa: PLR2004
+        msg = "no HTTP/1.1 status line"
+        raise MalformedAnswerError(msg)
+    return int(digits)
+
+
+def _headers(head: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield names in lower case and values; a line without a colon is none."""
+    for line in head.split(b"\r\n")[1:]:
+        name, colon, value = line.partition(b":")
+        if colon:
+            yield name.rstrip(b" \t").lower(), value.strip()
+
+
 def _parse_chunk_size(line: bytes) -> int:
     digits = line.split(b";", 1)[0].strip()
-    if not _CHUNK_SIZE.fullmatch(digits):
+    if not 0 < len(digits) <= _CHUNK_SIZE_DIGITS or digits.strip(_HEX_DIGITS):
         msg = "a chunk's size is no number"
         raise MalformedAnswerError(msg)
     return int(digits, 16)

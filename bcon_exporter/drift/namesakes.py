@@ -1,11 +1,7 @@
 """Containers that a file names by service ("service:db") or by name, and a container by id or name. Pure."""
 
-import re
-
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.model.desired import DesiredService
-
-_REPLICA = re.compile(r"(.+)[-_][0-9]+")
 
 
 def names_same(expected: str, actual: str, pairing: ProjectPairing) -> bool:
@@ -36,10 +32,14 @@ def names_all(expected: str, actual: str, pairing: ProjectPairing) -> bool:
 def is_given_alias(alias: str, service: DesiredService, project: str) -> bool:
     """Return whether Compose gives this alias with every link: "db-1" and "shop-db-1" for a link to db."""
     linked = {value.shown for path, value in service.fields.items() if path.startswith("links.")}
-    match = _REPLICA.fullmatch(alias)
-    return match is not None and bool(
-        {f"service:{match[1]}", f"service:{match[1].removeprefix(f'{project}-')}"} & linked
-    )
+    stem = stem_of(alias)
+    return stem is not None and bool({f"service:{stem}", f"service:{stem.removeprefix(f'{project}-')}"} & linked)
+
+
+def stem_of(name: str) -> str | None:
+    """Return the name of a replica without its number, "shop-db" of "shop-db-1"; None for a name without one."""
+    stem = name.rstrip("0123456789")
+    return stem[:-1] if stem != name and stem[-1:] in ("-", "_") and len(stem) > 1 else None
 
 
 def _was_name_of(actual: str, service: str, pairing: ProjectPairing) -> bool:
@@ -47,5 +47,4 @@ def _was_name_of(actual: str, service: str, pairing: ProjectPairing) -> bool:
     for one in pairing.project.services or ():
         if one.name == service and "container_name" in one.fields:
             return actual == one.fields["container_name"].shown
-    match = _REPLICA.fullmatch(actual)
-    return match is not None and match[1] in (f"{pairing.project.name}-{service}", f"{pairing.project.name}_{service}")
+    return stem_of(actual) in (f"{pairing.project.name}-{service}", f"{pairing.project.name}_{service}")

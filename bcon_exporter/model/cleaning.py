@@ -26,6 +26,7 @@ _EIGHT_BIT_FORMS = {
     0x9F: "\x1b_",
 }
 """The 8-bit controls that begin or end a sequence, in their 7-bit form (ECMA-48)."""
+_EIGHT_BIT_CONTROLS = tuple(map(chr, _EIGHT_BIT_FORMS))
 _ACTING_RANGES = (
     *((0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD)),  # C0 and C1 controls, soft hyphen
     *((0x061C, 0x061C), (0x180E, 0x180E), (0x200B, 0x200B), (0x200E, 0x200F)),  # zero-width and bidi marks
@@ -52,7 +53,7 @@ def strip_controls(raw: str) -> str:
     text = cut_input(raw)
     if text.isprintable():
         return text
-    if not text.isascii():
+    if not text.isascii() and any(control in text for control in _EIGHT_BIT_CONTROLS):
         text = text.translate(_EIGHT_BIT_FORMS)
     if "\x1b" in text:
         text = _remove_sequences(text)

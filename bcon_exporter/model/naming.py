@@ -1,8 +1,7 @@
 """Container names as people know them."""
 
-import re
-
-_TEMPORARY = re.compile(r"[0-9a-f]{12}_(.+)", re.DOTALL)
+_HEX_DIGITS = "0123456789abcdef"
+_PREFIX_CHARS = 12
 
 
 def normalise_name(name: str) -> str:
@@ -10,5 +9,6 @@ def normalise_name(name: str) -> str:
 
     Source: docker/compose#10467.
     """
-    match = _TEMPORARY.fullmatch(name)
-    return match.group(1) if match else name
+    prefix, name_behind = name[:_PREFIX_CHARS], name[_PREFIX_CHARS + 1 :]
+    temporary = name[_PREFIX_CHARS : _PREFIX_CHARS + 1] == "_" and not prefix.strip(_HEX_DIGITS) and name_behind
+    return name_behind if temporary else name

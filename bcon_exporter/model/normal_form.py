@@ -8,7 +8,7 @@ does anyway becomes None and is left out of the map: absent and default are the 
 import hashlib
 import json
 import posixpath
-import re
+import re  # noqa: TID251 - sees at most 64 characters of a duration
 from collections.abc import Iterable, Mapping, Sequence
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,8 @@ _UNIT_NANOSECONDS = {
     "m": 60 * NANOSECONDS,
     "h": 3600 * NANOSECONDS,
 }
-_ANONYMOUS_NAME = re.compile(r"^[0-9a-f]{64}$")
+_ANONYMOUS_CHARS, _HEX_DIGITS = 64, "0123456789abcdef"
+_LONGEST_DURATION = 64
 
 
 def seal_fields(raw: RawFields, sealer: "Sealer", known: KnownSecrets = NO_SECRETS) -> dict[str, FieldValue]:
@@ -180,6 +181,8 @@ def duration_nanoseconds(value: object) -> int | None:
         return value or None
     if not isinstance(value, str):
         return None
+    if len(value) > _LONGEST_DURATION:
+        return None
     parts = _DURATION_PART.findall(value)
     return round(sum(float(amount) * _UNIT_NANOSECONDS[unit] for amount, unit in parts)) or None
 
@@ -219,9 +222,14 @@ def bindings_of(bindings: Iterable[tuple[str, str]]) -> str:
     return ", ".join(sorted({f"{ip}:{port}" if ip else (port or "any free port") for ip, port in bindings}))
 
 
+def is_anonymous(volume: str) -> bool:
+    """Return whether the engine made a volume's name up: 64 hex digits."""
+    return len(volume) == _ANONYMOUS_CHARS and not volume.strip(_HEX_DIGITS)
+
+
 def mount_of(kind: str, source: str, *, read_only: bool) -> str:
     """Return a mount as "bind /src" or "volume name"; a 64-digit volume name is an anonymous volume."""
-    shown = "(anonymous)" if kind == "volume" and (not source or _ANONYMOUS_NAME.match(source)) else source
+    shown = "(anonymous)" if kind == "volume" and (not source or is_anonymous(source)) else source
     if kind == "bind":
         shown = posixpath.normpath(source)
     return f"{kind} {shown}".rstrip() + (" read-only" if read_only else "")

@@ -1,6 +1,5 @@
 """A diagnosis as a person wants to read it: what is wrong, why, what to do; the worst first."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import RenderableType
@@ -29,7 +28,6 @@ from bcon_exporter.outputs.text_style import (
 
 _WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "week"}
 _LABEL_WIDTH = 5
-_ABOUT = re.compile(r"^(?:\d+ times: |the engine says: |probe exit -?\d+: )")
 _SHOWN_SAMPLES = 3
 _SHOWN_NAMES = 5
 _BRIEF_EVIDENCE, _BRIEF_CAUSES, _BRIEF_SUGGESTIONS = 2, 1, 2
@@ -150,9 +148,18 @@ def worst_first(symptoms: Iterable[Symptom]) -> list[Symptom]:
     return sorted(symptoms, key=lambda one: -one.severity.rank)
 
 
+_TOLD = (("", " times"), ("probe exit ", ""), ("probe exit -", ""))
+"""What stands before and behind a number that we say about a line of evidence."""
+
+
 def quoted_part(line: str) -> str:
     """Return what a line of evidence quotes, without what we say about it."""
-    return _ABOUT.sub("", line)
+    head, separator, quoted = line.partition(": ")
+    told = head == "the engine says" or any(
+        head.startswith(before) and head.endswith(after) and head[len(before) : len(head) - len(after)].isdigit()
+        for before, after in _TOLD
+    )
+    return quoted if separator and told else line
 
 
 def show_cause(cause: LikelyCause) -> Text:

@@ -1,6 +1,5 @@
 """The same results as Markdown, for issues, chats and agents; untrusted text cannot become markup."""
 
-import re
 from collections.abc import Iterable
 from datetime import datetime
 from itertools import groupby
@@ -35,20 +34,22 @@ from bcon_exporter.outputs.text_drift import tell_doubts, tell_notes
 from bcon_exporter.outputs.text_style import NOT_CHECKED, show_count, show_percent, show_seconds, show_size, show_time
 from bcon_exporter.tools.drift import DriftFindings
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&$]|^[-+=]|(?<=^\d)[.)])")
-_BACKTICKS = re.compile(r"`+")
+_SPECIAL = str.maketrans({char: f"\\{char}" for char in "\\`*_{}[]<>#|~&$"})
 _WHEN = {Urgency.IMMEDIATE: "now", Urgency.SHORT_TERM: "today", Urgency.LONG_TERM: "this week"}
 
 
 def escape(raw: str) -> str:
     """Return untrusted text as one line in which nothing is markup."""
-    return _SPECIAL.sub(r"\\\1", " ".join(strip_controls(raw).split("\n")))
+    text = " ".join(strip_controls(raw).split("\n")).translate(_SPECIAL)
+    if text[:1] in ("-", "+", "="):
+        return f"\\{text}"  # a list or a heading
+    return f"{text[0]}\\{text[1:]}" if text[:1].isdigit() and text[1:2] in (".", ")") else text
 
 
 def fence(lines: Iterable[str]) -> list[str]:
     """Return untrusted lines as a code block whose fence is longer than any within."""
     body = [part for line in lines for part in strip_controls(line).split("\n")]
-    longest = max((len(run) for line in body for run in _BACKTICKS.findall(line)), default=0)
+    longest = max((len(list(run)) for line in body for char, run in groupby(line) if char == "`"), default=0)
     mark = "`" * max(3, longest + 1)
     return [f"{mark}text", *body, mark]
 

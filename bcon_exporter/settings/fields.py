@@ -1,7 +1,7 @@
 """The types of settings: durations, addresses, lists, and how people write them."""
 
 import ipaddress
-import re
+import re  # noqa: TID251 - sees settings
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path

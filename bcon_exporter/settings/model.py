@@ -1,6 +1,6 @@
 """Every setting once, with its default, its type and its one line of help."""
 
-import re
+import re  # noqa: TID251 - sees settings
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal

@@ -1,6 +1,6 @@
 """unhealthy: the container's own health check fails."""
 
-import re
+import re2
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
@@ -60,10 +60,10 @@ def _cause(probe: Probe) -> CauseText:
     return CauseText(id="health_answers_error", text=text, confidence=0.8)
 
 
-_CANNOT_RUN = re.compile(
-    r"executable file not found|OCI runtime exec failed|exec failed:|: (?:command )?not found$", re.M
+_CANNOT_RUN = re2.compile(
+    r"(?m)executable file not found|OCI runtime exec failed|exec failed:|: (?:command )?not found$"
 )
-_HTTP_ANSWER = re.compile(r"(?:\bHTTP(?:/[0-9.]{1,3})?(?: status)?(?: code)?:? |returned error: )([45][0-9]{2})\b")
+_HTTP_ANSWER = re2.compile(r"(?:\bHTTP(?:/[0-9.]{1,3})?(?: status)?(?: code)?:? |returned error: )([45][0-9]{2})\b")
 _COMMAND_MISSING = CauseText(
     id="health_command_missing",
     text="The health check's command does not exist in the image or cannot be run: the service may be well.",
