@@ -17,7 +17,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
+.PHONY: help fuzz demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -65,6 +65,9 @@ chaos: packages venv ## Show every promise of docs/reliability.md and write that
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; ten minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)
+
+fuzz: venv ## Search long for text that costs too much or breaks a reader (tests/growth, tests/fuzz)
+	TEST_FUZZ=1 $(BIN)/pytest tests/growth tests/fuzz $(PYTEST_ARGS)
 
 drift-oracle: venv ## Compare drift with a benchmark outside of the repository, if one is named (ORACLE=FOLDER)
 	@$(if $(ORACLE),.ci/setup.sh packages dockerd docker busybox)
