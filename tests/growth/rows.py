@@ -455,7 +455,7 @@ ENGINE = (
     Row("JSON", decode_json, LABEL_CHARS, raw_bytes, ('{"a":', '"\\ud800', "[1,", "{}", "1e9"), (NotJsonError,)),
     Row(
         "JSON array",
-        lambda raw: drain(decode_array(raw)),
+        lambda raw: drain(decode_array(raw.decode(errors="replace"))),
         LABEL_CHARS,
         lambda text: b"[" + raw_bytes(text) + b"{}]",
         ("{},", '{"Id":"a"},', "1,", "[],", '"",', '{"a":', "\n"),
