@@ -180,7 +180,9 @@ def measure_grown(folder: Path) -> None:
     """Measure what `grow` left, write it down, and end all of it."""
     engine = PrivateEngine(folder / "engine")
     try:
-        context = build_context(Settings.model_validate({"docker": {"host": engine.host}}))
+        context = build_context(
+            Settings.model_validate({"docker": {"host": engine.host}, "compose": {"roots": [folder]}})
+        )
         with closing(context.history), closing(context.host) as host:
             assert isinstance(host, DockerHost)
             host.start()

@@ -4,8 +4,9 @@ The binary quotes values of the file in its messages, so nothing of a message is
 the shapes below: paths of keys, names of services and variables, file names.
 """
 
-import re
 from collections.abc import Sequence
+
+import re2
 
 from bcon_exporter.errors import ComposeParseError
 from bcon_exporter.model.masking import safe_text
@@ -13,8 +14,8 @@ from bcon_exporter.model.masking import safe_text
 _KEY = r"([A-Za-z0-9_.\[\]-]{1,128})"
 _NAME = r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})"
 _PATH = r"(/[^\n\"']{1,512}?)"
-_KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(shape), text)
+_KINDS: tuple[tuple[re2._Regexp, str], ...] = tuple(
+    (re2.compile(shape), text)
     for shape, text in (
         ("empty compose file", "The file is empty."),
         (
@@ -59,17 +60,19 @@ _KINDS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"unusable value", "A value (a port, a count, a size) is not one that the engine could take."),
         (r"excessive aliasing", "It expands YAML aliases without bound."),
-        (r"(?<![.\w])yaml\b|construct errors|control characters|UTF-8", "It is not valid YAML."),
+        (r"(?:^|[^.\w])yaml\b|construct errors|control characters|UTF-8", "It is not valid YAML."),
     )
 )
 _LINES = (
-    re.compile(r"\bline ([0-9]{1,7}): "),
-    re.compile(r"\bline ([0-9]{1,7})\b"),
-    re.compile(r"\bL([0-9]{1,7})[.:-]"),
+    re2.compile(r"\bline ([0-9]{1,7}): "),
+    re2.compile(r"\bline ([0-9]{1,7})\b"),
+    re2.compile(r"\bL([0-9]{1,7})[.:-]"),
 )
-_FILE = re.compile(r"(?:validating|parse|read) (/[^\n\"']{1,512}?): ")
+_FILE = re2.compile(r"(?:validating|parse|read) (/[^\n\"']{1,512}?): ")
 _VARIABLES_SHOWN = 5
-_UNSET = re.compile(r'The \\?"([A-Za-z_][A-Za-z0-9_]{0,127})\\?" variable is not set')
+_LONGEST = 64 * 1024
+"""So much of what the binary writes is looked at."""
+_UNSET = re2.compile(r'The \\?"([A-Za-z_][A-Za-z0-9_]{0,127})\\?" variable is not set')
 
 
 def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
@@ -79,18 +82,28 @@ def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
         errors: The error stream; may quote file content.
         files: The Compose files of the run, to name one where the binary does not.
     """
+    errors = errors[:_LONGEST]
     complaint = "\n".join(line for line in errors.splitlines() if "level=warning" not in line)
     file = _first(_FILE, complaint) or (files[0] if files else None)
     line = next((found for pattern in _LINES if (found := _last(pattern, complaint))), None)
+    return _parse_error(file, int(line) if line else 0, _kind(complaint), unset_variables(errors))
+
+
+def explain_no_yaml(file: str, line: int) -> ComposeParseError:
+    """Return the parse error for a file that is no YAML; line 0 where that is not known."""
+    return _parse_error(file, line, "It is not valid YAML.", ())
+
+
+def _parse_error(file: str | None, line: int, kind: str, unset: tuple[str, ...]) -> ComposeParseError:
     details: dict[str, object] = {}
     if file:
         details["file"] = file
     if line:
-        details["line"] = int(line)
-    if unset := unset_variables(errors):
+        details["line"] = line
+    if unset:
         details["unset_variables"] = unset
     where = f"{file}, line {line}" if line else str(file or "the file")
-    told = f"{_kind(complaint)}{_tell_unset(unset)}"
+    told = f"{kind}{_tell_unset(unset)}"
     return ComposeParseError(
         f"Compose cannot resolve {where}: {told} `docker compose -f {file} config` shows the details.", details
     )
@@ -98,7 +111,7 @@ def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
 
 def unset_variables(errors: str) -> tuple[str, ...]:
     """Return the names of variables that Compose found no value for; it tells them in any order."""
-    return tuple(sorted(set(_UNSET.findall(errors))))
+    return tuple(sorted(set(_UNSET.findall(errors[:_LONGEST]))))
 
 
 def _tell_unset(names: Sequence[str]) -> str:
@@ -115,11 +128,11 @@ def _kind(complaint: str) -> str:
     return "It breaks a rule of the Compose format."
 
 
-def _first(pattern: re.Pattern[str], text: str) -> str | None:
+def _first(pattern: re2._Regexp, text: str) -> str | None:
     match = pattern.search(text)
     return match.group(1) if match else None
 
 
-def _last(pattern: re.Pattern[str], text: str) -> str | None:
+def _last(pattern: re2._Regexp, text: str) -> str | None:
     found = pattern.findall(text)
     return found[-1] if found else None

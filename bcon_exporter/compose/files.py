@@ -99,15 +99,53 @@ def _forbidden(path: Path) -> BconError:
 def one_error_for_all() -> ComposeFileNotFoundError:
     """Return the error that tells an HTTP client nothing about this host's files."""
     return ComposeFileNotFoundError(
-        "No Compose file can be read at this path. The daemon reads the files of running projects and those under "
-        "compose.roots."
+        "No Compose file can be read at this path. The daemon reads files under compose.roots only, and so must lie "
+        "all that they include."
+    )
+
+
+class OutsideRootsError(ComposeFileNotFoundError):
+    """A file involved lies outside of compose.roots, or may do so."""
+
+
+def refuse_outside(file: str, roots: Sequence[Path]) -> OutsideRootsError:
+    """Return the error for a file that the daemon must not read; says the same whether it exists or not."""
+    why = "lies outside of compose.roots" if roots else "is not read, since compose.roots is not set"
+    return OutsideRootsError(f"The file {file} {why}: add its folder to compose.roots.", {"file": file})
+
+
+def refuse_untold(file: str) -> OutsideRootsError:
+    """Return the error for a Compose file of which it cannot be told what else it makes Compose read."""
+    return OutsideRootsError(
+        f"Which files {file} makes Compose read cannot be told: it names too many, a remote one, or one by a variable "
+        "whose value is not plain. That counts as outside of compose.roots.",
+        {"file": file},
+    )
+
+
+def refuse_unfit(file: str, named_by: str) -> ComposeFileNotFoundError:
+    """Return the error for what a Compose file names and nobody should open."""
+    return ComposeFileNotFoundError(
+        f"The file {file}, which {named_by} leads to, is no regular file of at most {FILE_BYTES // 1024} KiB: pipes, "
+        "devices and directories are not read.",
+        {"file": file},
     )
 
 
 def is_within(path: Path, roots: Sequence[Path]) -> bool:
-    """Return whether the real path, symlinks resolved, lies below one of the real roots."""
-    try:
-        real = Path(os.path.realpath(path))
-    except (OSError, ValueError):
+    """Return whether the real path, symlinks resolved, lies below one of the real roots.
+
+    Where there are no roots, the file system is not asked.
+    """
+    if not roots:
         return False
-    return any(real.is_relative_to(os.path.realpath(root)) for root in roots)
+    real = real_path(path)
+    return any(real.is_relative_to(real_path(root)) for root in roots)
+
+
+def real_path(path: Path) -> Path:
+    """Return the path with symlinks resolved; that of no file where it is no path at all."""
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return Path("/dev/null/no-path")

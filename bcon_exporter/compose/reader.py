@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,27 +11,32 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bcon_exporter import clock
 from bcon_exporter.compose.binary import HOW_TO_GET_ONE
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
 from bcon_exporter.compose.env_files import EnvFiles, secrets_of_model
-from bcon_exporter.compose.failures import explain_failure
+from bcon_exporter.compose.failures import explain_failure, explain_no_yaml
 from bcon_exporter.compose.files import (
+    OutsideRootsError,
     check_file,
     find_default_file,
     find_override,
     is_directory,
     is_file,
-    is_within,
     one_error_for_all,
+    refuse_outside,
+    refuse_unfit,
+    refuse_untold,
     to_host,
     to_local,
 )
 from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_living_hashes, resolve_model
-from bcon_exporter.compose.involved import FileMemory
+from bcon_exporter.compose.involved import Asked, FileMemory, Involved
 from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.patience import Patience
 from bcon_exporter.compose.recent import Recent
-from bcon_exporter.compose.running import find_files, find_obstacle
-from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, run_compose
+from bcon_exporter.compose.running import find_files, find_obstacle, folders_of, is_allowed, locate
+from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
 from bcon_exporter.compose.sharing import Shared, find_living, find_shared, render_living
 from bcon_exporter.errors import (
     BconError,
@@ -47,7 +53,10 @@ from bcon_exporter.secret_book import SecretBook
 if TYPE_CHECKING:
     from bcon_exporter.model.masking import Sealer
 
+_log = logging.getLogger(__name__)
 _CACHED_PROJECTS = 256
+_VERSION_PAUSE_SECONDS = 60.0
+"""How long a binary that does not tell its version is left alone."""
 _LOWEST_MAJOR = 2
 _PIPE_CHARACTERS = 16 * 1024
 """As much as a pipe holds in any case."""
@@ -83,8 +92,13 @@ class ComposeReader:
         self._read_env_files = EnvFiles(options, self._book)
         self._answers: Recent[_Answer | BconError] = Recent(_CACHED_PROJECTS)
         self._hashed: Recent[DesiredProject] = Recent(_CACHED_PROJECTS)
-        self._files = FileMemory(options.environ)
+        home = {} if options.trusted else {"HOME": UNKNOWN_HOME}
+        self._environ = {**options.environ, **home}
+        self._files = FileMemory(self._environ)
+        self._patience: Patience[_Answer] = Patience(self._keep)
         self._version: str | None = None
+        self._version_retry_at = float("-inf")
+        self._confines = False
         self.runs = 0
 
     def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
@@ -111,7 +125,12 @@ class ComposeReader:
             ComposeParseError: Compose refuses it.
             DeadlineExceededError: Compose took too long.
         """
-        desired = self._resolve_asked(self._readable_file(path, known), project_name, now, known)
+        try:
+            desired = self._resolve_asked(self._readable_file(path), project_name, now, known)
+        except (ComposeFileNotFoundError, PermissionDeniedError):
+            if self._options.trusted:
+                raise
+            raise one_error_for_all() from None
         return desired.model_copy(update={"own_shell": self._options.trusted})
 
     def _resolve_asked(
@@ -135,8 +154,8 @@ class ComposeReader:
         return tuple(self._configured(file, now) for file in self._options.files)
 
     def files_changed(self) -> bool:
-        """Return whether a file of a project resolved before has changed since; each change is told once."""
-        return self._files.has_changed()
+        """Return whether a file of a project resolved before has changed, or an answer has come late; told once."""
+        return self._files.has_changed() | self._patience.has_news()
 
     def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
         """Take the secrets that the env files of running projects hold, as far as they may be read."""
@@ -154,12 +173,10 @@ class ComposeReader:
         except BconError as error:
             return _problem(claimed, now, _problem_of(error), error.message)
 
-    def _readable_file(self, path: str, known: Sequence[RunningProject]) -> Path:
+    def _readable_file(self, path: str) -> Path:
         file = Path(to_local(path, self._options.path_map))
         if not self._options.trusted:
-            known_files = {name for project in known for name in project.config_files}
-            allowed = str(path) in known_files or is_within(file, self._options.roots)
-            if not allowed or check_file(file) is not None:
+            if not is_allowed(file, self._options) or check_file(file) is not None:
                 raise one_error_for_all()
             return file
         file = Path.cwd() / file
@@ -190,12 +207,18 @@ class ComposeReader:
             name = invocation.project_name or invocation.files[0].parent.name
             claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
             return _problem(running or claimed, now, ProjectProblem.NO_BINARY, HOW_TO_GET_ONE)
-        key = self._cache_key(invocation)
+        asked = self._asked(invocation)
+        involved = self._files.find(asked)
+        _refuse_unfit(involved, asked)
+        key = self._cache_key(invocation, involved)
         answer = self._answers.get(key)
-        if answer is None:
-            answer = self._ask(invocation, now)
-            if not isinstance(answer, DeadlineExceededError):
-                self._answers.keep(key, answer)
+        if answer is None and asked.roots is None:
+            answer = self._ask(invocation, now, None)
+            self._keep(key, answer)
+        elif answer is None:
+            answer = self._patience.ask(
+                (invocation, asked.roots), key, lambda deadline: self._ask_watched(invocation, asked, now, deadline)
+            )
         if isinstance(answer, BconError):
             raise answer
         project = self._with_living_hashes(answer, invocation, running, key)
@@ -217,7 +240,8 @@ class ComposeReader:
         key = key and f"{key} {text}"
         project = self._hashed.get(key)
         if project is None:
-            hashes = resolve_living_hashes(invocation, partial(self._run, given=text))
+            run = partial(self._run, given=text, readable=self._readable(self._asked(invocation).roots))
+            hashes = resolve_living_hashes(invocation, run)
             known = {one.name: hashes.get(one.name) for one in services if one.name in living and not one.doubtful}
             told = tuple(
                 one.model_copy(update={"config_hash": known.get(one.name, one.config_hash)}) for one in services
@@ -226,9 +250,35 @@ class ComposeReader:
             self._hashed.keep(key, project)
         return project
 
-    def _ask(self, invocation: Invocation, now: datetime) -> _Answer | BconError:
+    def _asked(self, invocation: Invocation) -> Asked:
+        options = self._options
+        roots = None if options.trusted else (*options.roots, *folders_of(invocation.files, options))
+        if roots is not None and options.env_file is not None:
+            roots = (*roots, options.env_file)
+        return Asked(invocation.files, invocation.env_files, invocation.cwd, invocation.project_name, roots)
+
+    def _keep(self, key: str | None, answer: _Answer | BconError) -> None:
+        if not isinstance(answer, DeadlineExceededError | _ChangedError):
+            self._answers.keep(key, answer)
+
+    def _ask_watched(
+        self, invocation: Invocation, asked: Asked, now: datetime, deadline: float | None
+    ) -> _Answer | BconError:
+        """Ask the binary, and drop its answer if another file than those that were checked may have been read."""
+        involved = self._files.find(asked)
+        _refuse_unfit(involved, asked)
+        answer = self._ask(invocation, now, deadline, self._readable(asked.roots))
+        return answer if involved.is_unchanged() else _ChangedError("Its files have changed while Compose read them.")
+
+    def _readable(self, roots: tuple[Path, ...] | None) -> tuple[Path, ...]:
+        """Return below which paths the binary may open files; none where it is not confined."""
+        return (roots or ()) if self._confines else ()
+
+    def _ask(
+        self, invocation: Invocation, now: datetime, deadline: float | None, readable: tuple[Path, ...] = ()
+    ) -> _Answer | BconError:
         try:
-            resolved = resolve_model(invocation, self._run)
+            resolved = resolve_model(invocation, partial(self._run, deadline=deadline, readable=readable))
         except BconError as error:
             return error
         try:
@@ -260,18 +310,29 @@ class ComposeReader:
             }
         )
 
-    def _run(self, arguments: tuple[str, ...], cwd: Path, extra: Mapping[str, str], given: str = "") -> RunOutcome:
+    def _run(
+        self,
+        arguments: tuple[str, ...],
+        cwd: Path,
+        extra: Mapping[str, str],
+        given: str = "",
+        deadline: float | None = None,
+        readable: tuple[Path, ...] = (),
+    ) -> RunOutcome:
         options = self._options
-        limits = RunLimits(options.timeout_seconds, options.memory_bytes, max(1, round(options.timeout_seconds)))
-        home = {} if options.trusted else {"HOME": UNKNOWN_HOME}
+        timeout_seconds = options.timeout_seconds
+        if deadline is not None:
+            timeout_seconds = min(timeout_seconds, max(0.0, deadline - clock.monotonic()))
+        limits = RunLimits(timeout_seconds, options.memory_bytes, max(1, round(options.timeout_seconds)))
         self.runs += 1
         try:
             return run_compose(
                 (*(options.binary or ()), *arguments),
                 cwd=cwd,
-                environ={**options.environ, **home, **extra},
+                environ={**self._environ, **extra},
                 limits=limits,
                 given=given.encode(),
+                readable=readable,
             )
         except PermissionError as error:
             msg = f"The Compose binary may not be started in {cwd}: {error.strerror}."
@@ -283,20 +344,55 @@ class ComposeReader:
     def _usable_version(self) -> bool:
         """Ask the binary once which version it is; below 2 it knows neither JSON nor hashes."""
         if self._version is None:
-            outcome = self._run(("version", "--short"), Path("/"), {})
-            if outcome.exit_code != 0:
+            if clock.monotonic() < self._version_retry_at:
                 return False
-            self._version = outcome.output.strip().removeprefix("v")[:32]
-        major = self._version.partition(".")[0]
+            self._version, self._confines = self._tell_version()
+            self._version_retry_at = clock.monotonic() + _VERSION_PAUSE_SECONDS
+            if not self._options.trusted and self._version is not None:
+                how = "confined to the files it may read" if self._confines else "not confined: no Landlock here"
+                _log.info("the Compose binary, version %s, is %s", self._version, how)
+        major = (self._version or "").partition(".")[0]
         return major.isdigit() and int(major) >= _LOWEST_MAJOR
 
-    def _cache_key(self, invocation: Invocation) -> str | None:
-        files = (*invocation.files, *invocation.env_files)
-        content = self._files.fingerprint(files, [invocation.cwd, *{file.parent for file in invocation.files}])
-        if content is None:
+    def _tell_version(self) -> tuple[str | None, bool]:
+        """Return the version, and whether the binary works while it is confined; a wrapper script may not."""
+        ways = [True, False] if not self._options.trusted and can_confine() else [False]
+        for confined in ways:
+            try:
+                readable = (Path("/dev/null"),) if confined else ()
+                outcome = self._run(("version", "--short"), Path("/"), {}, readable=readable)
+            except BconError:
+                if not confined:
+                    raise
+                continue
+            if outcome.exit_code == 0:
+                return outcome.output.strip().removeprefix("v")[:32], confined
+        return None, False
+
+    def _cache_key(self, invocation: Invocation, involved: Involved) -> str | None:
+        if involved.fingerprint is None:
             return None
-        asked = json.dumps([content, invocation.arguments, sorted(self._options.environ.items())])
+        asked = json.dumps([involved.fingerprint, invocation.arguments, sorted(self._options.environ.items())])
         return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class _ChangedError(ComposeFileNotFoundError):
+    """The files were others afterwards; only another look can tell."""
+
+
+def _refuse_unfit(involved: Involved, asked: Asked) -> None:
+    """Raise what stands in the way of resolving; for a command nothing but a file that nobody should open."""
+    named_by = str(asked.files[0])
+    if involved.unfit is not None:
+        raise refuse_unfit(involved.unfit, named_by)
+    if asked.roots is None:
+        return
+    if involved.outside is not None:
+        raise refuse_outside(involved.outside, asked.roots)
+    if involved.broken_line is not None:
+        raise explain_no_yaml(involved.untold or named_by, involved.broken_line)
+    if involved.fingerprint is None:
+        raise refuse_untold(involved.untold or named_by)
 
 
 def _running_from(
@@ -304,6 +400,10 @@ def _running_from(
 ) -> RunningProject | None:
     real = os.path.realpath(file)
     for project in known:
+        if not options.trusted and not all(
+            is_allowed(locate(one, project, options), options) for one in project.config_files
+        ):
+            continue
         mapped = [os.path.realpath(to_local(one, options.path_map)) for one in project.config_files]
         if project.name == name and real in mapped:
             return project
@@ -325,6 +425,8 @@ def _problem_of(error: BconError) -> ProjectProblem:
     match error:
         case DeadlineExceededError():
             return ProjectProblem.TIMEOUT
+        case OutsideRootsError():
+            return ProjectProblem.OUTSIDE_ROOTS
         case ComposeFileNotFoundError() | PermissionDeniedError():
             return ProjectProblem.NOT_FOUND
         case _:

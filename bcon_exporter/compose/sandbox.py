@@ -1,4 +1,4 @@
-"""Runs the Compose binary so that a hostile file can neither hang nor fill the host, nor read our environment.
+"""Runs the Compose binary so that a hostile file can neither hang nor fill the host, nor read our environment or files.
 
 Limits must stand before the binary starts: set from outside just after, they meet the Go runtime in the middle of its
 own start and kill one run in three (measured). A `preexec_fn` is unsafe in a process with threads. So a launcher, a
@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from bcon_exporter import clock
@@ -60,8 +61,20 @@ class RunOutcome:
     timed_out: bool = False
 
 
+@cache
+def can_confine() -> bool:
+    """Return whether the kernel lets a process confine itself to some files; Docker's seccomp profile may forbid it."""
+    return launcher.landlock_version() > 0
+
+
 def run_compose(
-    command: Sequence[str], *, cwd: Path, environ: Mapping[str, str], limits: RunLimits, given: bytes = b""
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    limits: RunLimits,
+    given: bytes = b"",
+    readable: Sequence[Path] = (),
 ) -> RunOutcome:
     """Run the binary without a shell, with limits, in a process group of its own that never outlives the call.
 
@@ -71,12 +84,13 @@ def run_compose(
         environ: All that it sees of an environment.
         limits: What it may use.
         given: What it finds on its standard input; no more than a pipe holds.
+        readable: It opens files below these paths only, where the kernel has Landlock; without any it is not confined.
 
     Raises:
         OSError: The binary cannot be started.
     """
     process = subprocess.Popen(
-        [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *command],
+        [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *map(str, readable), "--", *command],
         cwd=cwd,
         env=_environment(environ),
         stdin=subprocess.PIPE if given else subprocess.DEVNULL,

@@ -25,25 +25,18 @@ def sign(path: str) -> Signature:
     return _identity(facts)
 
 
-def sign_directory(path: str) -> Signature:
-    """Return what identifies the names in a directory."""
+def sign_link(path: str) -> Signature:
+    """Return what identifies a symbolic link itself; ABSENT where there is none."""
     try:
-        return _identity(os.stat(path))  # noqa: PTH116 — as above
+        facts = os.lstat(path)
     except (OSError, ValueError):
         return ABSENT
+    return _identity(facts) if stat.S_ISLNK(facts.st_mode) else ABSENT
 
 
 def is_settled(signature: Signature, now: float) -> bool:
     """Return whether one more change would show: clocks of file systems tick as slowly as every two seconds."""
     return len(signature) <= 1 or now - signature[-1] / _NANOSECONDS > _SETTLED_SECONDS
-
-
-def list_names(path: str) -> frozenset[str]:
-    """Return the names in a directory; none where it cannot be read."""
-    try:
-        return frozenset(os.listdir(path))  # noqa: PTH208 — names alone are wanted
-    except (OSError, ValueError):
-        return frozenset()
 
 
 def read_file(file: Path) -> bytes | None:

@@ -150,7 +150,9 @@ class StateSettings(Section):
 class ComposeSettings(Section):
     """Where Compose files are found."""
 
-    roots: Paths = Field((), description="Directories under which Compose files may be read for others")
+    roots: Paths = Field(
+        (), description="Directories below which the daemon reads Compose files, with all that they include"
+    )
     files: Paths = Field((), description="Compose files to check even when nothing of them runs")
     env_file: FilePath | None = Field(None, description="Variables for Compose files, as an .env file")
     path_map: PathMap = Field((), description="Where paths named by containers lie here: /path/in/labels=/path/here")

@@ -199,6 +199,7 @@ def running_daemon(demo: Demo) -> Iterator[None]:
     step(f"starting the daemon on {demo.url}")
     (STATE / "state.db").unlink(missing_ok=True)
     flags = [f"--web.listen-address=127.0.0.1:{demo.port}", "--scan.diagnose-interval=3s", "--scan.drift-interval=5s"]
+    flags.append(f"--compose.roots={FILE.parent}")
     with (STATE / "daemon.log").open("wb") as log:
         daemon = subprocess.Popen(
             [*BCON, "serve", *demo.settings(), *flags],

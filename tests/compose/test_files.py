@@ -97,7 +97,7 @@ def test_over_http_every_forbidden_path_gives_one_and_the_same_error(
     assert str(project) not in str(answers)
 
 
-def test_over_http_files_below_the_roots_and_of_running_projects_are_read(
+def test_over_http_files_below_the_roots_are_read_and_no_label_opens_others(
     make_reader: Callable[..., ComposeReader], project: Path, tmp_path: Path
 ) -> None:
     inside, other = project / "compose.yaml", tmp_path / "other.yaml"
@@ -106,7 +106,8 @@ def test_over_http_files_below_the_roots_and_of_running_projects_are_read(
     reader = make_reader(trusted=False, environ={}, roots=(project,))
     assert reader.resolve_file(str(inside), None, NOW).name == "shop"
     known = (RunningProject(name="other", config_files=(str(other),)),)
-    assert reader.resolve_file(str(other), None, NOW, known).name == "other"
+    with pytest.raises(ComposeFileNotFoundError):
+        reader.resolve_file(str(other), None, NOW, known)
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_the_daemon_takes_values_from_the_env_file_of_the_settings(
     (project / ".env").write_text("WHO=me\nTAG=1\n")
     (project / "compose.yaml").write_text("services:\n  web:\n    image: app:${TAG}\n    user: $WHO\n")
     running = RunningProject(name="shop", config_files=(str(project / "compose.yaml"),), working_dir=str(project))
-    reader = make_reader(trusted=False, environ={}, env_file=tmp_path / "shell.env")
+    reader = make_reader(trusted=False, environ={}, env_file=tmp_path / "shell.env", roots=(project,))
     found = reader.resolve_running(running, NOW)
     assert (service(found).image, service(found).fields["user"].shown) == ("app:9", "me")
 
@@ -164,7 +164,7 @@ def test_in_the_daemon_a_passed_through_variable_is_unknown_and_the_environment_
     monkeypatch.setenv("PASSED", "ours")
     (project / "compose.yaml").write_text(WEB + "    environment: [PASSED]\n    volumes: ['~/data:/data']\n")
     running = RunningProject(name="shop", config_files=(str(project / "compose.yaml"),), working_dir=str(project))
-    found = make_reader(trusted=False, environ={}).resolve_running(running, NOW)
+    found = make_reader(trusted=False, environ={}, roots=(project,)).resolve_running(running, NOW)
     assert found.unresolved == ("PASSED",)
     assert service(found).doubtful == ("environment.PASSED", "volumes./data")
 
@@ -174,7 +174,8 @@ def test_paths_of_an_exporter_in_a_container_are_mapped_both_ways(
 ) -> None:
     (project / "compose.yaml").write_text(WEB + "    volumes: ['./data:/data']\n")
     running = RunningProject(name="shop", config_files=("/srv/shop/compose.yaml",), working_dir="/srv/shop")
-    reader = make_reader(trusted=False, environ={}, path_map=(("/srv", str(project.parent)),))
+    mapped = (("/srv", str(project.parent)),)
+    reader = make_reader(trusted=False, environ={}, path_map=mapped, roots=(project,))
     found = reader.resolve_running(running, NOW)
     assert found.config_files == ("/srv/shop/compose.yaml",)
     assert service(found).fields["volumes./data"].shown == "bind /srv/shop/data"
@@ -254,7 +255,7 @@ def test_a_yaml_bomb_ends_within_its_limits(make_reader: Callable[..., ComposeRe
     lines += [f"x-a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     (project / "compose.yaml").write_text("\n".join([*lines, WEB]))
     running = RunningProject(name="shop", config_files=(str(project / "compose.yaml"),))
-    reader = make_reader(trusted=False, environ={}, timeout_seconds=5.0)
+    reader = make_reader(trusted=False, environ={}, timeout_seconds=5.0, roots=(project,))
     found = reader.resolve_running(running, NOW)
     assert found.services is None
     assert found.problem in (ProjectProblem.PARSE_ERROR, ProjectProblem.TIMEOUT)

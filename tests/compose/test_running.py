@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOW = datetime.now(UTC)
-OPTIONS = ComposeOptions()
+OPTIONS = ComposeOptions(trusted=True)
 
 
 def running(directory: Path, *names: str, **facts: Any) -> RunningProject:
@@ -100,12 +100,17 @@ def test_portainers_files_are_said_to_lie_in_its_container(directory: Path) -> N
 def test_a_file_that_is_not_here_is_outside_or_gone(directory: Path, file: str, problem: ProjectProblem) -> None:
     path = file if file.startswith("/") else str(directory / file)
     project = running(directory, config_files=(path,))
-    for options in (ComposeOptions(roots=(directory,)), ComposeOptions(path_map=(("/srv", str(directory)),))):
-        found, told = find_obstacle(project, options) or ("", "")
+    for trusted in (True, False):
+        found, told = find_obstacle(project, ComposeOptions(roots=(directory,), trusted=trusted)) or ("", "")
         assert (found, path in told) == (problem, True)
-    assert (find_obstacle(project, OPTIONS) or (None, ""))[0] is ProjectProblem.NOT_FOUND
+    mapped = ComposeOptions(path_map=(("/srv", str(directory)),), trusted=True)
+    told_of = [find_obstacle(project, options) for options in (mapped, OPTIONS)]
+    assert [found and found[0] for found in told_of] == [problem, ProjectProblem.NOT_FOUND]
 
 
-def test_a_file_that_is_here_is_read_wherever_it_lies(directory: Path, tmp_path: Path) -> None:
-    options = ComposeOptions(roots=(tmp_path / "other",))
-    assert find_obstacle(running(directory, "compose.yaml"), options) is None
+def test_only_a_command_reads_a_file_wherever_it_lies(directory: Path, tmp_path: Path) -> None:
+    roots = (tmp_path / "other",)
+    project = running(directory, "compose.yaml")
+    assert find_obstacle(project, ComposeOptions(roots=roots, trusted=True)) is None
+    problem, told = find_obstacle(project, ComposeOptions(roots=roots)) or ("", "")
+    assert (problem, "compose.roots" in told) == (ProjectProblem.OUTSIDE_ROOTS, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -10,11 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.compose.launcher import NOT_STARTED, main
-from bcon_exporter.compose.sandbox import RunLimits, run_compose
+from bcon_exporter.compose import ComposeOptions, ComposeReader
+from bcon_exporter.compose.launcher import NOT_STARTED, landlock_version, main
+from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
+from bcon_exporter.model.desired import RunningProject
+from tests.compose.conftest import NOW, SEALER
 from tests.waiting import wait_until
 
 HERE = Path("/")
+PYTHON_NEEDS = (Path(sys.base_prefix) / "lib", Path(sys.prefix))
 FILE_OPENED_FOR_WRITING = ("O_WRONLY", "O_RDWR", "O_CREAT")
 
 
@@ -87,13 +92,13 @@ def test_the_launcher_says_when_the_program_cannot_be_started() -> None:
         "-c",
         "import sys; from bcon_exporter.compose.launcher import main; sys.exit(main(sys.argv[1:]))",
     ]
-    done = subprocess.run([*command, str(1 << 32), "10", "/nonexistent"], check=False)
+    done = subprocess.run([*command, str(1 << 32), "10", "--", "/nonexistent"], check=False)
     assert done.returncode == NOT_STARTED
     assert callable(main)
 
 
 def test_the_program_goes_before_the_daemon_where_memory_runs_out() -> None:
-    command = [sys.executable, "-m", "bcon_exporter.compose.launcher", str(1 << 32), "10"]
+    command = [sys.executable, "-m", "bcon_exporter.compose.launcher", str(1 << 32), "10", "--"]
     done = subprocess.run([*command, "/bin/cat", "/proc/self/oom_score_adj"], capture_output=True, check=False)
     assert int(done.stdout) >= 500
 
@@ -122,3 +127,92 @@ def test_resolving_opens_no_connection_and_writes_no_file(binary: tuple[str, ...
     assert [line for line in lines if "connect(" in line or "bind(" in line] == []
     written = [line for line in lines if any(flag in line for flag in FILE_OPENED_FOR_WRITING)]
     assert [line for line in written if "/dev/null" not in line and "/proc/" not in line and "/sys/" not in line] == []
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A project folder whose Compose file includes one that lies beside it."""
+    (tmp_path / "root").mkdir()
+    (tmp_path / "outside.yaml").write_text("services: {far: {image: 'canary:1'}}\n")
+    (tmp_path / "root" / "compose.yaml").write_text("include: [../outside.yaml]\nservices: {web: {image: 'x:1'}}\n")
+    return tmp_path
+
+
+@pytest.mark.skipif(not can_confine(), reason="this kernel has no Landlock, or seccomp forbids it")
+def test_a_confined_binary_cannot_read_a_file_outside_although_the_compose_file_includes_it(
+    binary: tuple[str, ...], outside: Path
+) -> None:
+    def resolve(*readable: Path) -> RunOutcome:
+        command = (*binary, "-f", f"{outside}/root/compose.yaml", "config")
+        return run_compose(command, cwd=outside / "root", environ={}, limits=RunLimits(), readable=readable)
+
+    assert "canary" in resolve().output, "it can where it is not confined"
+    assert "canary" in resolve(outside).output
+    refused = resolve(outside / "root")
+    assert refused.exit_code != 0
+    assert "permission denied" in refused.errors
+    assert "canary" not in refused.output + refused.errors
+
+
+@pytest.mark.skipif(not can_confine(), reason="this kernel has no Landlock, or seccomp forbids it")
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("open('{0}/root/compose.yaml').read()", True),
+        ("open('{0}/outside.yaml').read()", False),
+        ("open('/proc/self/environ').read()", False),
+        ("open('{0}/root/new', 'w')", False),
+        ("import os; os.mkdir('{0}/root/new')", False),
+        ("import os; os.rename('{0}/root/compose.yaml', '{0}/root/new')", False),
+        ("import os; os.execv('/usr/bin/env', ['env'])", False),
+    ],
+)
+def test_what_a_confined_program_may_do(outside: Path, code: str, allowed: bool) -> None:
+    text = f"try:\n    {code.format(outside)}\nexcept PermissionError:\n    print('refused')\nelse:\n    print('done')"
+    readable = (outside / "root", *PYTHON_NEEDS)
+    outcome = run_compose(python(text), cwd=outside, environ={}, limits=RunLimits(), readable=readable)
+    assert outcome.output.strip() == ("done" if allowed else "refused"), outcome.errors
+
+
+@pytest.mark.skipif(landlock_version() < 4, reason="this kernel's Landlock knows no network")
+def test_a_confined_program_makes_no_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = f"import socket; socket.create_connection(('127.0.0.1', {server.getsockname()[1]}))"
+        assert run_compose(python(code), cwd=HERE, environ={}, limits=RunLimits()).exit_code == 0
+        refused = run_compose(python(code), cwd=HERE, environ={}, limits=RunLimits(), readable=PYTHON_NEEDS)
+    assert "PermissionError" in refused.errors
+
+
+def test_a_binary_that_cannot_be_confined_runs_all_the_same(tmp_path: Path) -> None:
+    """A wrapper script needs a shell, which is not among what may be read."""
+    (tmp_path / "compose.yaml").write_text("services: {}\n")
+    script = tmp_path / "docker-compose"
+    script.write_text(
+        '#!/bin/sh\ncase "$*" in version*) echo 5.6.1;; *) echo \'{"name": "a", "services": {}}\';; esac\n'
+    )
+    script.chmod(0o755)
+    reader = ComposeReader(ComposeOptions(binary=(str(script),), roots=(tmp_path,)), SEALER)
+    running = RunningProject(name="a", config_files=(str(tmp_path / "compose.yaml"),))
+    assert reader.resolve_running(running, NOW).services == ()
+
+
+def test_where_the_system_calls_are_forbidden_the_program_runs_unconfined() -> None:
+    """As below Docker's older seccomp profiles; strace makes the calls fail here."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    inject = ["-e", "inject=landlock_create_ruleset:error=EPERM"]
+    launcher = [sys.executable, "-I", "-S", str(Path(main.__code__.co_filename)), str(1 << 32), "10"]
+    command = [
+        "strace",
+        "-qq",
+        "-o",
+        "/dev/null",
+        *inject,
+        *launcher,
+        "/nonexistent",
+        "--",
+        "/bin/cat",
+        "/etc/hostname",
+    ]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert (done.returncode, bool(done.stdout)) == (0, True)

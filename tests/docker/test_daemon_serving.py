@@ -78,7 +78,7 @@ def test_drift_of_a_running_project_is_found(engine: TestEngine, tmp_path: Path)
     engine.compose("-f", str(file), "up", "-d", cwd=tmp_path)
     series = 'bcon_compose_project_status{project="shop",status="%s"}'
 
-    with Daemon(tmp_path, engine.host, *QUICK) as daemon:
+    with Daemon(tmp_path, engine.host, *QUICK, f"--compose.roots={tmp_path}") as daemon:
         daemon.wait_for_sample(series % "synced", 1)
         file.write_text(file.read_text() + "    environment: {A: b}\n  more:\n    image: other\n")
         daemon.wait_for_sample('bcon_drift_items{project="shop",service="more",drift="missing_service"}', 1)

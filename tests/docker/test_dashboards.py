@@ -166,7 +166,7 @@ def test_every_query_and_variable_has_an_answer_and_what_is_not_seen_is_not_call
 ) -> None:
     need("prometheus")
     break_things(engine, tmp_path)
-    with Daemon(tmp_path, engine.host, *QUICK, below=WITHOUT_CGROUP_FILES) as daemon:
+    with Daemon(tmp_path, engine.host, *QUICK, f"--compose.roots={tmp_path}", below=WITHOUT_CGROUP_FILES) as daemon:
         config = yaml.safe_dump(SCRAPED).replace("%d", str(daemon.port))
         with running_prometheus(tmp_path, config) as prometheus:
             asked = Asked(prometheus)

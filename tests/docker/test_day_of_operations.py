@@ -86,7 +86,7 @@ class Witness:
 
 @pytest.fixture
 def daemon(engine: TestEngine, tmp_path: Path) -> Iterator[Daemon]:
-    with Daemon(tmp_path, engine.host, "--scan.diagnose-interval", "1s") as started:
+    with Daemon(tmp_path, engine.host, "--scan.diagnose-interval=1s", f"--compose.roots={tmp_path}") as started:
         started.wait_until_ready()
         yield started
 

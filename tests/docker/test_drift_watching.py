@@ -49,7 +49,7 @@ def test_events_and_changed_files_bring_the_look_forward(engine: TestEngine, tmp
         "the limit as it was": (lambda: update_memory(engine, 64), 0),
     }
 
-    with Daemon(tmp_path, engine.host, *SELDOM) as daemon:
+    with Daemon(tmp_path, engine.host, *SELDOM, f"--compose.roots={tmp_path}") as daemon:
         daemon.wait_for_sample(DRIFTED % "watched", 0)
         took: dict[str, float] = {}
         for what, (change, drifted) in steps.items():

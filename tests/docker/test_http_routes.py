@@ -105,7 +105,7 @@ def shop(engine: TestEngine, tmp_path: Path) -> Iterator[Daemon]:
     file = tmp_path / "compose.yaml"
     file.write_text(COMPOSE)
     engine.compose("-f", str(file), "up", "-d", cwd=tmp_path)
-    flags = ("--scan.diagnose-interval=1s", "--scan.drift-interval=1s")
+    flags = ("--scan.diagnose-interval=1s", "--scan.drift-interval=1s", f"--compose.roots={tmp_path}")
     with Daemon(tmp_path, engine.host, *flags) as daemon:
         daemon.wait_for_sample('bcon_compose_project_status{project="shop",status="synced"}', 1)
         wait_until(lambda: daemon.ask("/api/v1/containers/shop-web-1/stats").status == 200, "usage of the web")

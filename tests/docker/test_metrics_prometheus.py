@@ -54,7 +54,7 @@ def test_prometheus_scrapes_it_and_its_queries_make_sense(engine: TestEngine, tm
     flags = [word for each in labels for word in ("--label", f"{owner}.{each}")]
     engine.docker("run", "-d", "--name", "0123456789ab_shop-old-1", *flags, engine.image, "serve")
     with (
-        Daemon(tmp_path, engine.host, *QUICK) as daemon,
+        Daemon(tmp_path, engine.host, *QUICK, f"--compose.roots={tmp_path}") as daemon,
         running_prometheus(tmp_path, CONFIG % daemon.port) as prometheus,
     ):
         daemon.wait_for_sample('bcon_compose_project_status{project="shop",status="drifted"}', 1)

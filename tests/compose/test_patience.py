@@ -1,0 +1,126 @@
+"""A project that hangs holds up no other, and is left alone for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bcon_exporter.compose import ComposeOptions, ComposeReader
+from bcon_exporter.compose.patience import FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS, MOST_BESIDE, Patience
+from bcon_exporter.errors import BconError, DeadlineExceededError, InternalError
+from bcon_exporter.model.desired import ProjectProblem, RunningProject
+from tests.compose.conftest import NOW, SEALER
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Clock:
+    """A monotonic clock that is set by hand."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def timing_out(_deadline: float | None) -> DeadlineExceededError:
+    return DeadlineExceededError("in time it was not")
+
+
+def test_what_timed_out_is_left_alone_twice_as_long_each_time_up_to_ten_minutes() -> None:
+    clock, attempts = Clock(), list[float]()
+    patience = Patience[str](lambda _key, _answer: None, clock)
+
+    def work(deadline: float | None) -> DeadlineExceededError:
+        attempts.append(clock.now)
+        return timing_out(deadline)
+
+    for _ in range(2000):
+        assert isinstance(patience.ask("shop", "v1", work), DeadlineExceededError)
+        clock.now += 1
+    pauses = [later - earlier for earlier, later in pairwise(attempts)]
+    assert pauses == [FIRST_PAUSE_SECONDS, 60, 120, 240, 480, LONGEST_PAUSE_SECONDS]
+
+
+def test_other_files_are_tried_at_once() -> None:
+    patience = Patience[str](lambda _key, _answer: None, Clock())
+    assert isinstance(patience.ask("shop", "v1", timing_out), DeadlineExceededError)
+    assert patience.ask("shop", "v2", lambda _: "fine") == "fine"
+    assert isinstance(patience.ask("shop", "v1", timing_out), DeadlineExceededError)
+    assert patience.ask("blog", "v1", lambda _: "fine") == "fine"
+
+
+def test_what_takes_long_goes_on_beside_and_its_answer_is_kept() -> None:
+    kept: dict[str | None, str | BconError] = {}
+    patience = Patience[str](kept.__setitem__, wait_seconds=0.01)
+    may_end = threading.Event()
+
+    def work(_deadline: float | None) -> str:
+        may_end.wait(30)
+        return "late"
+
+    assert isinstance(patience.ask("shop", "v1", work), DeadlineExceededError)
+    assert isinstance(patience.ask("shop", "v1", timing_out), DeadlineExceededError), "it is not started twice"
+    assert patience.ask("blog", "v1", lambda _: "fine") == "fine"
+    assert (kept, patience.has_news()) == ({"v1": "fine"}, False)
+    kept.clear()
+    may_end.set()
+    wait_until(lambda: kept == {"v1": "late"}, "the late answer to be kept", timeout_seconds=10)
+    assert (patience.has_news(), patience.has_news()) == (True, False)
+
+
+def test_no_more_than_two_go_on_beside() -> None:
+    patience = Patience[str](lambda _key, _answer: None, wait_seconds=0.01)
+    may_end = threading.Event()
+    deadlines: list[float | None] = []
+
+    def work(deadline: float | None) -> str:
+        deadlines.append(deadline)
+        may_end.wait(30 if deadline is None else 0)
+        return "x"
+
+    for number in range(4):
+        patience.ask("shop", f"v{number}", work)  # also where one project's files change again and again
+    may_end.set()
+    assert [deadline is None for deadline in deadlines] == [True] * MOST_BESIDE + [False] * 2
+
+
+def test_a_defect_in_the_work_is_an_error_and_no_hang() -> None:
+    patience = Patience[str](lambda _key, _answer: None)
+    assert isinstance(patience.ask("shop", "v1", lambda _: str(1 // 0)), InternalError)
+
+
+@pytest.fixture
+def stuck_at_bad(tmp_path: Path) -> tuple[str, ...]:
+    """A Compose binary that hangs over every file in a folder called bad…"""
+    script = tmp_path / "docker-compose"
+    answer = '{"name": "good", "services": {"web": {"image": "x:1"}}}'
+    script.write_text(
+        f"#!/bin/sh\ncase \"$*\" in version*) echo 5.6.1;; */bad*) exec sleep 60;; *) echo '{answer}';; esac\n"
+    )
+    script.chmod(0o755)
+    return (str(script),)
+
+
+@pytest.mark.alone
+def test_three_projects_that_hang_hold_up_no_other(tmp_path: Path, stuck_at_bad: tuple[str, ...]) -> None:
+    projects = []
+    for name in ("bad1", "bad2", "bad3", "good"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "compose.yaml").write_text("services: {web: {image: 'x:1'}}\n")
+        projects.append(RunningProject(name=name, config_files=(f"{tmp_path}/{name}/compose.yaml",)))
+    reader = ComposeReader(ComposeOptions(binary=stuck_at_bad, roots=(tmp_path,), timeout_seconds=9.0), SEALER)
+    seconds = []
+    for _ in range(3):
+        started = time.monotonic()
+        problems = [reader.resolve_running(project, NOW).problem for project in projects]
+        seconds.append(time.monotonic() - started)
+        assert problems == [ProjectProblem.TIMEOUT] * 3 + [None]
+    assert seconds[0] < 9.0, "0.1.0 waited for each of them until it timed out"
+    assert max(seconds[1:]) < 0.5
