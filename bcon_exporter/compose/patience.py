@@ -4,7 +4,6 @@ What takes longer goes on beside the scan, two at a time, and its answer counts 
 out is left alone for a while, the longer the more often it did, until its files are others.
 """
 
-import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -20,7 +19,6 @@ FIRST_PAUSE_SECONDS = 30.0
 LONGEST_PAUSE_SECONDS = 600.0
 _MOST_REMEMBERED = 256
 
-_log = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
 
 
@@ -109,13 +107,17 @@ class Patience(Generic[_Answer]):
         deadline: float | None,
     ) -> None:
         started = self._now()
+        answer: _Answer | BconError = InternalError("Resolving it has failed; the log has the details.")
         try:
             answer = work(deadline)
         except BconError as error:
             answer = error
-        except Exception:  # noqa: BLE001 — the edge of the thread
-            _log.exception("resolving a Compose project has failed")
-            answer = InternalError("Resolving it has failed; the log has the details.")
+        finally:
+            self._end(subject, attempt, answer, self._now() - started)
+
+    def _end(
+        self, subject: Hashable, attempt: "_Attempt[_Answer]", answer: "_Answer | BconError", seconds: float
+    ) -> None:
         with self._lock:
             self._running -= 1
             attempt.answer = answer
@@ -124,7 +126,7 @@ class Patience(Generic[_Answer]):
                 attempt.retry_at += attempt.pause_seconds
             elif self._attempts.get(subject) is attempt:
                 del self._attempts[subject]
-            self._has_news = self._has_news or self._now() - started >= self._wait_seconds
+            self._has_news = self._has_news or seconds >= self._wait_seconds
         self._keep(attempt.content, answer)
         attempt.ended.set()
 

@@ -42,6 +42,7 @@ from bcon_exporter.errors import (
     BconError,
     ComposeFileNotFoundError,
     DeadlineExceededError,
+    InternalError,
     PermissionDeniedError,
 )
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
@@ -258,7 +259,7 @@ class ComposeReader:
         return Asked(invocation.files, invocation.env_files, invocation.cwd, invocation.project_name, roots)
 
     def _keep(self, key: str | None, answer: _Answer | BconError) -> None:
-        if not isinstance(answer, DeadlineExceededError | _ChangedError):
+        if not isinstance(answer, DeadlineExceededError | InternalError | _ChangedError):
             self._answers.keep(key, answer)
 
     def _ask_watched(

@@ -91,9 +91,11 @@ def test_no_more_than_two_go_on_beside() -> None:
     assert [deadline is None for deadline in deadlines] == [True] * MOST_BESIDE + [False] * 2
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_defect_in_the_work_is_an_error_and_no_hang() -> None:
     patience = Patience[str](lambda _key, _answer: None)
     assert isinstance(patience.ask("shop", "v1", lambda _: str(1 // 0)), InternalError)
+    wait_until(lambda: all(thread.name != "compose" for thread in threading.enumerate()), "the traceback to be told")
 
 
 @pytest.fixture
