@@ -60,9 +60,12 @@ def find_default_file(directory: Path) -> Path | None:
 
 def find_override(file: Path) -> Path | None:
     """Return the override file that Compose merges into a default file by itself."""
-    if file.name not in _DEFAULT_NAMES:
-        return None
-    return next((file.parent / name for name in _OVERRIDE_NAMES if is_file(file.parent / name)), None)
+    return next(filter(is_file, override_files(file)), None)
+
+
+def override_files(file: Path) -> tuple[Path, ...]:
+    """Return what may be a file's override file, in the order of precedence; none for any but a default file."""
+    return tuple(file.parent / name for name in _OVERRIDE_NAMES) if file.name in _DEFAULT_NAMES else ()
 
 
 def check_file(path: Path) -> BconError | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bcon_exporter import clock
-from bcon_exporter.compose.files import FILE_BYTES, is_within
+from bcon_exporter.compose.files import FILE_BYTES, is_within, override_files
 from bcon_exporter.compose.named_files import Include, NamedFiles, NotYamlError, UntoldError, find_named_files
 from bcon_exporter.compose.signatures import ABSENT, Signature, is_settled, read_file, sign, sign_link
 from bcon_exporter.compose.variables import Values, expand, merge, read_values
@@ -178,6 +178,8 @@ class _Walk:
             known = self._read_env_files(map(str, asked.env_files), values)
             known = self._read_default_env_file(self._cwd, known)
             for file in asked.files:
+                for override in override_files(file):
+                    self._watch(str(override))
                 self._walk(str(file), _Scope(self._cwd, self._cwd, known))
         except (_RefusedError, UntoldError):
             return
@@ -286,18 +288,22 @@ class _Walk:
         return content
 
     def _is_there(self, path: str) -> bool:
+        signature = self._watch(path)
+        if signature is not ABSENT and (len(signature) == 1 or signature[2] > FILE_BYTES):
+            self.involved.unfit = path
+            raise _RefusedError
+        return signature is not ABSENT
+
+    def _watch(self, path: str) -> Signature:
         """Look at a file, so that it is noticed when it comes, changes or goes."""
         if path not in self.involved.files:
             self._check_root(path)
             if len(self.involved.files) >= _MOST_LOOKED_AT:
                 raise UntoldError
-            signature = self.involved.files[path] = sign(path)
+            self.involved.files[path] = sign(path)
             if link := sign_link(path):
                 self.involved.links[path] = link
-            if signature is not ABSENT and (len(signature) == 1 or signature[2] > FILE_BYTES):
-                self.involved.unfit = path
-                raise _RefusedError
-        return self.involved.files[path] is not ABSENT
+        return self.involved.files[path]
 
     def _check_root(self, path: str) -> None:
         if self._roots is not None and not is_within(Path(path), self._roots):

@@ -130,6 +130,13 @@ def test_a_change_is_seen_by_a_memory_that_has_settled(tmp_path: Path, name: str
     assert again(home, memory) not in (first, None)
 
 
+def test_an_override_file_that_comes_is_noticed(tmp_path: Path) -> None:
+    memory = FileMemory(now=lambda: LATER)
+    fingerprint(tmp_path, "services: {a: {}}\n", memory)
+    (tmp_path / "compose.override.yml").write_text("services: {a: {user: '1'}}\n")
+    assert memory.has_changed()
+
+
 def test_a_file_written_twice_in_one_tick_of_the_clock_is_read_again(tmp_path: Path) -> None:
     memory = FileMemory()
     first = fingerprint(tmp_path, "services: {a: {}}\n", memory)

@@ -275,11 +275,31 @@ _files = _Tests("compose/test_files.py")
 _reader = _Tests("compose/test_reader.py")
 _paths = _Tests("security/test_compose_paths.py")
 _failures = _Tests("compose/test_failures.py")
+_roots = _Tests("security/test_compose_roots.py")
+_involved = _Tests("compose/test_involved.py")
+_hostile = _Tests("security/test_compose_text.py")
+_patience = _Tests("compose/test_patience.py")
 _app = _Tests("test_app.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
-    _files("is_within", with_text("os.path.realpath(path)", "path"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
+    _files("real_path", returns("path"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
+    _roots("_Walk._check_root", returns("None"), "test_a_file_outside_of_the_roots_is_not_read_however_it_is_named"),
+    _roots("reader._refuse_unfit", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once"),
+    _roots("running.is_allowed", returns("True"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
+    _roots("_find_refused", returns("None"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
+    _roots("Involved.is_unchanged", returns("True"), "test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked"),
+    _roots("_node_of", never("_BINARY_TAG"), "test_a_name_that_cannot_be_told_counts_as_outside"),
+    _roots("variables.expand", with_text("values is None or", ""), "test_a_name_that_cannot_be_told_counts_as_outside"),
+    _roots("_Walk._walk_include", with_text("scope.directory, scope.mistaken", "scope.directory"), "test_all_that_compose_opens_is_known_before"),
+    _involved("_MOST_FILES", set_to("10 ** 6"), "test_too_many_files_are_not_kept"),
+    _hostile("named_files._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
+    _hostile("_MOST_TAG_DIRECTIVES", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
+    _hostile("_MOST_EVENTS", set_to("10 ** 9"), "test_what_would_cost_too_much_ends_the_walk"),
+    _hostile("involved._MOST_BYTES", set_to("10 ** 12"), "test_a_file_that_leads_to_much_more_text_is_not_followed"),
+    _sandbox("launcher.confine", returns("False"), "test_a_confined_binary_cannot_read_a_file_outside_although_the_compose_file_includes_it"),
+    _patience("MOST_BESIDE", set_to("100"), "test_no_more_than_two_go_on_beside"),
+    _patience("patience.LONGEST_PAUSE_SECONDS", set_to("10 ** 6"), "test_what_timed_out_is_left_alone_twice_as_long_each_time_up_to_ten_minutes"),
     _files("check_file", never("S_ISREG"), "test_command_line_tells_absent_directory_and_device_apart"),
     _files("FILE_BYTES", set_to("10 ** 12"), "test_a_file_may_have_one_mebibyte"),
     _sandbox("_FORCED", set_to("{}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
