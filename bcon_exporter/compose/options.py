@@ -16,6 +16,7 @@ class ComposeOptions:
         env_file: Extra variables for interpolation: stands in for what the shell had at `up`.
         path_map: (path on the Docker host, path here) pairs, for an exporter in a container; longest match wins.
         environ: What the binary gets: the user's own environment on the command line, a scrubbed one in the daemon.
+        wait_seconds: So long a scan waits for one project; what takes longer goes on beside it.
         trusted: The command line: the user's own rights apply, and errors tell apart what is wrong with a path.
     """
 
@@ -26,5 +27,6 @@ class ComposeOptions:
     path_map: tuple[tuple[str, str], ...] = ()
     environ: Mapping[str, str] = field(default_factory=dict)
     timeout_seconds: float = 10.0
+    wait_seconds: float = 2.0
     memory_bytes: int = 1024 * 1024 * 1024
     trusted: bool = False

@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 from bcon_exporter import clock
 from bcon_exporter.errors import BconError, DeadlineExceededError, InternalError
 
-WAIT_SECONDS = 2.0
 MOST_BESIDE = 2
 FIRST_PAUSE_SECONDS = 30.0
 LONGEST_PAUSE_SECONDS = 600.0
@@ -29,11 +28,13 @@ class _Attempt(Generic[_Answer]):
     Attributes:
         content: What the files were: other files are tried at once.
         pause_seconds: How long to leave it alone when it times out.
+        wait_seconds: How long somebody waits for it.
         retry_at: On the monotonic clock; None while it runs.
     """
 
     content: str | None
     pause_seconds: float
+    wait_seconds: float
     ended: threading.Event = field(default_factory=threading.Event)
     answer: "_Answer | BconError | None" = None
     retry_at: float | None = None
@@ -45,25 +46,26 @@ class Patience(Generic[_Answer]):
     Args:
         keep: Is given the answers of work that took too long to wait for.
         now: The monotonic clock.
-        wait_seconds: How long to wait.
     """
 
     def __init__(
         self,
         keep: "Callable[[str | None, _Answer | BconError], None]",
         now: Callable[[], float] = clock.monotonic,
-        wait_seconds: float = WAIT_SECONDS,
     ) -> None:
         self._keep = keep
         self._now = now
-        self._wait_seconds = wait_seconds
         self._lock = threading.Lock()
         self._attempts: OrderedDict[Hashable, _Attempt[_Answer]] = OrderedDict()
         self._running = 0
         self._has_news = False
 
     def ask(
-        self, subject: Hashable, content: str | None, work: "Callable[[float | None], _Answer | BconError]"
+        self,
+        subject: Hashable,
+        content: str | None,
+        work: "Callable[[float | None], _Answer | BconError]",
+        wait_seconds: float,
     ) -> "_Answer | BconError":
         """Return the work's answer, or the error that tells that it takes long.
 
@@ -71,6 +73,7 @@ class Patience(Generic[_Answer]):
             subject: Whose work it is.
             content: What it hangs on: where this has changed, it is tried at once.
             work: Is given the time by which it must end on the monotonic clock, None for its own limits.
+            wait_seconds: How long to wait for it.
         """
         with self._lock:
             last = self._attempts.get(subject)
@@ -79,18 +82,18 @@ class Patience(Generic[_Answer]):
                     return _still_running()
                 if self._now() < last.retry_at and last.answer is not None:
                     return last.answer
-            deadline = None if self._running < MOST_BESIDE else self._now() + self._wait_seconds
+            deadline = None if self._running < MOST_BESIDE else self._now() + wait_seconds
             self._running += 1
             pause = FIRST_PAUSE_SECONDS
             if last is not None and last.content == content:
                 pause = min(2 * last.pause_seconds, LONGEST_PAUSE_SECONDS)
-            attempt = _Attempt[_Answer](content, pause)
+            attempt = _Attempt[_Answer](content, pause, wait_seconds)
             self._remember(subject, attempt)
         worker = threading.Thread(
             target=self._run, args=(subject, attempt, work, deadline), name="compose", daemon=True
         )
         worker.start()
-        attempt.ended.wait(self._wait_seconds if deadline is None else None)
+        attempt.ended.wait(wait_seconds if deadline is None else None)
         return _still_running() if attempt.answer is None else attempt.answer
 
     def has_news(self) -> bool:
@@ -126,7 +129,7 @@ class Patience(Generic[_Answer]):
                 attempt.retry_at += attempt.pause_seconds
             elif self._attempts.get(subject) is attempt:
                 del self._attempts[subject]
-            self._has_news = self._has_news or seconds >= self._wait_seconds
+            self._has_news = self._has_news or seconds >= attempt.wait_seconds
         self._keep(attempt.content, answer)
         attempt.ended.set()
 

@@ -137,18 +137,19 @@ class ComposeReader:
     def _resolve_asked(
         self, file: Path, project_name: str | None, now: datetime, known: tuple[RunningProject, ...]
     ) -> DesiredProject:
+        patience = self._options.timeout_seconds  # somebody waits for this one, and no scan
         override = find_override(file)
         invocation = Invocation(
             tuple(one for one in (file, override) if one), project_name, None, self._env_files((), file.parent)
         )
         if project_name is None or (running := _running_from(file, project_name, known, self._options)) is None:
-            desired = self._resolve(invocation, None, now)
+            desired = self._resolve(invocation, None, now, patience)
             running = _running_from(file, desired.name, known, self._options)
             if running is None:
                 return desired
         if find_obstacle(running, self._options) is not None:
-            return self._resolve(invocation, None, now)
-        return self._resolve(self._running_invocation(running), running, now)
+            return self._resolve(invocation, None, now, patience)
+        return self._resolve(self._running_invocation(running), running, now, patience)
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Return the projects of the files in the settings, running or not; problems are stated, never raised."""
@@ -203,7 +204,9 @@ class ComposeReader:
         default = [directory / ".env"] if is_file(directory / ".env") else []
         return (*(named or default), extra)
 
-    def _resolve(self, invocation: Invocation, running: RunningProject | None, now: datetime) -> DesiredProject:
+    def _resolve(
+        self, invocation: Invocation, running: RunningProject | None, now: datetime, wait_seconds: float | None = None
+    ) -> DesiredProject:
         if self._options.binary is None or not self._usable_version():
             name = invocation.project_name or invocation.files[0].parent.name
             claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
@@ -218,7 +221,10 @@ class ComposeReader:
             self._keep(key, answer)
         elif answer is None:
             answer = self._patience.ask(
-                (invocation, asked.roots), key, lambda deadline: self._ask_watched(invocation, asked, now, deadline)
+                (invocation, asked.roots),
+                key,
+                lambda deadline: self._ask_watched(invocation, asked, now, deadline),
+                self._options.wait_seconds if wait_seconds is None else wait_seconds,
             )
         if isinstance(answer, BconError):
             raise answer

@@ -32,7 +32,13 @@ def make_reader(binary: tuple[str, ...]) -> Callable[..., ComposeReader]:
     """Make a reader; options as in ComposeOptions, a command line's by default."""
 
     def make(**options: Any) -> ComposeReader:
-        settings = {"binary": binary, "trusted": True, "environ": {"PATH": os.environ["PATH"]}, **options}
+        settings = {
+            "binary": binary,
+            "trusted": True,
+            "environ": {"PATH": os.environ["PATH"]},
+            "wait_seconds": 60.0,
+            **options,
+        }
         return ComposeReader(ComposeOptions(**settings), SEALER)
 
     return make

@@ -191,7 +191,7 @@ def test_a_binary_that_cannot_be_confined_runs_all_the_same(tmp_path: Path) -> N
         '#!/bin/sh\ncase "$*" in version*) echo 5.6.1;; *) echo \'{"name": "a", "services": {}}\';; esac\n'
     )
     script.chmod(0o755)
-    reader = ComposeReader(ComposeOptions(binary=(str(script),), roots=(tmp_path,)), SEALER)
+    reader = ComposeReader(ComposeOptions(binary=(str(script),), roots=(tmp_path,), wait_seconds=60.0), SEALER)
     running = RunningProject(name="a", config_files=(str(tmp_path / "compose.yaml"),))
     assert reader.resolve_running(running, NOW).services == ()
 

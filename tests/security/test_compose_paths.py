@@ -37,7 +37,13 @@ def root(tmp_path: Path) -> Path:
 def make_reader(root: Path, **options: Any) -> ComposeReader:
     """A daemon's reader."""
     path = os.environ["PATH"]
-    settings = {"binary": find_binary(path), "environ": {"PATH": path}, "roots": (root,), **options}
+    settings = {
+        "binary": find_binary(path),
+        "environ": {"PATH": path},
+        "roots": (root,),
+        "wait_seconds": 60.0,
+        **options,
+    }
     return ComposeReader(ComposeOptions(**settings), Sealer(b"k"))
 
 

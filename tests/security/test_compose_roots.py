@@ -76,7 +76,13 @@ def shop(tmp_path: Path) -> Path:
 
 def make_reader(shop: Path, **options: Any) -> ComposeReader:
     """A daemon's reader with one root."""
-    settings = {"binary": find_binary(PATH), "environ": {"PATH": PATH}, "roots": (shop.parent,), **options}
+    settings = {
+        "binary": find_binary(PATH),
+        "environ": {"PATH": PATH},
+        "wait_seconds": 60.0,
+        "roots": (shop.parent,),
+        **options,
+    }
     return ComposeReader(ComposeOptions(**settings), Sealer(b"k"))
 
 
