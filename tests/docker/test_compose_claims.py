@@ -11,7 +11,7 @@ from tests.docker.daemon import Daemon
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.docker.engine import TestEngine
+    from tests.docker.conftest import TestEngine
 
 pytestmark = pytest.mark.docker
 
