@@ -1,5 +1,6 @@
 """Settings that are well written and yet hardly what was meant: paths that lead nowhere here."""
 
+import stat
 from pathlib import Path
 
 from bcon_exporter.settings.model import Settings
@@ -13,7 +14,7 @@ def find_doubts(settings: Settings) -> tuple[str, ...]:
     named += [("compose.files", path) for path in settings.compose.files]
     doubts = [doubt for setting, path in named if (doubt := _doubt_path(setting, path)) is not None]
     state = settings.state.path
-    if isinstance(state, Path) and state.is_dir():
+    if isinstance(state, Path) and stat.S_ISDIR(_mode_of(state)):
         doubts.append(f"state.path: {state} is a folder; name a file in it, for example {state / 'state.db'}")
     return tuple(doubts)
 
@@ -21,6 +22,15 @@ def find_doubts(settings: Settings) -> tuple[str, ...]:
 def _doubt_path(setting: str, path: Path) -> str | None:
     if _JSON_SIGNS.intersection(str(path)):
         return f"{setting}: {path} looks like JSON or has quotes; write plain paths, with commas between them"
-    if setting == "compose.roots" and path.exists() and not path.is_dir():
+    mode = _mode_of(path)
+    if setting == "compose.roots" and mode and not stat.S_ISDIR(mode):
         return f"{setting}: {path} is a file; name the folder that holds it, or use compose.files"
-    return None if path.exists() else f"{setting}: {path} does not exist here"
+    return None if mode else f"{setting}: {path} does not exist here"
+
+
+def _mode_of(path: Path) -> int:
+    """Return what is at a path, 0 for nothing that can be seen; pathlib raises where a folder may not be entered."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0

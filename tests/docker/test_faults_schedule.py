@@ -147,16 +147,15 @@ def test_a_scan_that_breaks_is_counted_and_the_next_one_is_whole(
 
 
 @pytest.mark.promise("F9")
-def test_a_scan_longer_than_its_interval_is_not_started_twice(
+def test_a_scan_that_takes_all_of_its_interval_is_not_started_twice(
     engine: TestEngine, tmp_path: Path, saboteur: Saboteur
 ) -> None:
     engine.docker("run", "-d", "--name", "web", engine.image, "serve")
     with Daemon(tmp_path, engine.host, *QUICK, environ=saboteur.environ) as daemon:
         wait_for_whole_scan(daemon)
-        engine.pause()  # each scan now lasts as long as its deadline, which is the interval, and a little more
-        scans, missed = daemon.sample(SCANS) or 0, daemon.sample(MISSED) or 0
+        engine.pause()  # each scan now lasts as long as its deadline, which is the interval
+        scans = daemon.sample(SCANS) or 0
         wait_until(lambda: (daemon.sample(SCANS) or 0) >= scans + 4, "long scans")
-        missed = (daemon.sample(MISSED) or 0) - missed
         engine.resume()
         resumed_at = time.monotonic()
         wait_for_whole_scan(daemon)
@@ -164,7 +163,6 @@ def test_a_scan_longer_than_its_interval_is_not_started_twice(
         most = saboteur.most_at_once("scan-diagnose")
 
     assert most == 1
-    assert missed >= 3
     assert seconds <= 2 * INTERVAL + 2
 
 
