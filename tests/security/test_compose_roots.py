@@ -113,6 +113,7 @@ def assert_refused(reader: ComposeReader, shop: Path) -> DesiredProject:
     return found
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize("place", ["absolute", "relative", "symlink", "folder symlink", "variable", "absent"])
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(shop: Path, claim: str, place: str) -> None:
@@ -159,6 +160,7 @@ def test_a_project_directory_outside_of_the_roots_is_not_looked_into(shop: Path)
         assert (found.services, found.problem) == (None, ProjectProblem.OUTSIDE_ROOTS), facts
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize("file", ["compose.yaml", "absent.yaml", "folder.yaml", "pipe.yaml"])
 def test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing(shop: Path, file: str) -> None:
     (shop / "compose.yaml").write_text("services: {web: {image: 'x:1'}}\n")
@@ -176,6 +178,7 @@ def test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing(shop: Path, f
         reader.resolve_file(f"{shop}/{file}", None, NOW, (claimed(shop, config_files=(f"{shop}/{file}",)),))
 
 
+@pytest.mark.promise("S6")
 @pytest.mark.parametrize("roots", [(), ("/srv/stacks",)])
 def test_shadow_and_a_file_that_is_not_there_look_alike(shop: Path, roots: tuple[str, ...]) -> None:
     from pathlib import Path as RealPath

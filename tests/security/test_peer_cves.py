@@ -48,6 +48,8 @@ SHOWN_ELSEWHERE = {
         "tests/security/test_gate_tricks.py::test_a_rebound_name_is_not_served_on_loopback",
     "Glances GHSA-mcm7-fmh3-v6v3, escapes of a process's name in a terminal":
         "tests/security/test_untrusted_text.py::test_hostile_text_acts_at_no_face",
+    "Arcane CVE-2026-47179, files of the host by Compose's include":
+        "tests/security/test_compose_roots.py::test_a_file_outside_of_the_roots_is_not_read_however_it_is_named",
     "cAdvisor #3401 and #3060, routes that the password file did not cover":
         "tests/outputs/http/test_gate.py::test_with_users_every_route_of_every_listener_needs_one",
     "Dozzle CVE-2026-44985, a web socket for any origin":
