@@ -90,27 +90,29 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP in the envelope; only end the connection where an answer is on its way already."""
+        is_head = self._is_answering and self.scope["method"] == "HEAD"
         if self._is_answering:
             self.cycle.disconnected = True  # or the site would answer as well
+            self.cycle.waiting_for_100_continue = False
             self.cycle.message_event.set()
             self.flow.resume_writing()
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             too_large = getattr(sys.exception(), "error_status_hint", 400) == 431  # noqa: PLR2004 -- headers too large
-            self._send_error(431 if too_large else 400, msg)
+            self._send_error(431 if too_large else 400, msg, is_head=is_head)
         self.loop.call_later(_LINGER_SECONDS, self._end)
 
     def _end(self) -> None:
         if self._phase is not _Phase.LOST:
             self.transport.close()
 
-    def _send_error(self, status: int, message: str) -> None:
+    def _send_error(self, status: int, message: str, *, is_head: bool) -> None:
         body = error_json(http_error(status, message))
         length = (b"content-length", str(len(body)).encode())
         headers = [(b"content-type", JSON), length, (b"connection", b"close"), *SECURITY_HEADERS]
         reason = b"Request Header Fields Too Large" if status == 431 else b"Bad Request"  # noqa: PLR2004
         for event in (
             h11.Response(status_code=status, headers=headers, reason=reason),
-            h11.Data(data=body),
+            h11.Data(data=b"" if is_head else body),
             h11.EndOfMessage(),
         ):
             self.transport.write(self.conn.send(event) or b"")

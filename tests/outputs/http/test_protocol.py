@@ -156,6 +156,10 @@ def test_who_trickles_a_body_after_the_answer_loses_the_connection(request_bytes
         (b"GARBAGE\r\n\r\n", b"400"),
         (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 40_000, b"431"),
         (
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            b"400",
+        ),
+        (
             b"POST /api/v1/tools/health_check HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
             b"400",
         ),
@@ -175,6 +179,19 @@ def test_what_is_no_http_is_refused_in_the_envelope_once_and_nothing_is_logged(
     assert head.startswith(b"HTTP/1.1 " + status)
     assert b"x-content-type-options: nosniff" in head.lower()
     assert json.loads(body)["error"]["code"] == "invalid_input"
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+def test_a_bad_body_of_a_head_request_is_refused_without_a_body(caplog: pytest.LogCaptureFixture) -> None:
+    def ask_wrongly(port: int) -> bytes:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(b"HEAD / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
+            return b"".join(iter(lambda: link.recv(65536), b""))
+
+    answer = served(listener(), ask_wrongly)
+
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert answer.endswith(b"\r\n\r\n")
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bcon_exporter.outputs.http import Limits, Users
-from bcon_exporter.outputs.http.gate import PROBE_PATHS, SCRAPED_PATHS
+from bcon_exporter.outputs.http.gate import PROBE_PATHS
 from bcon_exporter.outputs.http.rate_limits import (
     ALL_REQUESTS_AT_ONCE,
     REQUESTS_AT_ONCE,
@@ -88,7 +88,7 @@ def test_a_client_that_asks_too_often_gets_429_and_when_to_come_again() -> None:
 
 
 def test_scrapes_and_probes_are_never_too_many() -> None:
-    answers = ask_all(sorted(SCRAPED_PATHS) * 300)
+    answers = ask_all(["/metrics", "/-/healthy", "/-/ready"] * 300)
 
     assert {answer.status_code for answer in answers} <= {200, 503}
 
