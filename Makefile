@@ -66,8 +66,8 @@ chaos: packages venv ## Show every promise of docs/reliability.md and write that
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; ten minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)
 
-fuzz: venv ## Search long for text that costs too much or breaks a reader (tests/growth, tests/fuzz)
-	TEST_FUZZ=1 $(BIN)/pytest tests/growth tests/fuzz $(PYTEST_ARGS)
+fuzz: packages venv ## Search long for what costs too much or breaks a reader: texts, 50,000 malformed requests
+	TEST_FUZZ=1 $(BIN)/pytest tests/growth tests/fuzz tests/docker/test_fuzz_http.py $(PYTEST_ARGS)
 
 drift-oracle: venv ## Compare drift with a benchmark outside of the repository, if one is named (ORACLE=FOLDER)
 	@$(if $(ORACLE),.ci/setup.sh packages dockerd docker busybox)
