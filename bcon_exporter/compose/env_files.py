@@ -58,7 +58,7 @@ class EnvFiles:
         found += [(file, parse_env_file) for file in self._locate((*env_files, ".env"), directory)]
         if self._options.env_file is not None:
             found.append((str(self._options.env_file), parse_env_file))
-        return found
+        return [(file, parse) for file, parse in found if self._may_read(Path(file))]
 
     def _locate(self, names: Iterable[str], directory: str | None) -> Iterator[str]:
         for name in names:
@@ -66,9 +66,12 @@ class EnvFiles:
             if os.path.isabs(local):  # noqa: PTH117 -- as above
                 yield local
 
+    def _may_read(self, file: Path) -> bool:
+        return self._options.trusted or file == self._options.env_file or is_within(file, self._options.roots)
+
     def _read(self, name: str) -> str:
         file = Path(name)
-        if not self._options.trusted and file != self._options.env_file and not is_within(file, self._options.roots):
+        if not self._may_read(file):
             return ""
         try:
             return read_regular_file(file).decode(errors="replace")
