@@ -184,7 +184,7 @@ TEXT = (
     _hidden("_hide_where", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
     _hidden("has_other_image", never("fingerprint is not None"), "test_two_secret_tags_are_two_images"),
     _hidden("add_field", never("other is not None"), "test_paths_that_are_masked_alike_still_tell_that_one_has_changed"),
-    _env_files("EnvFiles._read", never("self._options.trusted"), "test_the_daemon_reads_no_file_outside_of_the_roots"),
+    _env_files("EnvFiles._may_read", returns("True"), "test_the_daemon_reads_no_file_outside_of_the_roots"),
     _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
     _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),
