@@ -13,7 +13,10 @@ from typing import Any
 import yaml
 
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.compose.env_files import find_defaults, parse_env_file
 from bcon_exporter.compose.failures import explain_failure
+from bcon_exporter.compose.named_files import NotYamlError, UntoldError, find_named_files
+from bcon_exporter.compose.variables import expand, read_values
 from bcon_exporter.diagnosis import clients, levels, logs, mounts, multiline, neighbours, numbers, shapes, start_errors
 from bcon_exporter.diagnosis.failure import Failure, Kind
 from bcon_exporter.diagnosis.hits import Hit
@@ -625,7 +628,50 @@ OUTPUTS = (
     Row("Markdown, block", lambda text: text_markdown.fence([text]), CLEAN_CHARS, units=("`", "` ", "``\n")),
     Row("metric label", label_value, LABEL_CHARS, units=(*HOSTILE_UNITS, "\\", '"')),
 )
+COMPOSE_UNITS = (
+    "include:\n- a\n",
+    "- ",
+    "[",
+    "{a: ",
+    "&a ",
+    "*a ",
+    "services: {a: {env_file: ",
+    "? ",
+    "!!binary ",
+    "<<: ",
+)
 FILES = (
+    Row(
+        "Compose file, walked",
+        lambda text: find_named_files(raw_bytes(text)),
+        1024 * KIB,
+        units=COMPOSE_UNITS,
+        raises=(NotYamlError, UntoldError),
+    ),
+    Row(
+        "values of env files",
+        read_values,
+        1024 * KIB,
+        units=("A=", "A=$", "A=${", "A=${B:-", "export ", "A='", 'A="', "A=b #\n", "\\'"),
+    ),
+    Row(
+        "names with variables",
+        lambda text: expand(text, {}),
+        1024 * KIB,
+        units=("${A}", "$A", "${A:-", "${A:-b}", "$$", "}"),
+    ),
+    Row(
+        "secrets of env files",
+        lambda text: list(parse_env_file(text)),
+        1024 * KIB,
+        units=("A='", 'A="', "A=b #", "A=\\'\n", "'\n", "export "),
+    ),
+    Row(
+        "defaults in Compose files",
+        lambda text: list(find_defaults(text)),
+        1024 * KIB,
+        units=("${A:-", "${A:-b}", "${", "}"),
+    ),
     Row("YAML error telling", read_yaml, 1024 * KIB, units=YAML_UNITS, smallest=LOOK_AHEAD_CHARS),
     Row(
         "Compose failures",
