@@ -1,5 +1,6 @@
 """Promise: no secret of the corpora survives masking, plain text does, and no text makes masking slow or unstable."""
 
+import base64
 import string
 import time
 
@@ -19,6 +20,7 @@ from bcon_exporter.model.masking import (
     safe_pair,
     safe_text,
 )
+from bcon_exporter.model.secret_shapes import MOST_MATCHES
 from bcon_exporter.model.secret_tokens import TOKEN_RULES
 from tests.model.issued_secrets import GENERATORS, make_issued
 from tests.model.secrets_corpus import (
@@ -364,6 +366,19 @@ def test_the_arguments_of_a_command_line_given_as_a_list_are_masked(text: str, m
 def test_ten_thousand_pairs_in_one_line_are_masked_without_deep_recursion() -> None:
     text = "GET /?" + "&".join(f"x{i}=1&token=canary{i}" for i in range(10_000))
     assert "canary" not in mask_text(text)
+
+
+def test_after_very_many_tokens_of_one_kind_the_rest_of_a_line_is_masked() -> None:
+    token = "ghp_" + "aB3" * 12
+    assert mask_text(f"{token} " * MOST_MATCHES + "and so on").endswith("and so on")
+    assert "and so on" not in mask_text(f"{token} " * (MOST_MATCHES + 1) + "and so on")
+
+
+@pytest.mark.parametrize("name", ["integrity sha512-", "sha512:", "sha-512="])
+def test_a_digest_of_64_bytes_is_no_key(name: str) -> None:
+    digest = base64.b64encode(bytes(range(64))).decode()
+    assert mask_text(f"{name}{digest}") == f"{name}{digest}"
+    assert digest not in mask_text(f"the account's {digest}")
 
 
 @pytest.mark.parametrize("pair", ["password=canary ", "--token canary ", "x://u:canary@h/ ", "Authorization: canary "])
