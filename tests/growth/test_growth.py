@@ -25,8 +25,8 @@ pytestmark = pytest.mark.alone
 LONG = bool(os.environ.get("TEST_FUZZ"))
 SHORT_UNITS = (" ", "\n", "a", "0", "/", '"', "[", "a:", "a=", "\x9d", "\r", "\x1b]")
 SHORT_OWN_UNITS = 8
-ENDS = ("", "!", "\n", "\x00", "é")
-SEARCHES = 150
+ENDS = ("", "\n", "é")
+SEARCHES = 50
 
 
 def shapes_of(row: Row) -> Iterator[Shape]:
@@ -36,14 +36,15 @@ def shapes_of(row: Row) -> Iterator[Shape]:
         yield from (Shape(unit, after="!") for unit in dict.fromkeys((*own, *SHORT_UNITS)))
         return
     units = tuple(dict.fromkeys((*row.units, *ANY_UNITS, *HOSTILE_UNITS, *SECRET_UNITS)))
-    yield from (Shape(unit, after=end) for unit in units for end in ENDS)
+    yield from (Shape(unit, after="!") for unit in units)
+    yield from (Shape(unit, after=end) for unit in row.units for end in ENDS)
     yield from (Shape(unit, before=other) for unit, other in itertools.permutations(row.units, 2))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_cost_grows_with_the_text_and_no_faster(row: Row) -> None:
     for shape in shapes_of(row):
-        if LONG or seems_to_grow(row, shape):
+        if (LONG and shape.unit in row.units) or seems_to_grow(row, shape):
             growth = measure_growth(row, shape)
             assert growth.ratio <= MOST_GROWTH, growth
 
