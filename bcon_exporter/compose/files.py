@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError, PermissionDeniedError
+from bcon_exporter.model.masking import safe_text
 
 FILE_BYTES = 1024 * 1024
 _DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -114,24 +115,27 @@ class OutsideRootsError(ComposeFileNotFoundError):
 def refuse_outside(file: str, roots: Sequence[Path]) -> OutsideRootsError:
     """Return the error for a file that the daemon must not read; says the same whether it exists or not."""
     why = "lies outside of compose.roots" if roots else "is not read, since compose.roots is not set"
-    return OutsideRootsError(f"The file {file} {why}: add its folder to compose.roots.", {"file": file})
+    shown = safe_text(file)  # a Compose file may name anything
+    return OutsideRootsError(f"The file {shown} {why}: add its folder to compose.roots.", {"file": shown})
 
 
 def refuse_untold(file: str) -> OutsideRootsError:
     """Return the error for a Compose file of which it cannot be told what else it makes Compose read."""
+    shown = safe_text(file)
     return OutsideRootsError(
-        f"Which files {file} makes Compose read cannot be told: it names too many, a remote one, or one by a variable "
+        f"Which files {shown} makes Compose read cannot be told: it names too many, a remote one, or one by a variable "
         "whose value is not plain. That counts as outside of compose.roots.",
-        {"file": file},
+        {"file": shown},
     )
 
 
 def refuse_unfit(file: str, named_by: str) -> ComposeFileNotFoundError:
     """Return the error for what a Compose file names and nobody should open."""
+    shown = safe_text(file)
     return ComposeFileNotFoundError(
-        f"The file {file}, which {named_by} leads to, is no regular file of at most {FILE_BYTES // 1024} KiB: pipes, "
+        f"The file {shown}, which {named_by} leads to, is no regular file of at most {FILE_BYTES // 1024} KiB: pipes, "
         "devices and directories are not read.",
-        {"file": file},
+        {"file": shown},
     )
 
 

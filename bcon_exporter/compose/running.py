@@ -7,6 +7,7 @@ from pathlib import Path
 from bcon_exporter.compose.files import check_file, find_default_file, find_override, is_within, real_path, to_local
 from bcon_exporter.compose.options import ComposeOptions
 from bcon_exporter.model.desired import ProjectProblem, RunningProject
+from bcon_exporter.model.masking import safe_text
 
 _PORTAINER = "/data/compose/"
 
@@ -40,7 +41,8 @@ def find_obstacle(project: RunningProject, options: ComposeOptions) -> tuple[Pro
         return ProjectProblem.NOT_FOUND, "It was deployed from standard input: no file has it."
     if not options.trusted and (refused := _find_refused(project, options)) is not None:
         why = "lies outside of compose.roots" if options.roots else "is not read, since compose.roots is not set"
-        told = f"Its containers name {refused}, which {why}. Labels are claims: add its folder to compose.roots."
+        shown = safe_text(refused)
+        told = f"Its containers name {shown}, which {why}. Labels are claims: add its folder to compose.roots."
         return ProjectProblem.OUTSIDE_ROOTS, told + _add_portainer(refused)
     for named in project.config_files:
         file = locate(named, project, options)
@@ -48,7 +50,9 @@ def find_obstacle(project: RunningProject, options: ComposeOptions) -> tuple[Pro
         if error is None:
             continue
         if not os.path.lexists(file) and _is_out_of_sight(file, options):
-            told = f"Its Compose file {named} is not here, and lies outside compose.roots and compose.path-map."
+            told = (
+                f"Its Compose file {safe_text(named)} is not here, and lies outside compose.roots and compose.path-map."
+            )
             return ProjectProblem.OUTSIDE_ROOTS, told + _add_portainer(named)
         return ProjectProblem.NOT_FOUND, error.message + _add_portainer(named)
     return None

@@ -9,6 +9,7 @@ import socket
 import ssl
 import sys
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from bcon_exporter.docker_host.locate import Endpoint
@@ -173,7 +174,7 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
             return ContainerNotFoundError(f"{doing}: the engine does not know it ({said})", facts)
         case 500 | 501 if any(text in said for text in _LOG_UNREADABLE):
             return UnreadableLogError(f"{doing}: the log cannot be read back ({said})", facts)
-        case 401 | 403 | 405 | 501:
+        case 401 | 403 | 405 | 501 if _is_of_a_proxy(status, body):
             text = (
                 f"{doing} is forbidden by {endpoint.url} (HTTP {status}): a proxy before the engine blocks this "
                 "request. Allow it there, GET only; docs/configuration.md lists the paths"
@@ -190,6 +191,17 @@ def status_error(status: int, body: bytes, endpoint: Endpoint, doing: str) -> Bc
             return garbage_error(endpoint, doing, "a redirect")
         case _:
             return DockerConnectionError(f"{doing}: the engine answered HTTP {status} ({said})", facts)
+
+
+def _is_of_a_proxy(status: int, body: bytes) -> bool:
+    """Return whether a refusal comes from something before the engine; the engine itself says 501 in JSON."""
+    if status != HTTPStatus.NOT_IMPLEMENTED:
+        return True
+    try:
+        content = json.loads(body[:65536])
+    except (ValueError, RecursionError):
+        return True
+    return not isinstance(content, dict) or "message" not in content
 
 
 def is_unreachable(error: BconError) -> bool:

@@ -131,7 +131,8 @@ class PrivateEngine:
     def signal(self, name: str, number: signal.Signals) -> None:
         """Send a signal to every process of the engine that is called `name` (dockerd, containerd)."""
         pids = [str(process.pid) for process in self.processes() if process.name == name]
-        subprocess.run([*_as_root(), "kill", f"-{int(number)}", *pids], check=True)
+        for pid in pids:  # one of them may just have ended
+            subprocess.run([*_as_root(), "kill", f"-{int(number)}", pid], check=False, stderr=subprocess.DEVNULL)
 
     def pause(self, name: str = "dockerd") -> None:
         """Freeze dockerd (or containerd: then only stats hang) as SIGSTOP does; each thread stops in its own time."""

@@ -144,7 +144,9 @@ class Stack:
             host.close()
         environ = {"PATH": os.environ["PATH"]} if trusted else {}
         binary = find_binary(os.environ["PATH"])
-        reader = ComposeReader(ComposeOptions(binary=binary, environ=environ, trusted=trusted), self._sealer)
+        reader = ComposeReader(
+            ComposeOptions(binary=binary, environ=environ, trusted=trusted, roots=(self.directory,)), self._sealer
+        )
         known = find_projects(snapshot)
         if trusted:
             return detect_drift(reader.resolve_file(str(self.file), project, now, known), snapshot)

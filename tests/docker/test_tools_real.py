@@ -86,7 +86,8 @@ def test_every_tool_answers_about_real_containers(context: Context, compose_file
     assert call(context, "health_check")["status"] == "healthy"
     assert call(context, "get_cost_report")["total_operations"] >= 0
     assert [one["name"] for one in call(context, "get_untracked_containers", compose_file=str(compose_file))] == []
-    assert len(call(context, "get_untracked_containers")) == 3
+    assert [one["name"] for one in call(context, "get_untracked_containers")] == [api, web]
+    assert [one["name"] for one in call(context, "get_untracked_containers", all=True)] == [api, job, web]
 
 
 def test_drift_is_found_and_no_value_of_the_environment_leaves(
