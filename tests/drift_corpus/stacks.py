@@ -213,7 +213,7 @@ class Corpus:
     ) -> DriftReport | BconError:
         """Compare as `bcon-exporter drift FILE` does."""
         environ = stack.environ(environment)
-        reader = self._reader(environ, trusted=True)
+        reader = self._reader(environ)
         known = find_projects(snapshot)
         try:
             project = reader.resolve_file(str(stack.file), stack.case.project, snapshot.taken_at, known)
@@ -224,12 +224,14 @@ class Corpus:
     def judge_as_daemon(self, stack: Stack, snapshot: HostSnapshot) -> DriftReport:
         """Compare as the daemon does, which knows only what the containers' labels tell."""
         running = next(one for one in find_projects(snapshot) if one.name == stack.project)
-        return detect_drift(self._reader({}, trusted=False).resolve_running(running, snapshot.taken_at), snapshot)
+        return detect_drift(self._reader({}, root=stack.folder).resolve_running(running, snapshot.taken_at), snapshot)
 
-    def _reader(self, environ: dict[str, str], *, trusted: bool) -> ComposeReader:
-        key = json.dumps([sorted(environ.items()), trusted])
+    def _reader(self, environ: dict[str, str], root: Path | None = None) -> ComposeReader:
+        """Return a reader: a daemon's, which reads below one root, or a user's."""
+        key = json.dumps([sorted(environ.items()), str(root)])
         if key not in self._readers:
-            options = ComposeOptions(binary=(str(BINARY),), environ=environ, trusted=trusted)
+            roots = () if root is None else (root,)
+            options = ComposeOptions(binary=(str(BINARY),), environ=environ, trusted=root is None, roots=roots)
             self._readers[key] = ComposeReader(options, self._sealer)
         return self._readers[key]
 
