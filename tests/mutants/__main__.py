@@ -30,6 +30,7 @@ AnyGuard = Guard | ShippedGuard
 ROOT = Path(__file__).parents[2]
 AT_A_TIME = 2
 HANGS_AFTER_SECONDS = 90
+ALL_TESTS_HANG_AFTER_SECONDS = 1800
 TESTS_FAILED = 1  # pytest's exit code for that and nothing else: an error of collection or no test at all has another
 
 Result = Literal["found", "found: hangs", "MISSED", "NO SUCH GUARD", "TESTS DO NOT RUN"]
@@ -58,7 +59,7 @@ class Copy:
         _git(folder, "init", "-q")  # tests ask git which files there are
         _git(folder, "add", "-A")
 
-    def run(self, tests: Sequence[str]) -> tuple[int | None, str]:
+    def run(self, tests: Sequence[str], hangs_after_seconds: float = HANGS_AFTER_SECONDS) -> tuple[int | None, str]:
         """Run tests until the first failure; None for tests that hang."""
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "--tb=line", "-rN", *tests]
         environ = {**os.environ, "PYTHONPATH": str(self.folder), "TEST_ENGINE": "required"}
@@ -70,7 +71,7 @@ class Copy:
                 env=environ,
                 capture_output=True,
                 text=True,
-                timeout=HANGS_AFTER_SECONDS,
+                timeout=hangs_after_seconds,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -119,10 +120,10 @@ def _tests_pass(copies: SimpleQueue[Copy], guards: Sequence[AnyGuard]) -> bool:
     """Run the tests with every guard in place: a test that fails anyway finds nothing."""
     tests = sorted({test for guard in guards for test in guard.tests})
     copy = copies.get()
-    code, said = copy.run(tests)
+    code, said = copy.run(tests, ALL_TESTS_HANG_AFTER_SECONDS)
     copies.put(copy)
     if code != 0:
-        print(f"with every guard in place the tests fail already:\n{said[-4000:]}")
+        print(f"with every guard in place the tests {'hang' if code is None else 'fail'} already:\n{said[-4000:]}")
     return code == 0
 
 
