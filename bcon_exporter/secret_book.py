@@ -10,12 +10,14 @@ from bcon_exporter.model.hiding import hide_in_facts
 from bcon_exporter.model.known_secrets import MOST_VALUES, NO_SECRETS, KnownSecrets
 from bcon_exporter.model.lifecycle import EventBatch
 
+MOST_EMPTY_PROJECTS = 256
+
 
 class SecretBook:
     """A value that one container or file of a project holds is hidden in all of that project.
 
     One a process, shared by the readers of the engine and of Compose files. Thread-safe. What a project's files said
-    once stays known: a container may still have the password of before.
+    once stays known for as long as it has containers: one may still have the password of before.
     """
 
     def __init__(self) -> None:
@@ -34,8 +36,8 @@ class SecretBook:
             before = self._containers.get(container_id)
             if before != (project, values):
                 self._containers[container_id] = (project, values)
-                if before is not None and before[0] is not None:
-                    self._members[before[0]].pop(container_id, None)
+                if before is not None:
+                    self._leave_project(before[0], container_id)
                 if project is not None:
                     self._members.setdefault(project, {})[container_id] = values
                 self._changed(container_id, before, (project, values))
@@ -52,13 +54,13 @@ class SecretBook:
                 self._forget_made(project)
 
     def retain(self, container_ids: Iterable[str]) -> None:
-        """Forget all other containers."""
+        """Forget all other containers, and of the projects without any all but those that changed last."""
         with self._lock:
             for container_id in self._containers.keys() - set(container_ids):
                 gone = self._containers.pop(container_id)
-                if gone[0] is not None:
-                    self._members[gone[0]].pop(container_id, None)
+                self._leave_project(gone[0], container_id)
                 self._changed(container_id, gone)
+            self._forget_projects()
 
     def changed_since(self, version: int) -> frozenset[str]:
         """Return the projects of which something else is known than at a version."""
@@ -107,6 +109,19 @@ class SecretBook:
             # labels are claims: a container that brings too many hides its own texts, not those of the project
             made = self._of_projects[project] = KnownSecrets(files) if whole.too_many else whole
         return made
+
+    def _leave_project(self, project: str | None, container_id: str) -> None:
+        if project is not None and (members := self._members.get(project)) is not None:
+            members.pop(container_id, None)
+            if not members:
+                del self._members[project]
+
+    def _forget_projects(self) -> None:
+        """A host may see a project once an hour that it never sees again, as of tests."""
+        empty = (self._files.keys() | self._of_projects.keys() | self._changed_at.keys()) - self._members.keys()
+        for project in sorted(empty, key=lambda one: self._changed_at.get(one, 0))[:-MOST_EMPTY_PROJECTS]:
+            for known in (self._files, self._of_projects, self._changed_at):
+                known.pop(project, None)
 
     def _changed(self, container_id: str, *states: tuple[str | None, frozenset[str]] | None) -> None:
         self._of_containers.pop(container_id, None)

@@ -4,7 +4,7 @@ import pytest
 
 from bcon_exporter.model.known_secrets import MOST_VALUES
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
-from bcon_exporter.secret_book import SecretBook, hide_in_events
+from bcon_exporter.secret_book import MOST_EMPTY_PROJECTS, SecretBook, hide_in_events
 from tests.factories import NOON
 
 OLD, NEW, OTHER = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d", "Hj6" + "tR2mXq9s"
@@ -61,6 +61,23 @@ def test_removed_containers_are_forgotten() -> None:
     book.retain([])
     assert book.of_project("shop").hide(OLD) == OLD
     assert book.of_known("web") is None
+
+
+def test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not() -> None:
+    book = SecretBook()
+    book.learn_container("web", "shop", values(OLD))
+    book.learn_files("shop", values(NEW))
+    for number in range(2 * MOST_EMPTY_PROJECTS):
+        book.learn_container(f"test-{number}", f"run-{number}", values(f"{OTHER}{number}"))
+        book.learn_files(f"run-{number}", values(f"{OTHER}-{number}"))
+        book.of_container(f"test-{number}")
+        book.retain(["web"])
+        book.of_project(f"run-{number}")
+    sizes = {name: len(kept) for name, kept in vars(book).items() if isinstance(kept, dict)}
+    assert max(sizes.values()) <= MOST_EMPTY_PROJECTS + 2, sizes
+    assert book.of_project("shop").hide(f"{OLD} {NEW}") == "*** ***"
+    last = 2 * MOST_EMPTY_PROJECTS - 1
+    assert book.of_project(f"run-{last}").hide(f"{OTHER}-{last}") == "***"
 
 
 def test_a_container_that_moves_takes_its_secrets_along() -> None:

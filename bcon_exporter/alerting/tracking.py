@@ -140,7 +140,13 @@ COUNTERS = ("bcon_scans_missed_total", "bcon_state_errors_total")
 
 
 def remember_counters(counters: Counters, samples: Watched, now: datetime) -> Counters:
-    """Return the counters' past with this moment added and what no window reaches left out."""
+    """Return the counters' past with this moment added and what no window reaches left out.
+
+    Of moments in a row that say the same, the first and the last tell all.
+    """
     at = now.timestamp()
-    kept = tuple(moment for moment in counters if at - COUNTED_FOR_SECONDS <= moment[0] <= at)
-    return (*kept, (at, {name: samples[name] for name in COUNTERS if name in samples}))
+    kept = [moment for moment in counters if at - COUNTED_FOR_SECONDS <= moment[0] <= at]
+    told = {name: samples[name] for name in COUNTERS if name in samples}
+    if [vectors for _, vectors in kept[-2:]] == [told, told]:
+        kept.pop()
+    return (*kept, (at, told))

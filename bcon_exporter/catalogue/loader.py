@@ -1,6 +1,7 @@
 """Reads signature files. A bad one is refused with its file and line, never half-loaded."""
 
 from collections.abc import Sequence
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -51,10 +52,15 @@ def load_catalogue(user_directory: Path | None = None) -> Catalogue:
     Raises:
         SettingsError: A user's file cannot be read or is not valid; names the file and the line.
     """
-    shipped = _load_shipped()
     own = _load_directory(user_directory) if user_directory else []
     replaced = {signature.id for signature in own}
-    return Catalogue([*own, *(signature for signature in shipped if signature.id not in replaced)])
+    return _compile((*own, *(signature for signature in _load_shipped() if signature.id not in replaced)))
+
+
+@lru_cache(maxsize=1)
+def _compile(signatures: tuple[Signature, ...]) -> Catalogue:
+    """Return the catalogue of these signatures: at a reload the one in use, since a second one weighs 3 MB."""
+    return Catalogue(signatures)
 
 
 def shipped_files() -> dict[str, str]:
@@ -63,8 +69,9 @@ def shipped_files() -> dict[str, str]:
     return {name: (data / name).read_text(encoding="utf-8") for name in SHIPPED_FILES}
 
 
-def _load_shipped() -> list[Signature]:
-    return [signature for name, text in shipped_files().items() for signature in parse_signatures(text, name)]
+@cache
+def _load_shipped() -> tuple[Signature, ...]:
+    return tuple(signature for name, text in shipped_files().items() for signature in parse_signatures(text, name))
 
 
 def _load_directory(directory: Path) -> list[Signature]:

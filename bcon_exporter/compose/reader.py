@@ -69,12 +69,14 @@ class _Answer:
 
     Attributes:
         hidden: The values that are hidden in it.
+        secrets: Those of them that the files themselves hold.
         shared: Service → what it shares; the hashes of these hang on living containers.
     """
 
     project: DesiredProject
     shared: Mapping[str, Shared]
     hidden: KnownSecrets
+    secrets: KnownSecrets
 
 
 class ComposeReader:
@@ -229,6 +231,7 @@ class ComposeReader:
         if isinstance(answer, BconError):
             raise answer
         project = self._with_living_hashes(answer, invocation, running, key)
+        self._book.learn_files(project.name, answer.secrets.values)  # the book forgets projects that are long gone
         if answer.hidden is not (known := self._book.of_project(project.name)):
             project = hide_in_project(project, known)
         return project.model_copy(update={"resolved_at": now})
@@ -290,10 +293,11 @@ class ComposeReader:
             return error
         try:
             name = str(resolved.model.get("name") or "")
-            self._book.learn_files(name, secrets_of_model(resolved))
+            secrets = KnownSecrets(secrets_of_model(resolved))
+            self._book.learn_files(name, secrets.values)
             known = self._book.of_project(name)
             shared = find_shared(resolved.model.get("services") or {})
-            return _Answer(self._make(resolved, invocation, now, known), shared, known)
+            return _Answer(self._make(resolved, invocation, now, known), shared, known, secrets)
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
             return explain_failure("unusable value", [str(file) for file in invocation.files])
 

@@ -32,7 +32,7 @@ class LineScreen:
         }
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def screen_of(catalogue: Catalogue) -> LineScreen:
     """The screen for a catalogue, built once: it takes a twentieth of a second."""
     return LineScreen(catalogue)

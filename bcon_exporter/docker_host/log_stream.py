@@ -114,7 +114,7 @@ def split_entries(raw: bytes, *, tty: bool | None) -> list[Entry]:
     return _split_frames(raw)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=64)
 def _whole_seconds(text: bytes) -> int | None:
     """Return "2026-01-31T12:00:00" as nanoseconds since the epoch; lines of one second share it."""
     try:

@@ -7,6 +7,9 @@ from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.naming import normalise_name
 
+_REMEMBERED = 1024
+"""Names that are used once are forgotten before they weigh anything."""
+
 
 def identity_of(container: ContainerFacts) -> str:
     """Return the identity of a container that was read."""
@@ -23,11 +26,11 @@ def identity_of_event(event: LifecycleEvent) -> str:
     return _by_replica(event.project, event.service, 1 if event.number is None else event.number)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_REMEMBERED)
 def _by_replica(project: str, service: str, number: int) -> str:
     return json.dumps([project, service, number], ensure_ascii=False)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=_REMEMBERED)
 def _by_name(name: str) -> str:
     return json.dumps([normalise_name(name)], ensure_ascii=False)

@@ -105,7 +105,7 @@ class Lifecycles:
         for container_id in {event.container_id for event in past.events}:
             rows = self._database.query("SELECT at, lines FROM exit_lines WHERE container_id = ?", (container_id,))
             for at, text in rows:
-                past.lines[container_id, from_micros(at)] = lines_from_text(text)
+                past.note_lines(container_id, from_micros(at), lines_from_text(text))
 
     def add(self, identity: str, event: LifecycleEvent, *, counted: bool = False) -> bool:
         """Add an event; False when it was known. The total leaves out a restart that is `counted` already."""
@@ -125,7 +125,9 @@ class Lifecycles:
         for event in moved:
             target.add(event)
         self._pending_events.extend((new, event) for event in moved)
-        target.lines.update({key: lines for key, lines in source.lines.items() if key[0] == container_id})
+        for (of, at), lines in source.lines.items():
+            if of == container_id:
+                target.note_lines(of, at, lines)
         target.counted_restarts |= {key for key in source.counted_restarts if key[0] == container_id}
         target.counted_oom_kills |= {key for key in source.counted_oom_kills if key[0] == container_id}
         counted = target.counted_restarts | target.counted_oom_kills
@@ -252,7 +254,7 @@ class Lifecycles:
             if container_id == container.id and not lines:
                 lines = find_last_lines(container.logs.lines, facts)
             if lines and not facts.last_lines:
-                past.lines[container_id, facts.at] = lines
+                past.note_lines(container_id, facts.at, lines)
                 self._pending_lines.append((container_id, to_micros(facts.at), lines_to_text(lines)))
                 filled.append((container_id, facts.model_copy(update={"last_lines": lines})))
             else:

@@ -42,8 +42,8 @@ class Past:
     Attributes:
         version: Grows with every change; facts made of an older one are stale.
         counted_restarts: Container id and time of those that the total holds; of OOM kills likewise.
-        stop_signals, policies, images: Of its containers, also of removed ones, by id; images by their own id.
-        lines: Last log lines by container id and time of the end.
+        stop_signals, policies, images: Of its containers, also of removed ones that events still tell of, by id.
+        lines: Last log lines by container id and time of the end; see `note_lines`.
     """
 
     identity: str
@@ -78,6 +78,16 @@ class Past:
         counted = self.counted_oom_kills if event.action == "oom" else self.counted_restarts
         if event.action in ("oom", "start", INFERRED_RESTART):
             counted.discard((event.container_id, event.at))
+        if all(other.container_id != event.container_id for other in self.events):
+            for configured in (self.stop_signals, self.policies, self.images):
+                configured.pop(event.container_id, None)
+
+    def note_lines(self, container_id: str, at: datetime, lines: tuple[str, ...]) -> None:
+        """Take the last lines before an end, and forget those of ends that are no longer told."""
+        self.lines[container_id, at] = lines
+        if len(self.lines) > 2 * EXITS_AT_MOST:
+            newest = sorted(self.lines, key=lambda end: end[1])[-EXITS_AT_MOST:]
+            self.lines = {end: self.lines[end] for end in newest}
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,10 +139,20 @@ def counted(*values: float) -> bool:
         ((7, 8, 2, 3), True),
         ((0, 4, *[4] * 29), True),
         ((0, 4, *[4] * 30), False),
+        ((*[0] * 40, 4), True),
+        ((*[0] * 40, 4, *[4] * 29), True),
+        ((*[0] * 40, 4, *[4] * 30), False),
     ],
 )
 def test_growth_counts_within_the_window_and_across_a_restart(values: tuple[float, ...], fires: bool) -> None:
     assert counted(*values) is fires
+
+
+def test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at() -> None:
+    counters: Counters = ()
+    for second in range(1000):
+        counters = remember_counters(counters, {"bcon_scans_missed_total": {(): float(second // 400)}}, at(second))
+    assert len(counters) == 6
 
 
 def test_a_symptom_without_a_scan_is_carried_over_a_restart() -> None:

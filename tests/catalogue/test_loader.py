@@ -101,3 +101,10 @@ def test_other_files_in_the_directory_are_left_alone(tmp_path: Path) -> None:
     write(tmp_path, "not yaml: [", "README.md")
 
     assert load_catalogue(tmp_path) == load_catalogue()
+
+
+def test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes(tmp_path: Path) -> None:
+    before = load_catalogue(write(tmp_path, GOOD))
+
+    assert load_catalogue(tmp_path) is before
+    assert load_catalogue(write(tmp_path, GOOD.replace("pay.example", "buy.example"))) != before

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bcon_exporter.history import History
+from bcon_exporter.history.past import EXITS_AT_MOST
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests.factories import NOON, ago, compose, full_id, logs, usage
@@ -272,6 +273,32 @@ def test_what_was_counted_is_known_no_longer_than_the_events_are(history: Histor
     assert past_of(history, container(), NOON + timedelta(hours=4)).restarts_total == 3 * 500
     (kept,) = history._lifecycles._pasts.values()
     assert len(kept.counted_restarts) <= len(kept.events)
+
+
+def test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told(history: History) -> None:
+    for number in range(600):
+        at = NOON + timedelta(minutes=number)
+        name = f"run-{number}"
+        steps = (("create", 0), ("start", 1), ("die", 3))
+        told = (event(at + s * SECOND, step, name, project="p", service="job", number=1) for step, s in steps)
+        history.record_events(batch(*told), at)
+        seen = stopped(
+            1,
+            id=full_id(name),
+            name=name,
+            compose=compose("job", project="p"),
+            image_id=f"sha256:{number}",
+            stop_signal="SIGINT",
+            at=at + 3 * SECOND,
+            started_at=at + SECOND,
+            logs=logs("panic", at=at + 2 * SECOND),
+        )
+        past_of(history, seen, at + 5 * SECOND)
+    (kept,) = history._lifecycles._pasts.values()
+    told_of = {each.container_id for each in kept.events}
+    assert len(told_of) < 600
+    assert kept.policies.keys() | kept.images.keys() | kept.stop_signals.keys() <= told_of
+    assert len(kept.lines) <= 2 * EXITS_AT_MOST
 
 
 def test_lines_of_a_later_run_are_not_the_last_words_of_an_earlier_one(history: History) -> None:
