@@ -204,7 +204,7 @@ def last_crash(container: ContainerFacts) -> ExitFacts | None:
     if container.lifecycle is None or not container.lifecycle.exits:
         return None
     last = container.lifecycle.exits[-1]
-    if last.at < container.created_at and _was_put_in_place(container):
+    if last.at < _made_by(container) and _was_put_in_place(container):
         return None
     return None if last.requested or last.shutdown or not (last.exit_code or last.oom) else last
 
@@ -212,7 +212,12 @@ def last_crash(container: ContainerFacts) -> ExitFacts | None:
 def _was_put_in_place(container: ContainerFacts) -> bool:
     """Whether nothing has restarted it since it was made, and it was not made by a supervisor's restart."""
     past = container.lifecycle
-    return past is not None and all(at < container.created_at for at in past.restarts)
+    return past is not None and all(at < _made_by(container) for at in past.restarts)
+
+
+def _made_by(container: ContainerFacts) -> datetime:
+    """When it was there for sure: without its inspect, the second in which it was made is all that is known."""
+    return container.created_at + timedelta(seconds=1 if container.created_at.microsecond == 0 else 0)
 
 
 def recent_restarts(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> tuple[datetime, ...]:

@@ -40,6 +40,7 @@ class EventLog:
         self.last_nano = 0
         self.changes = 0
         self.streams = 0
+        self.skew = timedelta()
 
     def add(self, raw: dict[str, Any]) -> None:
         """Take one event of the live stream."""
@@ -79,6 +80,7 @@ class EventLog:
             skew: How far the engine's clock is ahead of ours.
         """
         with self._lock:
+            self.skew = skew
             full = len(ring) >= RING_SIZE
             oldest = parse_time_of(ring[0]) if ring else None
             known = any(_key(raw) in self._seen for raw in ring)

@@ -28,6 +28,7 @@ from bcon_exporter.errors import BconError
 _log = logging.getLogger(__name__)
 _DOING = "reading events"
 _BACKFILL_NANO = 24 * 3600 * 1_000_000_000
+_LATEST_NANO = 60 * 1_000_000_000
 _BODY_CAP_BYTES = 8 * 1024 * 1024
 _LINE_CAP_BYTES = 1024 * 1024
 _RECEIVE_BYTES = 64 * 1024
@@ -62,6 +63,23 @@ def read_backfill(session: EngineSession, log: EventLog, deadline: Deadline) -> 
     answer = session.get("events", _DOING, target, deadline, body_cap_bytes=_BODY_CAP_BYTES)
     log.add_backfill(_parse_lines(answer.body.splitlines()), now, skew=skew)
     return log.last_nano or now_nano
+
+
+def read_latest(session: EngineSession, log: EventLog, deadline: Deadline) -> None:
+    """Take from the daemon's memory what the live stream has not brought yet.
+
+    On a busy machine the stream lags behind what a scan has read meanwhile: a log line that a program wrote on its stop
+    signal would be known, and the signal not.
+
+    Raises:
+        BconError: It did not answer.
+    """
+    until = _to_nano(utc_now() + log.skew)
+    since = min(max(log.last_nano, until - _LATEST_NANO), until)
+    target = f"{session.negotiate(deadline)}/events?filters={_FILTERS}&since={_stamp(since)}&until={_stamp(until)}"
+    answer = session.get("events", _DOING, target, deadline, body_cap_bytes=_BODY_CAP_BYTES)
+    for raw in _parse_lines(answer.body.splitlines()):
+        log.add(raw)
 
 
 def _engine_time(session: EngineSession, deadline: Deadline) -> tuple[datetime, timedelta]:

@@ -1,10 +1,11 @@
 """One Docker host as the rest of the program sees it: snapshots, events, logs, and whether it answers."""
 
+from contextlib import suppress
 from datetime import datetime
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.docker_host.event_log import EventLog
-from bcon_exporter.docker_host.events import EventStream, read_backfill
+from bcon_exporter.docker_host.events import EventStream, read_backfill, read_latest
 from bcon_exporter.docker_host.heartbeat import Heartbeat
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions, Wants
@@ -22,6 +23,7 @@ from bcon_exporter.model.masking import Sealer
 from bcon_exporter.secret_book import SecretBook
 
 _CLOSE_SECONDS = 0.9
+_LATEST_SECONDS = 3.0
 
 
 class DockerHost:
@@ -66,6 +68,9 @@ class DockerHost:
         live = self._stream.is_live
         snapshot = self._taker.take(now, Deadline.after(deadline_seconds), wants, events_are_live=live)
         self._plan_probe(snapshot, wants, started)
+        if live and wants.logs:
+            with suppress(BconError):  # then the live stream brings them a little later
+                read_latest(self._session, self._log, Deadline.after(_LATEST_SECONDS))
         return snapshot
 
     def changes(self) -> int:

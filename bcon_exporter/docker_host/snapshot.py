@@ -162,6 +162,7 @@ class SnapshotTaker:
     def _take_touched(self, *, events_are_live: bool) -> set[str] | None:
         """Return which containers changed since they were last inspected; None when events cannot tell."""
         touched, lost = self._events.take_touched()
+        self._session.stuck.ask_again(touched)
         self._touched |= touched
         self._distrusted = self._distrusted or lost or not events_are_live
         return None if self._distrusted else self._touched

@@ -51,6 +51,13 @@ class StuckContainers:
             with self._lock:
                 self._since.pop((name, container_id), None)
 
+    def ask_again(self, ids: Collection[str]) -> None:
+        """Leave these alone no longer: the engine has told of them, so it has let go of their lock meanwhile."""
+        with self._lock:
+            for (name, container_id), (_, _, reason) in self._since.items():
+                if container_id in ids:
+                    self._since[name, container_id] = float("-inf"), 0, reason
+
     def forget(self) -> None:
         """Ask all again: what held them was the engine as a whole."""
         with self._lock:

@@ -13,7 +13,7 @@ import pytest
 
 from bcon_exporter.clock import utc_now
 from bcon_exporter.docker_host.event_log import EventLog
-from bcon_exporter.docker_host.events import EventStream, read_backfill
+from bcon_exporter.docker_host.events import EventStream, read_backfill, read_latest
 from bcon_exporter.docker_host.locate import Endpoint
 from bcon_exporter.docker_host.options import HostOptions
 from bcon_exporter.docker_host.session import Deadline, EngineSession
@@ -126,4 +126,21 @@ def test_an_event_a_moment_ahead_of_the_engines_clock_is_asked_for_again_without
         read_backfill(session, log, Deadline.after(5))
     batch = log.drain()
     assert ([event.action for event in batch.events], batch.gap, batch.broken_at) == (["start"], False, ())
+    assert clockwork.refused == 0
+
+
+@pytest.mark.parametrize("ahead", [timedelta(), timedelta(minutes=10), timedelta(minutes=-10)])
+def test_what_the_live_stream_has_not_brought_yet_is_asked_for(tmp_path: Path, ahead: timedelta) -> None:
+    clockwork, log = Clockwork(), EventLog()
+    clockwork.ahead = ahead
+    clockwork.happens("start", utc_now() + ahead - timedelta(seconds=90))
+    with FakeEngine(tmp_path / "s", clockwork.talk) as engine:
+        session = EngineSession(Endpoint(engine.url), HostOptions(read_timeout_seconds=1.0))
+        read_backfill(session, log, Deadline.after(5))
+        log.drain()
+        clockwork.happens("kill", utc_now() + ahead - timedelta(seconds=1.5))
+        read_latest(session, log, Deadline.after(5))
+        read_latest(session, log, Deadline.after(5))
+    batch = log.drain()
+    assert ([event.action for event in batch.events], batch.gap, batch.broken_at) == (["kill"], False, ())
     assert clockwork.refused == 0

@@ -128,6 +128,18 @@ def test_who_is_still_stuck_then_says_nothing_about_the_endpoint() -> None:
     assert not stuck.knows_all("logs", [BAD])
 
 
+def test_who_was_stuck_is_asked_at_once_when_the_engine_tells_of_it() -> None:
+    stuck = StuckContainers()
+    for _ in range(3):
+        stuck.note("logs", BAD, "hangs", 100.0)
+        stuck.note("logs", GOOD, "hangs", 100.0)
+    stuck.ask_again({BAD})
+    assert stuck.split("logs", [BAD, GOOD], 101.0) == ([BAD], {GOOD: "hangs"})
+    assert stuck.knows_all("logs", [BAD]), "it may hang still"
+    stuck.note("logs", BAD, "hangs", 102.0)
+    assert stuck.split("logs", [BAD], 107.0) == ([BAD], {})
+
+
 def test_all_are_asked_again_once_the_engine_is_back_and_the_removed_are_forgotten() -> None:
     stuck = StuckContainers()
     stuck.note("logs", BAD, "hangs", 100.0)

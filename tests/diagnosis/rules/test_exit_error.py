@@ -246,6 +246,14 @@ def test_the_crash_of_a_container_that_was_replaced_is_over() -> None:
     assert severity(RULE, container(started_at=ago(10), lifecycle=past)) is Severity.WARNING
 
 
+def test_the_crash_of_the_predecessor_is_over_while_only_the_second_of_the_successors_making_is_known() -> None:
+    """The list tells it without fractions; on a busy engine inspect comes a scan later."""
+    past = lifecycle(exits=(ended(1, at=ago(9.7)),), restarts=(ago(11), ago(10.4)))
+    listed = container(created_at=ago(10), started_at=None, lifecycle=past, unread={"started_at": "no answer in 2 s"})
+
+    assert severity(RULE, listed) is None
+
+
 @pytest.mark.parametrize("code", [0, 137, 143])
 @pytest.mark.parametrize(("after_crash", "policy", "down"), [
     (True, "no", True), (False, "no", False), (True, "always", False),

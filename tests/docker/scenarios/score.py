@@ -11,7 +11,7 @@ from tests.docker.scenarios.stage import find_faults, symptoms_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from tests.docker.scenarios.stage import Seen
+    from tests.docker.scenarios.stage import Report, Seen
     from tests.docker.scenarios.table import Scenario
 
 STATUSES = ("healthy", "warning", "error", "critical", "absent")
@@ -32,6 +32,7 @@ class Verdict:
     found_cause: str | None
     faults: tuple[str, ...]
     trap: str
+    said: str
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; sets as sorted lists."""
@@ -57,7 +58,17 @@ def judge(scenario: Scenario, seen: Seen) -> Verdict:
         found_cause=causes[0]["id"] if causes else None,
         faults=tuple(faults),
         trap=scenario.trap,
+        said=_sum_up(seen.ill) if faults and seen.ill else "",
     )
+
+
+def _sum_up(report: Report) -> str:
+    """What a report says, in a few lines, for whom it puzzles."""
+    up = f"{report['state']}, up {report['uptime']} s" if report["uptime"] is not None else report["state"]
+    found = (
+        f"\n    {one['type']} ({one['severity']}): {one['description']} {one['evidence']}" for one in report["symptoms"]
+    )
+    return f"{report['timestamp']} {report['container_id']} {up}: {report['summary']}{''.join(found)}"
 
 
 @dataclass(frozen=True)
@@ -141,4 +152,5 @@ def render(found: Score, verdicts: Sequence[Verdict]) -> str:
     for one in verdicts:
         if one.faults:
             lines += ["", f"{one.id}: {'; '.join(one.faults)}", *([f"  trap: {one.trap}"] if one.trap else [])]
+            lines += [f"  said last of its being ill: {one.said}"] if one.said else []
     return "\n".join(lines)

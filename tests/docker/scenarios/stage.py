@@ -37,10 +37,11 @@ n=$(wc -l < /tmp/probes)
 
 @dataclass
 class Seen:
-    """What the daemon said of one container: the last report, and each change of status or symptoms with its time."""
+    """What the daemon said of one container: the last report, the last one that called it ill, and each change."""
 
     report: Report | None = None
     changes: list[tuple[float, str, frozenset[str]]] = field(default_factory=list)
+    ill: Report | None = None
 
 
 def symptoms_of(report: Report) -> frozenset[str]:
@@ -172,6 +173,8 @@ def _note(seen: dict[str, Seen], scenarios: Sequence[Scenario], reports: Iterabl
             continue
         if one.report is None or one.report["not_evaluated"] or not report["not_evaluated"] or fits(scenario, report):
             one.report = report
+        if report["status"] != "healthy":
+            one.ill = report
         state = (report["status"], symptoms_of(report))
         if not one.changes or one.changes[-1][1:] != state:
             one.changes.append((now, *state))
