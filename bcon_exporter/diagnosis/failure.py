@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+import re2
+
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Span, Trouble
@@ -14,12 +16,13 @@ RELATED = (SymptomType.NETWORK_ERROR, SymptomType.LOG_ERROR)
 
 
 class Kind(StrEnum):
-    """How a connection failed."""
+    """How a connection failed. ANSWERED: the other side says that it cannot serve (HTTP 5xx)."""
 
     UNRESOLVED = "unresolved"
     REFUSED = "refused"
     SILENT = "silent"
     BROKEN = "broken"
+    ANSWERED = "answered"
     OTHER = "other"
 
 
@@ -30,7 +33,26 @@ _KINDS = (
     ("net_timeout", Kind.SILENT),
     ("slow_upstream", Kind.SILENT),
     ("net_reset", Kind.BROKEN),
+    ("net_bad_answer", Kind.ANSWERED),
 )
+_SAID = (
+    (
+        Kind.UNRESOLVED,
+        r"(?i)name or service not known|name resolution|\bENOTFOUND\b|\bEAI_AGAIN\b|getaddrinfo|nxdomain|no such host"
+        r"|unknown ?(?:mysql |server )?host|\(-[235]\)|errno -[235]\b|\bdns (?:error|resolution)|not resolve"
+        r"|\(SocketError\)|Resource temporarily unavailable|produced zero addresses",
+    ),
+    (Kind.REFUSED, r"(?i)refused|\(11[15]\)|(?:errno|os error) 111\b|couldn't connect to server"),
+    (
+        Kind.SILENT,
+        r"(?i)time(?:d)?[ -]?out|deadline exceeded|no route to host|unreachable|\(11[03]\)|execution expired"
+        r"|dropped from queue",
+    ),
+    (Kind.BROKEN, r"(?i)\breset\b|broken pipe|hang up|\bEOF\b|\bclosed\b|gone away|connection lost"),
+)
+_SAID_COMPILED = tuple((kind, re2.compile(words)) for kind, words in _SAID)
+_BAD_ANSWER = re2.compile(r"(?i)\b50[0234]\b|bad gateway|gateway time-?out")
+_WAITED_FOR_UPSTREAM = re2.compile(r"(?i)upstream timed out|while waiting for upstream|upstream request timeout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +74,20 @@ def kind_of(signature: Signature) -> Kind | None:
     if known is not None or signature.category is not Category.NETWORK or signature.id.startswith("tls"):
         return known
     return Kind.OTHER
+
+
+def kind_in(line: str, signature: Signature) -> Kind | None:
+    """How a connection failed by the words of its line, where the signature alone leaves it open."""
+    kind = kind_of(signature)
+    if signature.id == "slow_upstream" and _BAD_ANSWER.search(line) and not _WAITED_FOR_UPSTREAM.search(line):
+        return Kind.ANSWERED
+    if signature.id == "net_timeout":
+        # A limit was reached while a name was asked for, or while it was refused again and again.
+        why = (Kind.UNRESOLVED, Kind.REFUSED)
+        return next((said for said, words in _SAID_COMPILED if said in why and words.search(line) is not None), kind)
+    if kind is not Kind.OTHER:
+        return kind
+    return next((said for said, words in _SAID_COMPILED if words.search(line) is not None), kind)
 
 
 def blame(other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:

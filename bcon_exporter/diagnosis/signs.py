@@ -1,14 +1,14 @@
 """Signs of known failures: in the log, in what the engine says, in the last words before an exit, in probes."""
 
-import re  # noqa: TID251 - sees at most 1000 characters of a line
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.failure import Failure, Kind, kind_of
+from bcon_exporter.diagnosis.failure import Failure, Kind, kind_in
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.neighbours import host_of, is_local
+from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.diagnosis.peer_state import Span
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.start_errors import start_error_of
@@ -17,12 +17,6 @@ from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.signatures import Category
 
 MAX_HITS = 200
-MAX_LINE = 1000
-_ADDRESS = r"((?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|\[[0-9a-fA-F:]{2,45}\]|localhost)(?::[0-9]{1,5})?)"
-_RESOLVER = re.compile(r"127\.0\.0\.11\b|.*:53\Z")
-"""Docker's own DNS server, or another: it is asked about the peer."""
-_FAR_SIDE = re.compile(rf"-> ?{_ADDRESS}(?![0-9]|\.[0-9])")
-_ADDRESSED = re.compile(rf"(?<![0-9A-Za-z.:]){_ADDRESS}(?![0-9A-Za-z-]|\.[0-9])")
 
 
 class Seen(NamedTuple):
@@ -70,35 +64,23 @@ def apart(seen: list[Seen], of_probes: list[Seen]) -> tuple[list[Seen], list[Hit
 
 
 def _asks_itself(hit: Hit) -> bool:
-    peer = peer_in(hit)
+    peer = peer_of(hit)
     return hit.signature.category is Category.NETWORK and (peer is None or is_local(host_of(peer)))
 
 
 def failures_in(seen: Sequence[Seen]) -> list[Failure]:
     """Failed connections by peer and kind, with the newest line and the times of the first and the last."""
-    groups: dict[tuple[str | None, str], list[Seen]] = {}
+    groups: dict[tuple[str | None, Kind], list[Seen]] = {}
     for one in seen:
-        kind = kind_of(one.hit.signature)
+        kind = kind_in(one.hit.line, one.hit.signature)
         if kind is not None:
-            groups.setdefault((peer_in(one.hit), kind), []).append(one)
-    return [
-        Failure(kind_of(group[0].hit.signature) or Kind.OTHER, peer, group[-1].hit.line, _span(group))
-        for (peer, _), group in groups.items()
-    ]
+            groups.setdefault((peer_of(one.hit), kind), []).append(one)
+    return [Failure(kind, peer, group[-1].hit.line, _span(group)) for (peer, kind), group in groups.items()]
 
 
-def peer_in(hit: Hit) -> str | None:
-    """The peer that the signature found; else the one address that the line names, as far side of an arrow or alone.
-
-    An address of the container itself goes before a name: it is where the name led, or no name was meant.
-    """
-    line = hit.line[:MAX_LINE]
-    far = _FAR_SIDE.search(line)
-    named = dict.fromkeys(match.group(1) for match in _ADDRESSED.finditer(line) if not _RESOLVER.match(match.group(1)))
-    address = far.group(1) if far is not None else next(iter(named)) if len(named) == 1 else None
-    if hit.peer is None or (address is not None and is_local(host_of(address)) and not is_local(host_of(hit.peer))):
-        return address
-    return hit.peer
+def peer_of(hit: Hit) -> str | None:
+    """The peer that a line of a failed connection names."""
+    return peer_in(hit.line, hit.peer, unresolved=kind_in(hit.line, hit.signature) is Kind.UNRESOLVED)
 
 
 def _span(group: Sequence[Seen]) -> Span:

@@ -25,7 +25,7 @@ from bcon_exporter.diagnosis.peer_state import _is_about
 from bcon_exporter.diagnosis.peers import _with_named
 from bcon_exporter.diagnosis.ports import _wanted
 from bcon_exporter.diagnosis.rules.unhealthy import _cause
-from bcon_exporter.diagnosis.signs import peer_in
+from bcon_exporter.diagnosis.signs import peer_of
 from bcon_exporter.docker_host import (
     allowlist,
     disk,
@@ -394,7 +394,7 @@ DIAGNOSIS = (
     Row("host_of a peer", neighbours.host_of, LINE_CHARS, units=("[", "]", "@", "://", "::")),
     Row("port_of a peer", lambda text: neighbours.port_of("db", text), LINE_CHARS, units=("port", "port ", "port=:1")),
     Row("is_address", neighbours.is_address, LINE_CHARS, units=("::", "f:", "[", "]")),
-    Row("peer_in", peer_in, LINE_CHARS, hit_of, LOG_UNITS),
+    Row("peer_of", peer_of, LINE_CHARS, hit_of, LOG_UNITS),
     Row(
         "named peers",
         lambda failure: _with_named(failure, WIRED, neighbours.Neighbours(factories.snapshot(WIRED))),

@@ -1,0 +1,24 @@
+"""Of each client's own wording it is read how the connection failed, and to whom it went."""
+
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.diagnosis.logs import find_events
+from bcon_exporter.diagnosis.neighbours import host_of, port_of
+from bcon_exporter.diagnosis.signs import Seen, failures_in
+from bcon_exporter.model.facts import LogLine
+from tests.diagnosis.judging import shipped
+
+TABLE = Path(__file__).with_name("client_lines.txt")
+ROWS = [row.split(None, 3) for row in TABLE.read_text("utf-8").splitlines() if not row.startswith("#")]
+
+
+@pytest.mark.parametrize(("kind", "host", "port", "text"), ROWS, ids=[row[3][:60] for row in ROWS])
+def test_a_failed_connection_is_read(kind: str, host: str, port: str, text: str) -> None:
+    events = find_events([LogLine(at=None, stream="stderr", text=text)], shipped())
+
+    failure = failures_in([Seen(None, hit) for event in events for hit in event.hits])[0]
+
+    peer = failure.peer or "-"
+    assert (failure.kind, host_of(peer), str(port_of(peer, text) or "-")) == (kind, host, port)
