@@ -4,14 +4,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.changes import find_image_change
+from bcon_exporter.diagnosis.failure import SAYS_NO, kind_of
 from bcon_exporter.diagnosis.finding import Finding, quote, weakened
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.neighbours import Neighbours, host_of
 from bcon_exporter.diagnosis.numbers import numbers_of, render
 from bcon_exporter.diagnosis.peer_state import Around
-from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_peer_causes
+from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_namespace_causes, find_peer_causes
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
+from bcon_exporter.diagnosis.rejections import find_rejection_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
@@ -27,6 +29,41 @@ SURE = 0.6
 """A finding below this confidence brings no suggestion of its own, and points to nobody."""
 _WAITING = ((SymptomType.NEVER_STARTED, 0.05), (SymptomType.STARTING, 0.2), (SymptomType.UNHEALTHY, 0.3))
 """Symptoms that a dependency's trouble may explain although no connection is seen to fail, and how much less surely."""
+_WAITING_IN_SILENCE = ((SymptomType.RESTART_LOOP, 0.3), (SymptomType.EXIT_ERROR, 0.3))
+"""The same, where the log shows nothing that is known."""
+_WITHOUT_NETWORK = frozenset(
+    {
+        SymptomType.NETWORK_ERROR,
+        SymptomType.UNHEALTHY,
+        SymptomType.EXIT_ERROR,
+        SymptomType.RESTART_LOOP,
+        SymptomType.LOG_ERROR,
+        SymptomType.SLOW_RESPONSE,
+    }
+)
+"""What shows in a container that has lost its network namespace."""
+_GENERAL = frozenset(
+    {
+        "program_error",
+        "ended_by_signal",
+        "crash_loop",
+        "main_process_ends",
+        "restarts_used_up",
+        "unhandled_error",
+        "program_reports_error",
+        "child_program_fails",
+        "nothing_listens",
+        "health_answers_error",
+        "health_check_timeout",
+        "health_check_fails",
+        "upstream_slow",
+        "slow_health_probe",
+        "connection_leak",
+        "connection_limit_too_low",
+        "request_too_slow",
+    }
+)
+"""Causes that say what the program did about it, or what may be in general: what is known of a peer goes before."""
 _PORT_TAKEN = ("port_taken",)
 _OF_THE_LOG = frozenset(
     {
@@ -108,16 +145,30 @@ def conclude(
     hits = [one.hit for one in seen]
     findings = _findings(case, symptoms, seen, neighbours, around)
     findings.sort(key=lambda finding: -finding.cause.confidence)
-    causes = [*(finding.cause for finding in findings), *_causes_at_home(at_home), *causes_of_hits(hits)]
+    linked = max((one.cause.confidence for one in findings if one.points_to), default=0.0)
+    causes = [*_causes_at_home(at_home), *causes_of_hits(hits)]
     texts = [text for finding in findings if finding.cause.confidence >= SURE for text in finding.suggestions]
     texts += [text for hit in hits if not _is_told(hit, findings) for text in hit.signature.suggestions]
     texts += [_LISTEN] if at_home else []
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
         texts = [_at_once(text) for text in texts]
     by_rules = _advice(case, symptoms, rules)
-    ranked = rank([*causes, *by_rules[0]])
+    general = _general_causes(hits) if linked >= SURE else frozenset()
+    others = [_behind(one, linked) if one.id in general else one for one in (*causes, *by_rules[0])]
+    ranked = rank([*(finding.cause for finding in findings), *others])
     numbers = numbers_of(case.container, case.host, case.thresholds)
     return Conclusion(ranked, suggestions_of([*texts, *by_rules[1]], numbers), _points_to(ranked, findings))
+
+
+def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
+    """Ids of the causes that say no more than that the other side did not serve."""
+    told = (cause.id for hit in hits if kind_of(hit.signature) is not None for cause in hit.signature.causes)
+    return _GENERAL.union(told)
+
+
+def _behind(cause: LikelyCause, confidence: float) -> LikelyCause:
+    """The cause, less sure than what is known of a peer."""
+    return cause.model_copy(update={"confidence": min(cause.confidence, round(confidence - 0.05, 2))})
 
 
 def _findings(
@@ -125,8 +176,13 @@ def _findings(
 ) -> list[Finding]:
     """What the surroundings tell: peers, ports, mounts, dependencies, changes."""
     container, hits = case.container, [one.hit for one in seen]
-    failures = failures_in(seen)
+    told = failures_in(seen)
+    failures = [one for one in told if one.kind not in SAYS_NO]
     found = find_peer_causes(failures, container, neighbours, around)
+    found += find_rejection_causes([one for one in told if one.kind in SAYS_NO], container, neighbours, around)
+    present = {symptom.type for symptom in symptoms}
+    if not present.isdisjoint(_WITHOUT_NETWORK):
+        found += find_namespace_causes(container, neighbours, around)
     found += find_mount_causes(hits, container, neighbours)
     listening = [hit.line for hit in hits if hit.signature.category is Category.PORT_IN_USE]
     found += find_listeners(listening, container, neighbours) if listening else []
@@ -137,8 +193,8 @@ def _findings(
     elif error is not None and error.cause.id == "joined_container_down":
         found += find_joined(container, neighbours, around)
     if not failures:
-        present = {symptom.type for symptom in symptoms}
-        penalty = next((by for kind, by in _WAITING if kind in present), None)
+        waiting = (*_WAITING, *(() if hits else _WAITING_IN_SILENCE))
+        penalty = next((by for kind, by in waiting if kind in present), None)
         waits_for = find_dependency_causes(container, neighbours, around) if penalty is not None else []
         found += [weakened(finding, penalty or 0) for finding in waits_for]
     return [*found, *find_image_change(container, symptoms, case.now)]

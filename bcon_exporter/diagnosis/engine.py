@@ -178,7 +178,7 @@ def _conclude_all(
         found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
     names = {container.id: container.name for container in snapshot.containers}
     points_to = {one: said.points_to for one, said in found.items() if said.points_to in names}
-    roots = find_roots(points_to)
+    roots = find_roots(points_to, {one: found[one].causes[0].confidence for one in points_to if found[one].causes})
     explained = explained_by(roots, names)
     reports = {}
     for container_id, (case, orders, verdicts) in judged.items():

@@ -16,13 +16,19 @@ RELATED = (SymptomType.NETWORK_ERROR, SymptomType.LOG_ERROR)
 
 
 class Kind(StrEnum):
-    """How a connection failed. ANSWERED: the other side says that it cannot serve (HTTP 5xx)."""
+    """How a connection failed.
+
+    ANSWERED: the other side says that it cannot serve (HTTP 5xx). DENIED: it refuses the credentials. REJECTED: it says
+    that it lacks what it is asked for, or what it needs.
+    """
 
     UNRESOLVED = "unresolved"
     REFUSED = "refused"
     SILENT = "silent"
     BROKEN = "broken"
     ANSWERED = "answered"
+    DENIED = "denied"
+    REJECTED = "rejected"
     OTHER = "other"
 
 
@@ -34,7 +40,17 @@ _KINDS = (
     ("slow_upstream", Kind.SILENT),
     ("net_reset", Kind.BROKEN),
     ("net_bad_answer", Kind.ANSWERED),
+    ("missing_table", Kind.REJECTED),
+    ("missing_in_service", Kind.REJECTED),
+    ("connections_exhausted", Kind.REJECTED),
+    ("peer_", Kind.REJECTED),
+    ("redis_cannot_persist", Kind.REJECTED),
+    ("memory_own_limit", Kind.REJECTED),
 )
+SAYS_NO = frozenset({Kind.DENIED, Kind.REJECTED})
+"""The other side was reached and answered."""
+HANGS_OR_BREAKS = frozenset({Kind.SILENT, Kind.BROKEN, Kind.ANSWERED, Kind.OTHER})
+"""It was perhaps reached, and did not serve."""
 _SAID = (
     (
         Kind.UNRESOLVED,
@@ -63,6 +79,7 @@ class Failure:
     peer: str | None
     line: str
     span: Span = AT_SOME_TIME
+    signature: str = ""
 
 
 def kind_of(signature: Signature) -> Kind | None:
@@ -71,6 +88,8 @@ def kind_of(signature: Signature) -> Kind | None:
     What encryption refuses is no matter of who runs where.
     """
     known = next((kind for prefix, kind in _KINDS if signature.id.startswith(prefix)), None)
+    if signature.category is Category.AUTH_FAILURE and signature.blame == "program":
+        return Kind.DENIED
     if known is not None or signature.category is not Category.NETWORK or signature.id.startswith("tls"):
         return known
     return Kind.OTHER

@@ -69,10 +69,27 @@ class Neighbours:
             return ()
         return tuple(self._by_service.get((asking.compose.project, name.lower()), ()))
 
+    def project(self, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """The other containers of its Compose project, one-off runs left out."""
+        if asking.compose is None:
+            return ()
+        found = [
+            one
+            for (project, _), group in self._by_service.items()
+            if project == asking.compose.project
+            for one in group
+        ]
+        return tuple(one for one in found if one.id != asking.id)
+
     def inside(self, container: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """The other containers that share its network namespace."""
         owner = self._owner(container)
         return tuple(one for one in self._by_owner.get(owner.id, ()) if one.id != container.id)
+
+    def named(self, name: str, asking: ContainerFacts) -> list[ContainerFacts]:
+        """The other containers that have this name on one of its networks, or are a service of its project."""
+        found = self._known_as(name, self._nets(asking) - _NO_DNS, asking)
+        return found or [one for one in self.service(name, asking) if one.id != asking.id]
 
     def joined(self, container: ContainerFacts) -> ContainerFacts | None:
         """The container whose network namespace it has joined; None when it has its own."""
@@ -85,7 +102,12 @@ class Neighbours:
 
     def offering(self, port: int, asking: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """The containers on its networks whose image or configuration names this port."""
-        return tuple(one for one in self._sharing(asking) if port in ports_of(one) and one.is_running)
+        return tuple(one for one in self.sharing(asking) if port in ports_of(one) and one.is_running)
+
+    def sharing(self, asking: ContainerFacts) -> list[ContainerFacts]:
+        """The other containers on any of its networks, in the host's order."""
+        found = {one.id: one for net in sorted(self._nets(asking)) for one in self._by_network.get(net, ())}
+        return [one for one in found.values() if one.id != asking.id]
 
     def publishing(self, port: int, protocol: str = "tcp") -> tuple[ContainerFacts, ...]:
         """The containers that publish this port of the host, or would if they ran; `host` networking left out."""
@@ -127,11 +149,6 @@ class Neighbours:
     def _known_as(self, name: str, nets: frozenset[str], asking: ContainerFacts) -> list[ContainerFacts]:
         """The other containers that have this name or address on one of these networks."""
         found = {one.id: one for net in sorted(nets) for one in self._by_known_name.get((net, name), ())}
-        return [one for one in found.values() if one.id != asking.id]
-
-    def _sharing(self, asking: ContainerFacts) -> list[ContainerFacts]:
-        """The other containers on any of its networks, in the host's order."""
-        found = {one.id: one for net in sorted(self._nets(asking)) for one in self._by_network.get(net, ())}
         return [one for one in found.values() if one.id != asking.id]
 
     def _nets(self, container: ContainerFacts) -> frozenset[str]:

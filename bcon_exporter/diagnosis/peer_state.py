@@ -30,6 +30,10 @@ BUSY_RATIO = 0.9
 _OF_NAMES, _BEHIND_NAMES = ("_", ".", "-"), ("_", "-")
 _GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT, SymptomType.NETWORK_ERROR)
 """Symptoms of a container that runs, in which it may not answer: the last, when it lacks what it needs itself."""
+_WIDE_GROUNDS = (*_GROUNDS, SymptomType.LOG_ERROR)
+"""Where it was reached and hung, broke off or answered with a failure, any error of its own may be why."""
+_NOT_A_NETWORK = ("none", "host", "bridge", "default", "private", "container:", "ns:", "slirp4netns", "pasta")
+"""Network modes, Podman's too, that are no network of somebody's own: such a container may have none and be well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +75,19 @@ class Trouble:
 
 
 def trouble_of(
-    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None
+    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None, *, reached: bool = False
 ) -> Trouble | None:
-    """Why `other` did not answer `asking` at the time of `span`; None when it seems fine."""
+    """Why `other` did not answer `asking` at the time of `span`; None when it seems fine.
+
+    `reached` says that it was reached, and hung, broke off or answered with a failure.
+    """
     match other.state:
         case ContainerState.PAUSED:
             return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(other), around)}", confidence=0.9)
         case ContainerState.RESTARTING:
             return _restarting(other, around)
         case ContainerState.RUNNING:
-            return _running(other, span, around, asking)
+            return _running(other, span, around, asking, reached=reached)
         case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
             return _stopped(other, span, around)
 
@@ -100,7 +107,21 @@ def _restarting(other: ContainerFacts, around: Around) -> Trouble:
     return Trouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
 
 
-def _running(other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None) -> Trouble | None:
+def lost_network(container: ContainerFacts) -> str | None:
+    """The network that it was made for and is not connected to any more; None where it has it, or none of its own."""
+    mode = container.wiring.network_mode if container.wiring is not None else ""
+    if not mode or mode.startswith(_NOT_A_NETWORK) or not container.is_running:
+        return None
+    return None if any(network.name == mode for network in container.networks) else mode
+
+
+def _running(
+    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None, *, reached: bool
+) -> Trouble | None:
+    lost = lost_network(other)
+    if lost is not None and not other.networks:
+        text = f"was disconnected from its network ({lost}) and can be reached by nobody"
+        return Trouble(id="dependency_disconnected", text=text, confidence=0.92)
     if is_looping(other, around.now, around.thresholds):
         return _restarting(other, around)
     if other.health is not None and other.health.status is HealthStatus.UNHEALTHY:
@@ -108,15 +129,19 @@ def _running(other: ContainerFacts, span: Span, around: Around, asking: Containe
         return Trouble(
             id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
         )
-    told = (_not_ready(other, span), _ailing(other, around, asking))
+    told = (_not_ready(other, span), _ailing(other, around, asking, reached=reached))
     likeliest = max((one for one in told if one is not None), key=lambda one: one.confidence, default=None)
-    return _came_back(other, span, around) or likeliest
+    return _came_back(other, span, around, asking) or likeliest
 
 
-def _came_back(other: ContainerFacts, span: Span, around: Around) -> Trouble | None:
+def _came_back(
+    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None
+) -> Trouble | None:
     """It was away when the connections failed, and runs again."""
     end, started = _last_end(other), other.started_at
     if end is None or started is None or span.last is None or end.at > started:
+        return None
+    if end.at < other.created_at and not _was_missed(end.at, other, span, asking):
         return None
     away_from = end.at - timedelta(seconds=JITTER_SECONDS)
     ready_by = started + timedelta(seconds=READY_SECONDS)
@@ -127,6 +152,18 @@ def _came_back(other: ContainerFacts, span: Span, around: Around) -> Trouble | N
     text = f"{how} {_when(end.at, span, around)}, and runs again since {again}"
     sure = span.first is None or span.first >= away_from
     return Trouble(id="dependency_restarted", text=text, confidence=0.8 if sure else 0.5)
+
+
+def _was_missed(ended_at: datetime, other: ContainerFacts, span: Span, asking: ContainerFacts | None) -> bool:
+    """Whether the end of the container in whose place it was put can be why connections failed.
+
+    Not for one who asks that was made later, nor where the first failure came only after the new one ran.
+    """
+    if asking is not None and asking.created_at > ended_at:
+        return False
+    if span.first is None or other.started_at is None:
+        return True
+    return span.first <= other.started_at + timedelta(seconds=JITTER_SECONDS)
 
 
 def _last_end(other: ContainerFacts) -> ExitFacts | None:
@@ -152,12 +189,13 @@ def _not_ready(other: ContainerFacts, span: Span) -> Trouble | None:
     )
 
 
-def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None) -> Trouble | None:
+def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None, *, reached: bool) -> Trouble | None:
     """It runs, but has a trouble of its own in which it may not answer."""
+    grounds = _WIDE_GROUNDS if reached else _GROUNDS
     bad = [
         one
         for one in around.symptoms.get(other.id, ())
-        if one.type in _GROUNDS and one.severity.rank >= Severity.ERROR.rank and not _is_about(asking, one)
+        if one.type in grounds and one.severity.rank >= Severity.ERROR.rank and not _is_about(asking, one)
     ]
     if bad:
         return Trouble(
@@ -263,6 +301,7 @@ CAUSES = {
     "dependency_starting": "it was started only after the first failure, or is not healthy yet",
     "dependency_unhealthy": "the named peer is unhealthy",
     "dependency_paused": "it is paused",
+    "dependency_disconnected": "it was disconnected from its network",
     "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids, or it cannot reach what it "
     "needs itself",
     "dependency_overloaded": "it uses all of its CPU",

@@ -3,8 +3,9 @@
 import re  # noqa: TID251 - sees at most 1000 characters of a line
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
-from bcon_exporter.diagnosis.failure import Failure, Kind, blame
+from bcon_exporter.diagnosis.failure import HANGS_OR_BREAKS, Failure, Kind, blame
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.neighbours import (
     Meant,
@@ -16,15 +17,26 @@ from bcon_exporter.diagnosis.neighbours import (
     port_of,
     ports_of,
 )
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Around, Span, trouble_of
-from bcon_exporter.diagnosis.ways import INSIDE_PENALTY, of_localhost, of_name, of_no_network, of_port
+from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.peer_changes import change_of
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Around, Span, Trouble, trouble_of
+from bcon_exporter.diagnosis.ways import INSIDE_PENALTY, of_localhost, of_lost_name, of_name, of_no_network, of_port
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 
+INDIRECT_PENALTY = 0.15
+"""What the one that is asked needs itself explains its silence less surely."""
+ALONE_PENALTY = 0.03
+"""Of several dependencies only one has a trouble at all, if none that keeps it from answering."""
 UNNAMED_PENALTY = 0.25
 """A dependency that is down explains a failure that names nobody less surely."""
-_NAMED = re.compile(r"(?<![\w./:@-])[A-Za-z][\w.-]{0,62}:[0-9]{2,5}(?![\w.:-])")
+AWAY_CONFIDENCE = 0.85
+"""So sure it is of a container that it does not run, is paused or loops."""
+SURER_THAN_CHANGES = 0.7
+MAX_HOPS = 3
+_WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w.-]{1,62}")
 MAX_LINE = 1000
+SAME_START_SECONDS = 1
 _COMPLETED = "service_completed_successfully"
 
 
@@ -45,22 +57,46 @@ def find_peer_causes(
     if names_stranger and found:
         return found
     span = _whole([failure.span for failure in failures])
-    of_dependencies = find_dependency_causes(asking, neighbours, around, span)
-    penalty = UNNAMED_PENALTY if not names_stranger else UNNAMED_PENALTY * 2
+    reached = all(one.kind in HANGS_OR_BREAKS for one in failures)
+    of_dependencies = find_dependency_causes(asking, neighbours, around, span, reached=reached)
+    if reached and not of_dependencies:
+        declared = [one for name, _ in dependencies_of(asking) for one in neighbours.service(name, asking)]
+        of_dependencies = _of_needed(declared, asking, neighbours, around, failures[-1])
+    if not of_dependencies and not names_stranger and not dependencies_of(asking):
+        of_dependencies = _of_network(asking, neighbours, around, span)
+    if names_stranger:
+        return [*found, *(weakened(finding, UNNAMED_PENALTY * 2) for finding in of_dependencies)]
+    alone = len(of_dependencies) == 1
+    penalty = ALONE_PENALTY if alone and of_dependencies[0].cause.confidence < AWAY_CONFIDENCE else UNNAMED_PENALTY
     return [*found, *(weakened(finding, penalty) for finding in of_dependencies)]
 
 
+def _of_network(asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span) -> list[Finding]:
+    """The one container on its networks that is away, where it declares no dependencies and names nobody."""
+    away = []
+    for other in neighbours.sharing(asking):
+        trouble = trouble_of(other, span, around, asking)
+        if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
+            away.append(blame(other, trouble, None))
+    return away if len(away) == 1 else []
+
+
 def _with_named(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> Failure:
-    """The failure with the one name and port in its line that stand for a container here, where it has no peer yet."""
+    """The failure with the one word of its line that names a container here, where it has no peer yet."""
     if failure.peer is not None:
         return failure
-    named = dict.fromkeys(match.group(0) for match in _NAMED.finditer(failure.line[:MAX_LINE]))
-    known = [one for one in named if neighbours.meant(host_of(one), port_of(one, failure.line), asking) is not None]
-    return replace(failure, peer=known[0]) if len(known) == 1 else failure
+    words = dict.fromkeys(match.group(0).rstrip(".-") for match in _WORD.finditer(failure.line[:MAX_LINE]))
+    own = {asking.name.lower(), asking.compose.service.lower() if asking.compose is not None else ""}
+    known = {
+        frozenset(one.id for one in found): word
+        for word in words
+        if word.lower() not in own and (found := neighbours.named(word.lower(), asking))
+    }
+    return replace(failure, peer=next(iter(known.values()))) if len(known) == 1 else failure
 
 
 def find_dependency_causes(
-    asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span = AT_SOME_TIME
+    asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span = AT_SOME_TIME, *, reached: bool = False
 ) -> list[Finding]:
     """Troubles of the services that Compose says it depends on."""
     found = []
@@ -68,7 +104,7 @@ def find_dependency_causes(
         others = neighbours.service(service, asking)
         if condition == _COMPLETED and any(_is_completed(other) for other in others):
             continue
-        found += _of_troubles(others, asking, around, span)
+        found += _of_troubles(others, asking, around, span, reached=reached)
     return found
 
 
@@ -80,16 +116,41 @@ def dependencies_of(container: ContainerFacts) -> tuple[tuple[str, str], ...]:
     return tuple((part[0], part[1] if len(part) > 1 else "") for part in parts if part[0])
 
 
+def find_namespace_causes(container: ContainerFacts, neighbours: Neighbours, around: Around) -> list[Finding]:
+    """The container whose network namespace it has joined, where that one is away or was started after it.
+
+    A namespace ends with the start after its owner's end: who had joined the earlier one has no network any more.
+    """
+    owner = neighbours.joined(container)
+    if owner is None:
+        return []
+    trouble = trouble_of(owner, AT_SOME_TIME, around)
+    if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
+        return [_of_owner(owner, trouble)]
+    if not container.is_running or container.started_at is None or owner.started_at is None:
+        return []
+    if owner.started_at <= container.started_at + timedelta(seconds=SAME_START_SECONDS):
+        return []
+    ago = in_seconds((around.now - owner.started_at).total_seconds())
+    text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
+    return [_of_owner(owner, Trouble(id="namespace_gone", text=text, confidence=0.92))]
+
+
+def _of_owner(owner: ContainerFacts, trouble: Trouble) -> Finding:
+    finding = blame(owner, trouble, None)
+    text = f"{owner.name}, whose network it shares, {trouble.text}."
+    return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
+
+
 def find_joined(container: ContainerFacts, neighbours: Neighbours, around: Around) -> list[Finding]:
     """The container whose network it shares, when that one's trouble keeps it from starting."""
     owner = neighbours.joined(container)
     trouble = trouble_of(owner, AT_SOME_TIME, around) if owner is not None else None
     if owner is None or trouble is None:
         return []
-    text = f"{owner.name}, whose network it shares, {trouble.text}."
-    finding = blame(owner, trouble, None)
+    finding = _of_owner(owner, trouble)
     related = (SymptomType.START_FAILED,)
-    cause = finding.cause.model_copy(update={"description": text, "confidence": 0.95, "related_symptoms": related})
+    cause = finding.cause.model_copy(update={"confidence": 0.95, "related_symptoms": related})
     return [replace(finding, cause=cause)]
 
 
@@ -108,11 +169,19 @@ def _of_failure(
 ) -> list[Finding]:
     host, port = host_of(peer), port_of(peer, failure.line)
     meant = neighbours.meant(host, port, asking)
+    if meant is None and not is_local(host) and (lost := of_lost_name(host, port, asking, neighbours, failure)):
+        return [lost]
     if meant is None:
         return [of_localhost(port, asking, neighbours, failure)] if is_local(host) else of_no_network(asking, failure)
     if meant.reach is Reach.NAMESPACE:
         return _inside(meant, port, asking, around, failure)
-    troubles = _of_troubles(meant.containers, asking, around, failure.span, failure.line)
+    troubles = _of_troubles(
+        meant.containers, asking, around, failure.span, failure.line, reached=failure.kind in HANGS_OR_BREAKS
+    )
+    if not troubles and failure.kind in HANGS_OR_BREAKS:
+        troubles = _of_needed(meant.containers, asking, neighbours, around, failure)
+    if meant.reach is Reach.NETWORK and not any(one.cause.confidence >= SURER_THAN_CHANGES for one in troubles):
+        troubles = [*_of_changes(meant.containers, asking, around, failure), *troubles]
     if meant.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
         unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER)
         return [*troubles, *([of_name(meant, asking, failure)] if unresolved else [])]
@@ -121,11 +190,52 @@ def _of_failure(
     return of_port(meant, port, failure, neighbours, around)
 
 
+def _of_needed(
+    others: Sequence[ContainerFacts], asking: ContainerFacts, neighbours: Neighbours, around: Around, failure: Failure
+) -> list[Finding]:
+    """What the one that is meant needs itself and lacks, although it says nothing of it: it hangs in a call to it."""
+    seen, now = {asking.id}, list(others)
+    for _ in range(MAX_HOPS):
+        now = [one for one in now if one.id not in seen]
+        seen.update(one.id for one in now)
+        needed = [(one, name) for one in now for name, condition in dependencies_of(one) if condition != _COMPLETED]
+        now = []
+        for one, name in needed:
+            for other in neighbours.service(name, one):
+                trouble = trouble_of(other, failure.span, around, asking) if other.id not in seen else None
+                if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
+                    return [_by_way_of(one, other, trouble, failure)]
+                now.append(other)
+    return []
+
+
+def _by_way_of(one: ContainerFacts, other: ContainerFacts, trouble: Trouble, failure: Failure) -> Finding:
+    finding = weakened(blame(other, trouble, failure.line), INDIRECT_PENALTY)
+    text = f"{other.name}, which {one.name} needs, {trouble.text}."
+    return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
+
+
+def _of_changes(
+    others: Sequence[ContainerFacts], asking: ContainerFacts, around: Around, failure: Failure
+) -> list[Finding]:
+    """The change of the one that is meant, since which it does not answer as before."""
+    changes = [(other, change_of(other, asking, failure.span, around)) for other in others if other.id != asking.id]
+    return [blame(other, change, failure.line) for other, change in changes[:1] if change is not None]
+
+
 def _of_troubles(
-    others: Iterable[ContainerFacts], asking: ContainerFacts, around: Around, span: Span, line: str | None = None
+    others: Iterable[ContainerFacts],
+    asking: ContainerFacts,
+    around: Around,
+    span: Span,
+    line: str | None = None,
+    *,
+    reached: bool = False,
 ) -> list[Finding]:
     """The trouble of the one that is meant; none as long as one replica of several is fine."""
-    troubles = [(other, trouble_of(other, span, around, asking)) for other in others if other.id != asking.id]
+    troubles = [
+        (other, trouble_of(other, span, around, asking, reached=reached)) for other in others if other.id != asking.id
+    ]
     told = [(other, trouble) for other, trouble in troubles if trouble is not None]
     if not told or len(told) < len(troubles):
         return []
@@ -140,3 +250,9 @@ def _inside(meant: Meant, port: int | None, asking: ContainerFacts, around: Arou
     for other in named or meant.containers:
         found += _of_troubles((other,), asking, around, failure.span, failure.line)
     return [weakened(finding, 0.0 if named else INSIDE_PENALTY) for finding in found]
+
+
+CAUSES = {
+    "namespace_gone": "the container whose network namespace it shares was restarted after it",
+}
+"""What this module names, and when: for the docs."""

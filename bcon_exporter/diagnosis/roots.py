@@ -1,19 +1,24 @@
 """Follows causes from container to container to the one at the root, so that a trouble is named once."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from bcon_exporter.model.reports import DiagnosisReport, RootCause
 
+_NOT_SURE: Mapping[str, float] = MappingProxyType({})
 
-def find_roots(points_to: Mapping[str, str]) -> dict[str, str]:
+
+def find_roots(points_to: Mapping[str, str], sureness: Mapping[str, float] = _NOT_SURE) -> dict[str, str]:
     """Where the chain of causes that begins at each container ends.
 
     Args:
         points_to: Full id → full id of the container that its likeliest cause points to.
+        sureness: Full id → how sure that cause is. A circle is cut where it is least sure.
 
     Returns:
-        Full id → full id of the last one. Containers that blame each other in a circle have no root.
+        Full id → full id of the last one. Containers that blame each other in a circle, equally surely, have no root.
     """
+    points_to = _without_weakest(points_to, sureness)
     roots = {}
     for start in points_to:
         seen, current = {start}, points_to[start]
@@ -23,6 +28,22 @@ def find_roots(points_to: Mapping[str, str]) -> dict[str, str]:
         if current not in seen:
             roots[start] = current
     return roots
+
+
+def _without_weakest(points_to: Mapping[str, str], sureness: Mapping[str, float]) -> Mapping[str, str]:
+    """The same without the one link of each circle that is less sure than all others of it."""
+    cut: set[str] = set()
+    for start in points_to:
+        circle, current = [start], points_to[start]
+        while current in points_to and current not in circle:
+            circle.append(current)
+            current = points_to[current]
+        if current != start:
+            continue
+        by_sureness = sorted(circle, key=lambda one: sureness.get(one, 0.0))
+        if len(circle) == 1 or sureness.get(by_sureness[0], 0.0) < sureness.get(by_sureness[1], 0.0):
+            cut.add(by_sureness[0])
+    return {one: other for one, other in points_to.items() if one not in cut} if cut else points_to
 
 
 def explained_by(roots: Mapping[str, str], names: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.failure import Failure, Kind, kind_in
+from bcon_exporter.diagnosis.failure import SAYS_NO, Failure, Kind, kind_in
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.neighbours import host_of, is_local
@@ -59,8 +59,15 @@ def apart(seen: list[Seen], of_probes: list[Seen]) -> tuple[list[Seen], list[Hit
 
     A check runs inside the container: localhost is right there, and there is no other side.
     """
+    of_probes = [one for one in of_probes if not _is_own_answer(one.hit)]
     at_home = [one for one in of_probes if _asks_itself(one.hit)]
     return [*seen, *(one for one in of_probes if one not in at_home)], [one.hit for one in at_home]
+
+
+def _is_own_answer(hit: Hit) -> bool:
+    """Whether the program in the container answered its own check with a failure: that says nothing of why."""
+    peer = peer_of(hit)
+    return kind_in(hit.line, hit.signature) is Kind.ANSWERED and (peer is None or is_local(host_of(peer)))
 
 
 def _asks_itself(hit: Hit) -> bool:
@@ -70,12 +77,15 @@ def _asks_itself(hit: Hit) -> bool:
 
 def failures_in(seen: Sequence[Seen]) -> list[Failure]:
     """Failed connections by peer and kind, with the newest line and the times of the first and the last."""
-    groups: dict[tuple[str | None, Kind], list[Seen]] = {}
+    groups: dict[tuple[str | None, Kind, str], list[Seen]] = {}
     for one in seen:
         kind = kind_in(one.hit.line, one.hit.signature)
         if kind is not None:
-            groups.setdefault((peer_of(one.hit), kind), []).append(one)
-    return [Failure(kind, peer, group[-1].hit.line, _span(group)) for (peer, kind), group in groups.items()]
+            answer = one.hit.signature.id if kind in SAYS_NO else ""
+            groups.setdefault((peer_of(one.hit), kind, answer), []).append(one)
+    return [
+        Failure(kind, peer, group[-1].hit.line, _span(group), answer) for (peer, kind, answer), group in groups.items()
+    ]
 
 
 def peer_of(hit: Hit) -> str | None:

@@ -6,13 +6,12 @@ from bcon_exporter.diagnosis.failure import RELATED, Failure, Kind, blame
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.neighbours import Meant, Neighbours, Reach, bindings_of, ports_of
 from bcon_exporter.diagnosis.numbers import safe_name
-from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, trouble_of
+from bcon_exporter.diagnosis.peer_changes import has_worked
+from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, lost_network, trouble_of
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
-_NOT_A_NETWORK = ("none", "host", "bridge", "default", "private", "container:", "ns:", "slirp4netns", "pasta")
-"""Network modes, Podman's too, that are no network of somebody's own: such a container may have none and be well."""
 INSIDE_PENALTY = 0.12
 """Of several containers in one network namespace any may be meant."""
 
@@ -20,7 +19,7 @@ INSIDE_PENALTY = 0.12
 def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
     """It was given no network at all, or was taken from its last one: nothing can be reached, whoever is meant."""
     mode = asking.wiring.network_mode if asking.wiring is not None else ""
-    lost = not asking.networks and asking.is_running and not mode.startswith(_NOT_A_NETWORK) and mode != ""
+    lost = not asking.networks and lost_network(asking) is not None
     if failure.kind is Kind.REFUSED or not (lost or mode == "none"):
         return []  # a refusal came from somewhere
     how = f"was disconnected from its network ({mode})" if lost else "has no network (network mode none)"
@@ -68,6 +67,36 @@ def _hangs_itself(port: int | None, failure: Failure) -> Finding:
     return Finding(cause, (_ITS_OWN_PART,))
 
 
+def of_lost_name(
+    host: str, port: int | None, asking: ContainerFacts, neighbours: Neighbours, failure: Failure
+) -> Finding | None:
+    """Nobody has the name any more, but the one container that may have had it is there under another."""
+    if failure.kind is not Kind.UNRESOLVED or "." in host or not has_worked(asking, failure.span):
+        return None
+    like = [one for one in neighbours.sharing(asking) if one.is_running and _is_like(host, one.name)]
+    offering = neighbours.offering(port, asking) if port is not None else ()
+    found = like or list(offering)
+    if len(found) != 1:
+        return None
+    other = found[0]
+    cause = LikelyCause(
+        id="name_lost",
+        description=f"No container has this name any more; {other.name}, on its network, seems to have been renamed.",
+        confidence=0.8 if like else 0.65,
+        evidence=(quote(failure.line),),
+        related_symptoms=RELATED,
+        peer=other.name,
+    )
+    return Finding(cause, (_NAME_AGAIN,), other.id)
+
+
+def _is_like(asked: str, name: str) -> bool:
+    """Whether a name is the asked one with something before or behind it: `db-old`, `old_db`, `db2`."""
+    asked, name = asked.lower(), name.lower()
+    parts = name.replace("_", "-").replace(".", "-").split("-")
+    return asked in parts or any(part.rstrip("0123456789") == asked for part in parts)
+
+
 def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
     """The container is there, but its name does not lead to it from here."""
     other = next((one for one in meant.containers if one.is_running), meant.containers[0])
@@ -82,7 +111,7 @@ def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
         related_symptoms=RELATED,
         peer=other.name,
     )
-    return Finding(cause, (_CONNECT_BOTH,))
+    return Finding(cause, (_CONNECT_BOTH,), other.id if lost_network(other) and not lost_network(asking) else None)
 
 
 _UNSEEN = {
@@ -154,6 +183,12 @@ _NOT_ITSELF = SuggestionText(
     rationale="Each container has a localhost of its own; others are reached by name over a shared network.",
     check="docker inspect -f '{{range $n, $_ := .NetworkSettings.Networks}}{{$n}} {{end}}' {name}",
 )
+_NAME_AGAIN = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Give the container its earlier name again, or a network alias of that name.",
+    rationale="Others ask for it by that name, and Docker resolves names and aliases of running containers only.",
+    check="docker ps -a --format '{{.Names}} {{.Image}} {{.Status}}'",
+)
 _CONNECT_BOTH = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Put both containers on one user-defined network, under the name that is asked for.",
@@ -166,6 +201,7 @@ CAUSES = {
     "localhost_in_container": "it connects to localhost, which is itself",
     "no_network": "it has network mode none, or was disconnected from its last network, and wants to connect",
     "own_service_hangs": "a time-out or a reset on localhost",
+    "name_lost": "the asked name is nobody's, and one container on its network seems to have been renamed",
     "no_shared_network": "the named peer runs on other networks",
     "default_bridge_without_dns": "both are on the default bridge network, where Docker resolves no names",
     "alias_missing": "both share a network, on which the peer does not have this name",

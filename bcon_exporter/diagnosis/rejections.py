@@ -1,0 +1,96 @@
+"""What a server answered with a no: wrong credentials, no such database, no space, no connection left.
+
+The server is up and was reached. Its own state, or what changed there, may still be why.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import re2
+
+from bcon_exporter.diagnosis.failure import Failure, Kind, blame
+from bcon_exporter.diagnosis.finding import Finding
+from bcon_exporter.diagnosis.neighbours import Neighbours, Reach, host_of, is_address, port_of
+from bcon_exporter.diagnosis.peer_changes import change_of, has_worked
+from bcon_exporter.diagnosis.peer_state import Around, Trouble, trouble_of
+from bcon_exporter.diagnosis.peers import dependencies_of
+from bcon_exporter.diagnosis.servers import candidates_for, find_server
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.findings import SymptomType
+
+_MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service"})
+_JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
+"""What people call a job that fills a database."""
+_ITS_OWN_STATE: Mapping[str, str] = {
+    "peer_disk_full": "says that it has no space left",
+    "memory_own_limit": "says that its memory is full",
+    "redis_cannot_persist": "says that it cannot write its data",
+    "connections_exhausted": "says that it takes no more connections",
+    "peer_starting": "says that it is still starting or ending",
+    "peer_read_only": "says that it takes no writes",
+}
+"""Signatures of what a server says about itself, as the rest of a sentence."""
+
+
+def find_rejection_causes(
+    failures: Sequence[Failure], asking: ContainerFacts, neighbours: Neighbours, around: Around
+) -> list[Finding]:
+    """The servers that said no, where their own state or a change there explains it."""
+    found = []
+    for failure in failures:
+        if failure.signature in _MADE_BY_JOBS:
+            found += _of_failed_jobs(failure, asking, neighbours, around)
+        server = _server_of(failure, asking, neighbours)
+        trouble = None if server is None else _trouble_of(server, failure, asking, around)
+        if server is not None and trouble is not None:
+            finding = blame(server, trouble, failure.line)
+            related = (SymptomType.LOG_ERROR, *finding.cause.related_symptoms)
+            cause = finding.cause.model_copy(update={"related_symptoms": tuple(dict.fromkeys(related))})
+            found.append(replace(finding, cause=cause))
+    return found
+
+
+def _of_failed_jobs(failure: Failure, asking: ContainerFacts, neighbours: Neighbours, around: Around) -> list[Finding]:
+    """The jobs of its project that should have made what is missing, and failed."""
+    declared = {service for service, _ in dependencies_of(asking)}
+    jobs = [
+        one
+        for one in neighbours.project(asking)
+        if one.state is ContainerState.EXITED
+        and one.exit_code
+        and one.compose is not None
+        and (one.compose.service in declared or _JOB.search(one.compose.service.lower()) is not None)
+    ]
+    troubles = [(one, trouble_of(one, failure.span, around)) for one in jobs]
+    return [blame(one, trouble, failure.line) for one, trouble in troubles if trouble is not None]
+
+
+def _server_of(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> ContainerFacts | None:
+    """The server that a line names, else the only one of its kind that it may have."""
+    if failure.peer is not None and not is_address(host_of(failure.peer)):
+        meant = neighbours.meant(host_of(failure.peer), port_of(failure.peer, failure.line), asking)
+        if meant is not None and meant.reach is Reach.NETWORK and len(meant.containers) == 1:
+            return meant.containers[0]
+    services = (service for service, _ in dependencies_of(asking))
+    return find_server(failure.line, asking, candidates_for(asking, services, neighbours))
+
+
+def _trouble_of(server: ContainerFacts, failure: Failure, asking: ContainerFacts, around: Around) -> Trouble | None:
+    said = _ITS_OWN_STATE.get(failure.signature)
+    if said is not None:
+        own = trouble_of(server, failure.span, around, reached=True)
+        known = own is not None and own.confidence > 0.6  # noqa: PLR2004 - surer than what it says itself
+        text = f"{said}, and {own.text}" if own is not None and known else said
+        return Trouble(id="dependency_refuses_work", text=text, confidence=0.85)
+    changed = change_of(server, asking, failure.span, around)
+    if changed is not None or not has_worked(asking, failure.span):
+        return changed
+    what = "its credentials" if failure.kind is Kind.DENIED else "what it holds"
+    text = f"answered well before; {what} changed there since"
+    return Trouble(id="dependency_changed", text=text, confidence=0.82 if failure.kind is Kind.DENIED else 0.72)
+
+
+CAUSES = {
+    "dependency_refuses_work": "the server that it asks says that it is full, starting, or takes no more connections",
+}
+"""What this module names, and when: for the docs."""
