@@ -9,7 +9,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -23,6 +22,7 @@ import pytest
 from bcon_exporter.cli import main
 from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Daemon
+from tests.docker.nobody import as_nobody, needs_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,12 +276,6 @@ def test_unknown_settings_are_refused_by_name(tmp_path: Path, capsys: pytest.Cap
         assert (CANARY in err, err.count("\n")) == (False, 1)
 
 
-NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-needs_root = pytest.mark.skipif(
-    os.geteuid() != 0 or shutil.which("setpriv") is None, reason="only root can become another user"
-)
-
-
 def command_of(*words: str, below: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BCON_", "DOCKER_"))}
     return subprocess.run(
@@ -302,6 +296,7 @@ def open_for_all(folder: Path) -> None:
         one.chmod(one.stat().st_mode | 0o055)
 
 
+@pytest.mark.promise("F4")
 @needs_root
 def test_a_forbidden_socket_says_how_to_get_at_it(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as forbidden:
@@ -311,10 +306,13 @@ def test_a_forbidden_socket_says_how_to_get_at_it(tmp_path: Path) -> None:
         open_for_all(tmp_path)
         (tmp_path / "docker.sock").chmod(0o600)
         done = command_of(
-            "list", "--docker.host", f"unix://{path}", "--state.path", "none", "--format=json", below=NOBODY
+            "list", "--docker.host", f"unix://{path}", "--state.path", "none", "--format=json", below=as_nobody()
         )
     assert done.returncode == 3
-    check(json.loads(done.stdout)["error"], "permission_denied", path)
+    error = json.loads(done.stdout)["error"]
+    check(error, "permission_denied", path)
+    assert "the socket's group" in error["message"]
+    assert "root" in error["message"]
     assert done.stderr.count("\n") == 1
 
 
@@ -327,6 +325,6 @@ def test_an_unreadable_compose_file_is_told_to_its_reader(host: Host, tmp_path: 
     open_for_all(link.parent)
     link.chmod(0o666)
     words = ("drift", str(file), "--docker.host", host.engine.host, "--state.path", "none", "--format=json")
-    done = command_of(*words, below=NOBODY)
+    done = command_of(*words, below=as_nobody())
     check(json.loads(done.stdout)["error"], "permission_denied", "Change its rights")
     assert done.returncode == 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.docker.daemon import Daemon
+from tests.docker.nobody import as_nobody, needs_root
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -240,17 +240,14 @@ def test_a_bad_setting_at_the_start_is_one_line_and_exit_2(flags: tuple[str, ...
 
 
 @pytest.mark.promise("F4")
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+@needs_root
 def test_a_forbidden_socket_is_told_as_such(engine: TestEngine, tmp_path: Path) -> None:
-    assert shutil.which("setpriv")
     tmp_path.chmod(0o777)
     for parent in tmp_path.parents[:2]:
         parent.chmod(0o755)
     Path(engine.host.removeprefix("unix://")).chmod(0o600)
 
-    nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
-
-    with Daemon(tmp_path, engine.host, *QUICK, below=nobody) as daemon:
+    with Daemon(tmp_path, engine.host, *QUICK, below=as_nobody()) as daemon:
         wait_until(lambda: daemon.sample('bcon_scan_failures_total{scan="diagnose"}'), "a failed scan")
         ready, healthy = daemon.ask("/-/ready"), daemon.ask("/-/healthy")
         tool = daemon.ask("/api/v1/tools/list_containers", "POST", {})
