@@ -17,7 +17,8 @@ import ssl
 import time
 import warnings
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,11 +51,13 @@ pytestmark = [
 ]
 
 LONG = os.environ.get("TEST_FUZZ") == "1"
-RAW = 10_000 if LONG else 1300
-EXAMPLES = 300 if LONG else 15
+RAW = 10_000 if LONG else 1500
+EXAMPLES = 300 if LONG else 8
 """For each operation and each kind of input."""
 SEED = int(os.environ.get("TEST_FUZZ_SEED", "1"))
 DEADLINE_SECONDS = 40.0
+CLIENTS = 32
+"""So many at a time for each daemon: nearly all of them wait."""
 WAITING = 10
 """So many clients, the first ones, wait until their connection is ended; the others hang up after a moment."""
 RUN = settings(
@@ -67,7 +70,9 @@ RUN = settings(
 GROWTH_MAX_KIB = 10 * 1024
 QUICK = ("--scan.diagnose-interval", "2s", "--scan.drift-interval", "2s")
 PASSWORD = "correct horse"
-USERS = f"basic_auth_users: {{me: '{bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()}'}}\n"
+HASH = bcrypt.hashpw(PASSWORD.encode(), bcrypt.gensalt(4)).decode()
+USERS = "basic_auth_users:\n" + "".join(f"  me{number}: '{HASH}'\n" for number in range(100))
+"""Many, since each may ask so often only."""
 TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 TLS.check_hostname, TLS.verify_mode = False, ssl.CERT_NONE
 STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
@@ -76,9 +81,10 @@ STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 @contextlib.contextmanager
 def attacked(engine: TestEngine, folder: Path, web_config: str, figure: Figure) -> Iterator[Daemon]:
     """A daemon that must be as before when the block ends, some seconds later."""
-    engine.docker("run", "-d", "--name", "web", engine.image, "sh", "-c", "echo error: refused; sleep 1000")
-    (folder / "web.yml").write_text(web_config)
-    with Daemon(folder, engine.host, *QUICK, "--web.config.file", str(folder / "web.yml")) as daemon:
+    folder.mkdir()
+    config_file = folder.with_suffix(".yml")
+    config_file.write_text(web_config)
+    with Daemon(folder, engine.host, *QUICK, "--web.config.file", str(config_file)) as daemon:
         warm_up(daemon, tls="tls" in web_config)
         memory, files, threads = memory_kib(daemon), open_files(daemon), thread_count(daemon)
         yield daemon
@@ -112,7 +118,7 @@ def warm_up(daemon: Daemon, *, tls: bool) -> None:
 
 
 def session_of(client: int) -> requests.Session:
-    """A session with the right password, from an address of its own."""
+    """A session of a user with the right password, from an address of its own."""
 
     class FromAddress(HTTPAdapter):
         def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
@@ -120,7 +126,7 @@ def session_of(client: int) -> requests.Session:
 
     session = requests.Session()
     session.trust_env = False
-    session.auth = ("me", PASSWORD)
+    session.auth = (f"me{client % 100}", PASSWORD)
     session.verify = False
     session.mount("http://", FromAddress())
     session.mount("https://", FromAddress())
@@ -153,7 +159,7 @@ def send(port: int, request: bytes, client: int, *, tls: bool) -> tuple[bytes, l
         link.connect(("127.0.0.1", port))
         with contextlib.suppress(ConnectionError, ssl.SSLError), wrapped(link, tls=tls) as stream:
             stream.sendall(request)
-            stream.settimeout(DEADLINE_SECONDS if client < WAITING else 0.2)
+            stream.settimeout(DEADLINE_SECONDS if client < WAITING else 0.4)
             with contextlib.suppress(TimeoutError):
                 while piece := stream.recv(65536):
                     answer += piece
@@ -171,67 +177,79 @@ def wrapped(link: socket.socket, *, tls: bool) -> Iterator[socket.socket]:
         yield stream
 
 
-def fuzz_raw(port: int, *, tls: Callable[[int], bool], seed: int) -> Counter[int]:
-    """Send raw bytes over connections of their own, some at a time; the number of answers by status."""
+def test_malformed_requests_harm_nothing(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
+    """Three daemons at once, since most of the time goes into waiting until they end what clients leave open."""
+    need("openssl")
+    engine.docker("run", "-d", "--name", "web", engine.image, "sh", "-c", "echo error: refused; sleep 1000")
+    kinds = {"open": "", "users": USERS, "tls": certificate(tmp_path) + USERS}
+    with contextlib.ExitStack() as stack:
+        daemons = {
+            kind: stack.enter_context(attacked(engine, tmp_path / kind, config, partial(tell, figure, kind)))
+            for kind, config in kinds.items()
+        }
+        for number, (kind, daemon) in enumerate(daemons.items()):
+            raw = raw_bytes(daemon.port, SEED + number, tls=kind == "tls", figure=partial(tell, figure, kind))
+            stack.enter_context(raw)
+        for kind in ("open", "users"):
+            statuses = fuzz_schema(daemons[kind])
+            figure(f"{kind}: {statuses.total()} from the description: {dict(sorted(statuses.items()))}")
+
+
+def tell(figure: Figure, kind: str, words: str) -> None:
+    figure(f"{kind}: {words}")
+
+
+@contextlib.contextmanager
+def raw_bytes(port: int, seed: int, *, tls: bool, figure: Figure) -> Iterator[None]:
+    """Send raw bytes over connections of their own, many at a time, beside what the block does.
+
+    Of those for TLS each third comes without.
+    """
     rng = random.Random(seed)
     work = [(make_request(rng), number) for number in range(RAW)]
     statuses: Counter[int] = Counter()
-    with ThreadPoolExecutor(32) as pool:
-        for request, found in pool.map(lambda one: send(port, one[0], one[1], tls=tls(one[1])), work):
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        answers = pool.map(lambda one: send(port, one[0], one[1], tls=tls and one[1] % 3 > 0), work)
+        yield
+        for request, found in answers:
             assert all(status < 500 for status in found), (request[:500], found)
             statuses.update(found or [0])
     assert statuses[400]
-    return statuses
-
-
-@pytest.mark.parametrize("users", ["", USERS], ids=["open", "users"])
-def test_raw_bytes_harm_nothing(engine: TestEngine, tmp_path: Path, users: str, figure: Figure) -> None:
-    with attacked(engine, tmp_path, users, figure) as daemon:
-        statuses = fuzz_raw(daemon.port, tls=lambda _: False, seed=SEED)
     figure(f"{RAW} raw: {dict(sorted(statuses.items()))}")
-
-
-def test_raw_bytes_before_and_behind_tls_harm_nothing(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
-    need("openssl")
-    with attacked(engine, tmp_path, certificate(tmp_path) + USERS, figure) as daemon:
-        statuses = fuzz_raw(daemon.port, tls=lambda number: number % 3 > 0, seed=SEED + 1)
-    figure(f"{RAW} over TLS: {dict(sorted(statuses.items()))}")
-
-
-@pytest.mark.parametrize("users", ["", USERS], ids=["open", "users"])
-def test_requests_made_from_the_apis_own_description_harm_nothing(
-    engine: TestEngine, tmp_path: Path, users: str, figure: Figure
-) -> None:
-    with attacked(engine, tmp_path, users, figure) as daemon:
-        statuses = fuzz_schema(daemon)
-    figure(f"{statuses.total()} from the description: {dict(sorted(statuses.items()))}")
 
 
 def fuzz_schema(daemon: Daemon) -> Counter[int]:
     """Call every operation of the OpenAPI document with right and wrong input; the number of answers by status."""
     base = f"http://127.0.0.1:{daemon.port}"
-    statuses: Counter[int] = Counter()
-    with warnings.catch_warnings():
+    calls: list[Future[int]] = []
+    with warnings.catch_warnings(), contextlib.ExitStack() as sessions, ThreadPoolExecutor(8) as pool:
         warnings.simplefilter("ignore")
         schema = schemathesis.openapi.from_dict(session_of(1).get(f"{base}/openapi.json").json())
         found: list[Any] = list(schema.get_all_operations())
         operations = [operation.ok() for operation in found]
         for number, (operation, mode) in enumerate(itertools.product(operations, GenerationMode)):
-            call = caller(base, session_of(number), statuses)
+            ask = caller(pool, calls, base, sessions.enter_context(session_of(number)))
             with contextlib.suppress(Unsatisfiable, pytest.skip.Exception):  # nothing is wrong input for some
-                RUN(seed(SEED)(given(case=operation.as_strategy(generation_mode=mode))(call)))()
-    return statuses
+                RUN(seed(SEED)(given(case=operation.as_strategy(generation_mode=mode))(ask)))()
+        return Counter(done.result() for done in calls)
 
 
-def caller(base: str, session: requests.Session, statuses: Counter[int]) -> Callable[..., None]:
-    """What calls the daemon with each case, and counts the answers."""
+def caller(
+    pool: ThreadPoolExecutor, calls: list[Future[int]], base: str, session: requests.Session
+) -> Callable[..., None]:
+    """What has each case called beside the making of the next ones."""
 
-    def call(case: Any) -> None:
-        answer = case.call(base_url=base, session=session, timeout=DEADLINE_SECONDS)
-        statuses[answer.status_code] += 1
-        assert is_no_defect(answer), (case.as_curl_command(), answer.text[:500])
+    def ask(case: Any) -> None:
+        calls.append(pool.submit(call, case, base, session))
 
-    return call
+    return ask
+
+
+def call(case: Any, base: str, session: requests.Session) -> int:
+    """Call the daemon with one case; the status of the answer."""
+    answer = case.call(base_url=base, session=session, timeout=DEADLINE_SECONDS)
+    assert is_no_defect(answer), (case.as_curl_command(), answer.text[:500])
+    return int(answer.status_code)
 
 
 def is_no_defect(answer: requests.Response) -> bool:
