@@ -38,6 +38,7 @@ class Scenario(Frozen):
         passing: It has been ill before; else a healthy one may never have been shown as anything else.
         within: Seconds after its start by which the daemon must say so.
         trap: What makes it easy to get wrong.
+        why: What is wrong with it.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Scenario(Frozen):
     absent: bool = False
     within: float = 45.0
     trap: str = ""
+    why: str = ""
 
     @model_validator(mode="after")
     def _check(self) -> Scenario:
