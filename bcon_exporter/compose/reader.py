@@ -180,6 +180,8 @@ class ComposeReader:
     def _readable_file(self, path: str) -> Path:
         file = Path(to_local(path, self._options.path_map))
         if not self._options.trusted:
+            if is_allowed(file, self._options) and is_directory(file):
+                file = find_default_file(file) or file
             if not is_allowed(file, self._options) or check_file(file) is not None:
                 raise one_error_for_all()
             return file

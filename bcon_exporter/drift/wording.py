@@ -15,6 +15,7 @@ from bcon_exporter.model.masking import MASK
 
 ABSENT = "absent"
 _FINGERPRINT_DIGITS = 8
+_LONGEST_WORD = 80
 _BETWEEN_WORDS = '", "'
 """What stands between two words of a command: more than one secret is no counterpart of one."""
 _WORDS = re2.compile(r"""[^\s"'\\,;:=@/?&(){}\[\]|<>]+""")
@@ -121,16 +122,18 @@ def _hide_aligned(around: list[str], text: str) -> str | None:
 
 
 def say_difference(difference: FieldDifference, containers: list[str], *, outside_compose: bool) -> str:
-    """Return one sentence about a field."""
+    """Return one sentence about a field; free text (a command, a label) stands in `expected` and `actual` alone."""
     where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
-    path, verb = difference.path, "has" if len(containers) == 1 else "have"
-    expected = say_value(path, difference.expected, difference.actual)
-    actual = say_value(path, difference.actual, difference.expected)
+    path, verb = _say_path(difference.path), "has" if len(containers) == 1 else "have"
+    expected = say_value(difference.path, difference.expected, difference.actual)
+    actual = say_value(difference.path, difference.actual, difference.expected)
     if difference.expected is None:
-        text = f"{path} is on {where} ({actual}), but neither the file nor the image asks for it"
+        value = f" ({actual})" if _is_one_word(actual) else ""
+        text = f"{path} is on {where}{value}, but neither the file nor the image asks for it"
     elif difference.actual is None:
-        text = f"{path} should be {expected}, but {where} {verb} none"
-    elif path.startswith("environment."):
+        value = f"should be {expected}" if _is_one_word(expected) else "is asked for by the file"
+        text = f"{path} {value}, but {where} {verb} none"
+    elif path.startswith("environment.") or not (_is_one_word(expected) and _is_one_word(actual)):
         text = f"{path} has another value on {where} than the file gives it"
     else:
         text = f"{path} should be {expected}, but {where} {verb} {actual}"
@@ -141,7 +144,20 @@ def say_dropped(difference: FieldDifference, containers: list[str]) -> str:
     """Return one sentence about what Compose asked for and the engine left out."""
     where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
     expected = say_value(difference.path, difference.expected, difference.actual)
-    return f"{where} was made with {difference.path} {expected}, but its engine does not do that: it has no effect."
+    value = f" {expected}" if _is_one_word(expected) else ""
+    path = _say_path(difference.path)
+    return f"{where} was made with {path}{value}, but its engine does not do that: it has no effect."
+
+
+def _is_one_word(text: str) -> bool:
+    """Whether a value can stand in a sentence of ours: a number, a name, a path, and no sentence of its own."""
+    bare = text.partition(" (fingerprint ")[0]
+    return len(bare) <= _LONGEST_WORD and not any(character.isspace() for character in bare)
+
+
+def _say_path(path: str) -> str:
+    """Return the field's name; of one whose key is free text (a label may have blanks), what kind of field it is."""
+    return path if _is_one_word(path) else f"A field of {path.partition('.')[0]}"
 
 
 def say_paused(containers: Iterable[ContainerFacts]) -> str:

@@ -15,6 +15,7 @@ from tests.docker.image import IMAGE
 
 FOLDER = Path(__file__).parent
 TABLE = FOLDER / "table"
+DAY_ONE = FOLDER / "day_one"
 LOGS = FOLDER / "logs"
 
 
