@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.errors import ComposeParseError
+from bcon_exporter.errors import ComposeFileNotFoundError, ComposeParseError
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem, RunningProject
 from tests.compose.conftest import NOW, SEALER
 
@@ -156,6 +156,23 @@ def test_the_daemon_takes_values_from_the_env_file_of_the_settings(
     reader = make_reader(trusted=False, environ={}, env_file=tmp_path / "shell.env", roots=(project,))
     found = reader.resolve_running(running, NOW)
     assert (service(found).image, service(found).fields["user"].shown) == ("app:9", "me")
+
+
+def test_a_client_may_name_a_folder_as_on_the_command_line(
+    make_reader: Callable[..., ComposeReader], project: Path, tmp_path: Path
+) -> None:
+    (project / "compose.yaml").write_text(WEB)
+    reader = make_reader(trusted=False, environ={}, roots=(project,))
+    found = reader.resolve_file(str(project), None, NOW, ())
+    assert found.config_files == (str(project / "compose.yaml"),)
+
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "compose.yaml").write_text(WEB)
+    (project / "link").symlink_to(outside)
+    for refused in (outside, project / "link", project / "none"):
+        with pytest.raises(ComposeFileNotFoundError):
+            reader.resolve_file(str(refused), None, NOW, ())
 
 
 def test_in_the_daemon_a_passed_through_variable_is_unknown_and_the_environment_is_not_ours(
