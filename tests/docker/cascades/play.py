@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.docker.daemon import Daemon
     from tests.docker.engine import PrivateEngine
 
-SIDE_BY_SIDE = 4
+SIDE_BY_SIDE = 6
 SETTLE_SECONDS = 12.0
 SETTLED_WITHIN_SECONDS = 60.0
 RED_WITHIN_SECONDS = 60.0
@@ -116,7 +116,8 @@ def _do(cascade: Cascade, step: Step, engine: PrivateEngine, folder: Path) -> No
         return
     verb, *rest = shlex.split(step)
     if verb == "sleep":
-        time.sleep(float(rest[0]))
+        until = time.monotonic() + float(rest[0])
+        wait_until(lambda: time.monotonic() >= until, step, every_seconds=0.2)
     elif rest[0] == "compose":
         engine.compose(*rest[1:], cwd=folder)
     else:
