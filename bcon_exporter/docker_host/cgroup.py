@@ -5,7 +5,8 @@ not found is no error: its usage then comes from the engine's stats.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -16,7 +17,9 @@ from bcon_exporter.docker_host.usage import UsageSample
 
 Version = Literal["v1", "v2"]
 
+_EVENTS = "memory.events"
 _V1_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_time ")
+_OOM_KILLS = b"oom_kill "
 _V2_CPU = (b"nr_periods ", b"nr_throttled ", b"throttled_usec ")
 
 
@@ -48,13 +51,34 @@ def _working_set(usage: int | None, stat: bytes, keys: tuple[bytes, ...]) -> int
     return usage
 
 
+@dataclass(frozen=True, slots=True)
+class KillCounts:
+    """How many processes the kernel has killed for want of memory.
+
+    Attributes:
+        own: By container: within its cgroup, since that was made.
+        around: By path of a cgroup with containers in it: within all that it holds or has held. None of cgroup v1.
+    """
+
+    own: Mapping[str, int]
+    around: Mapping[str, int]
+
+
 class _Files(ABC):
     """The files of one container, by name."""
 
     names: ClassVar[tuple[str, ...]]
+    kills: ClassVar[str]
+    """The one that counts OOM kills."""
 
-    def __init__(self, paths: Sequence[str], budget: OpenBudget) -> None:
-        self.files = tuple(KernelFile(path, budget) for path in paths)
+    def __init__(self, root: str, path: str, budget: OpenBudget) -> None:
+        self.path = path
+        self.files = tuple(KernelFile(f"{root}/{name.format(path)}", budget) for name in self.names)
+        self._kills = KernelFile(f"{root}/{self.kills.format(path)}", budget)
+
+    def count_kills(self) -> int | None:
+        """Return how many of its processes the kernel has killed; None where it cannot be read."""
+        return _value(self._kills.read() or b"", _OOM_KILLS)
 
     @abstractmethod
     def read(self) -> UsageSample | None:
@@ -62,7 +86,7 @@ class _Files(ABC):
 
     def close(self) -> None:
         """Close what is kept open."""
-        for file in self.files:
+        for file in (*self.files, self._kills):
             file.close()
 
 
@@ -75,6 +99,7 @@ class _V1Files(_Files):
         "pids/{}/pids.current",
         "blkio/{}/blkio.throttle.io_service_bytes_recursive",
     )
+    kills = "memory/{}/memory.oom_control"
 
     def read(self) -> UsageSample | None:
         cpu_file, memory_file, cpu_stat_file, stat_file, pids_file, blocks_file = self.files
@@ -103,6 +128,7 @@ class _V1Files(_Files):
 
 class _V2Files(_Files):
     names = ("{}/cpu.stat", "{}/memory.current", "{}/memory.stat", "{}/pids.current", "{}/io.stat")
+    kills = "{}/" + _EVENTS
 
     def read(self) -> UsageSample | None:
         cpu_file, memory_file, stat_file, pids_file, blocks_file = self.files
@@ -201,6 +227,19 @@ class CgroupReader:
             return sample
         return self._with_network(sample, container_id, pid)
 
+    def count_kills(self) -> KillCounts | None:
+        """Return the OOM kills of the containers that were read, and of the cgroups around them; None of none."""
+        if not self._files:
+            return None
+        own = {each: count for each, files in self._files.items() if (count := files.count_kills()) is not None}
+        around = {}
+        if self._version == "v2":
+            for path in {files.path.rpartition("/")[0] for files in self._files.values()}:
+                count = _value(read_once(f"{self._root}/{path}/{_EVENTS}") or b"", _OOM_KILLS)
+                if count is not None:
+                    around[path] = count
+        return KillCounts(own, around)
+
     def retain(self, container_ids: Collection[str]) -> None:
         """Forget the paths of all other containers, and close their files: open ones keep a removed cgroup alive."""
         for gone in self._files.keys() - set(container_ids):
@@ -219,7 +258,7 @@ class CgroupReader:
         if path is None:
             return None
         kind = _V2Files if self._version == "v2" else _V1Files
-        return kind([f"{self._root}/{name.format(path)}" for name in kind.names], self._budget)
+        return kind(self._root, path, self._budget)
 
     def _detect(self) -> bool:
         """Tell v2 (one hierarchy) from v1 and hybrid (one directory a controller; v2 beside it has no controllers)."""

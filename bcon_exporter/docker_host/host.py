@@ -1,13 +1,16 @@
 """One Docker host as the rest of the program sees it: snapshots, events, logs, and whether it answers."""
 
+import threading
 from contextlib import suppress
 from datetime import datetime
 
-from bcon_exporter.clock import monotonic
+from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host.event_log import EventLog
 from bcon_exporter.docker_host.events import EventStream, read_backfill, read_latest
 from bcon_exporter.docker_host.heartbeat import Heartbeat
+from bcon_exporter.docker_host.kernel_log import KernelLog
 from bcon_exporter.docker_host.locate import Endpoint
+from bcon_exporter.docker_host.oom_kills import OomKills
 from bcon_exporter.docker_host.options import HostOptions, Wants
 from bcon_exporter.docker_host.probe import StatsProbe
 from bcon_exporter.docker_host.query_logs import LogQuery, query_logs
@@ -37,6 +40,9 @@ class DockerHost:
         self._log = EventLog()
         self._taker = SnapshotTaker(self._session, sealer, self._log, book)
         self._stream = EventStream(self._session, self._log)
+        self._kernel_log = KernelLog(options.kernel_log, options.proc_root)
+        self._oom_kills = OomKills(self._kernel_log.read_kills, self._taker.kill_counts)
+        self._oom_kills_lock = threading.Lock()
         self._heartbeat = Heartbeat(self._session)
         self._probe = StatsProbe(self._session)
 
@@ -78,7 +84,17 @@ class DockerHost:
         return self._log.changes
 
     def drain_events(self) -> EventBatch:
-        """Return what the event stream brought since the last call; without `start`, what the daemon remembers."""
+        """Return what the event stream brought since the last call; without `start`, what the daemon remembers.
+
+        OOM kills of this machine that the engine left out are among them once a snapshot was taken.
+        """
+        batch = self._drain_engine()
+        if not self.endpoint.url.startswith("unix://"):
+            return batch
+        with self._oom_kills_lock:
+            return self._oom_kills.complete(batch, self._taker.all_known_facts(), utc_now())
+
+    def _drain_engine(self) -> EventBatch:
         if self._stream.is_started:
             self._stream.first_backfill.wait(self._options.event_wait_seconds)
             return self._log.drain()
@@ -151,6 +167,11 @@ class DockerHost:
         self._heartbeat.close(deadline.left())
         self._probe.close(deadline.left())
         self._taker.close(deadline.left())
+        if self._oom_kills_lock.acquire(timeout=max(0.0, deadline.left())):
+            try:
+                self._kernel_log.close()
+            finally:
+                self._oom_kills_lock.release()
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._options.read_timeout_seconds)

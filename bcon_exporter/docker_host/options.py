@@ -42,6 +42,7 @@ class HostOptions:
     usage_window_seconds: float = 60.0
     cgroup_root: Path = Path("/sys/fs/cgroup")
     proc_root: Path = Path("/proc")
+    kernel_log: Path = Path("/dev/kmsg")
     log_files: bool = True
     parallel: int = 2
     patience_seconds: float = 0.1

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Collection
 
-from bcon_exporter.docker_host.cgroup import CgroupReader
+from bcon_exporter.docker_host.cgroup import CgroupReader, KillCounts
 from bcon_exporter.docker_host.decode import NotJsonError, decode_object
 from bcon_exporter.docker_host.inventory import Inventory
 from bcon_exporter.docker_host.pipeline import Outcome
@@ -31,6 +31,7 @@ class UsageReader:
         self._running: list[str] = []
         self._lacking: set[str] = set()
         self._networks: dict[str, UsageSample] = {}
+        self.kill_counts: KillCounts | None = None
         self._thread: threading.Thread | None = None
 
     def begin(self, inventory: Inventory, scan: Scan) -> None:
@@ -45,6 +46,7 @@ class UsageReader:
         left = self._sample_cgroups(inventory, scan, running)
         if scan.wants.only is None:
             self._cgroups.retain(running)
+            self.kill_counts = self._cgroups.count_kills()
             self._lacking = set()  # not worth a request for every container at every scan
         left += self._lacking
         if left:

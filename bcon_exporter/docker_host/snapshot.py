@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from bcon_exporter.clock import monotonic
+from bcon_exporter.docker_host.cgroup import KillCounts
 from bcon_exporter.docker_host.decode import ElementMemory
 from bcon_exporter.docker_host.disk import DiskReading, read_disks
 from bcon_exporter.docker_host.event_log import EventLog
@@ -105,6 +106,14 @@ class SnapshotTaker:
         """Return what the last scan knew of a container."""
         known = self._inventory.known.get(container_id)
         return known.facts if known else None
+
+    def all_known_facts(self) -> list[ContainerFacts]:
+        """Return what the last scan knew of each container."""
+        return [known.facts for known in list(self._inventory.known.values())]
+
+    def kill_counts(self) -> KillCounts | None:
+        """Return how many processes the kernel had killed for want of memory when usage was read last."""
+        return self._usage.kill_counts
 
     def known_secrets(self, container_id: str) -> KnownSecrets:
         """Return the values that must not be shown of a container."""

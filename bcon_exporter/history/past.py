@@ -11,6 +11,8 @@ from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFa
 from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.model.lifecycle_rules import (
     CRASHED_HOST_CODE,
+    SIGKILL,
+    SIGNAL_BASE,
     Circumstances,
     ImageChange,
     classify_exits,
@@ -135,9 +137,13 @@ def make_exits(
         return exits
     last = find_last_exit(telling, container)
     if last is None:
-        if not _fell_unseen(container, down):
+        if _was_killed_unseen(telling, container):
+            last = _from_inspect(container).model_copy(update={"oom": True})
+        elif _fell_unseen(container, down):
+            after_crash = container.exit_code == CRASHED_HOST_CODE
+            last = _from_inspect(container).model_copy(update={"shutdown": True, "after_crash": after_crash})
+        else:
             return exits
-        last = _from_inspect(container)
     else:
         exits = [pair for pair in exits if pair[0] != container.id or pair[1].at != last.at]
     if container.oom_killed and not last.oom:
@@ -166,8 +172,16 @@ def _fell_unseen(container: ContainerFacts, down: Circumstances) -> bool:
     return finished is not None and find_shutdown(container.started_at, finished, down.shutdowns) is not None
 
 
+def _was_killed_unseen(telling: Telling, container: ContainerFacts) -> bool:
+    """True for an end with SIGKILL of which no event tells but the kernel's: that it killed it just then."""
+    finished = container.finished_at
+    if finished is None or container.exit_code != SIGNAL_BASE + SIGKILL:
+        return False
+    return any(own == container.id and abs(finished - at) <= _SAME_END for own, at in telling.oom_kills)
+
+
 def _from_inspect(container: ContainerFacts) -> ExitFacts:
-    """Make an end with a shutdown of what the container itself says."""
+    """Make an end of what the container itself says."""
     finished = container.finished_at or container.created_at
     lifetime = (finished - container.started_at).total_seconds() if container.started_at else None
     return ExitFacts(
@@ -176,8 +190,6 @@ def _from_inspect(container: ContainerFacts) -> ExitFacts:
         signal=signal_of_exit(container.exit_code),
         oom=bool(container.oom_killed),
         lifetime_seconds=lifetime if lifetime is not None and lifetime >= 0 else None,
-        shutdown=True,
-        after_crash=container.exit_code == CRASHED_HOST_CODE,
         image=container.image,
     )
 
@@ -192,7 +204,8 @@ def was_stop_requested(
     if told is not None:
         return told.requested
     own = [facts for container_id, facts in exits if container_id == container.id]
-    return False if own and own[-1].shutdown else None
+    ended_so = own and (own[-1].shutdown or (own[-1].oom and own[-1].at == container.finished_at))
+    return False if ended_so else None
 
 
 def make_facts(

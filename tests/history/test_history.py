@@ -181,6 +181,20 @@ def test_the_flag_makes_an_end_an_oom_kill_when_the_event_was_lost(history: Hist
     assert len(past.oom_kills) == 1
 
 
+def test_the_kernels_word_tells_of_an_end_of_which_no_event_does(history: History) -> None:
+    history.record_events(batch(event(ago(61), "oom")), NOON)
+    past = past_of(history, stopped(137))
+    assert (past.exits[-1].oom, past.exits[-1].shutdown, past.stop_requested) == (True, False, False)
+    assert len(past.oom_kills) == 1
+    assert past_of(history, stopped(1)).exits == (), "another end than the kernel's"
+
+
+def test_the_kernels_word_of_another_time_does_not(history: History) -> None:
+    history.record_events(batch(event(ago(90), "oom")), NOON)
+    past = past_of(history, stopped(137))
+    assert (past.exits, past.stop_requested) == ((), None)
+
+
 def test_an_image_change_is_told(history: History) -> None:
     made = [event(ago(500), "create", "one", image="app:1"), event(ago(100), "create", "two", image="app:2")]
     both = [event(e.at, e.action, e.name, image=e.image, project="shop", service="web", number=1) for e in made]

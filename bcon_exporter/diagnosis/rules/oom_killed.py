@@ -14,6 +14,7 @@ OOM = SymptomType.OOM_KILLED
 SAME_KILL_SECONDS = 5
 KILL_CODE = 137
 NEAR_LIMIT_RATIO = 0.8
+_SEEN = "an oom event: the engine's own, or of the kernel's log or counters"
 LEAK_SECONDS = 3600
 """Runs that each last longer than this before an OOM kill look like a leak."""
 
@@ -80,10 +81,10 @@ def _ended(case: Case) -> Symptom | None:
 def _sources(*, flagged: bool, seen: bool) -> tuple[tuple[str, ...], float]:
     """Which signs there are, and how sure they make it: each alone has been seen to be lost, neither to be wrong."""
     if flagged and seen:
-        return ("State.OOMKilled is set", "the engine sent an oom event"), 1.0
+        return ("State.OOMKilled is set", _SEEN), 1.0
     if flagged:
         return ("State.OOMKilled is set",), 0.98
-    return ("State.OOMKilled is not set (it is unreliable)", "the engine sent an oom event"), 0.97
+    return ("State.OOMKilled is not set (it is unreliable)", _SEEN), 0.97
 
 
 def _limit(case: Case) -> str:
@@ -227,7 +228,8 @@ RULE = SymptomRule(
     states=STARTED_ONCE,
     judge=_judge,
     advise=_advise,
-    description="The state flag, an oom event, an out-of-memory message in the log, or exit 137 with a memory limit "
+    description="The state flag, an oom event of the engine or of the kernel's log or counters (memory.events), an "
+    "out-of-memory message in the log, or exit 137 with a memory limit "
     "and no kill request (then with a confidence below 1).",
     conditions=(
         ("the kernel's OOM kill ended it", Severity.CRITICAL),

@@ -1,0 +1,244 @@
+"""Promise: an OOM kill is told once, also where the engine tells of none (cgroup v2 with the systemd driver).
+
+The records and counts were written by a Docker Engine 28.5 on cgroup v2, of six containers that ate their memory, one
+that lost a child and one that `docker kill` ended. The engine set one flag of six, and sent two events of seven.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.docker_host.cgroup import CgroupReader, KillCounts
+from bcon_exporter.docker_host.kernel_log import KernelLog, parse_kill
+from bcon_exporter.docker_host.oom_kills import OomKills
+from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from tests.factories import NOON, ago, container, exited, full_id
+
+BOOT = datetime(2026, 11, 23, 6, 12, 57, tzinfo=UTC)
+ID = "10dd2a0f9b02bc9eff8e4aa0898b08d8fc76140367392e657f64f9c300a181d7"
+ON_V2 = (
+    f"6,823,66640000,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),oom_memcg=/system.slice/docker-{ID}.scope,"
+    f"task_memcg=/system.slice/docker-{ID}.scope,task=tail,pid=2052,uid=0\n"
+).encode()
+ON_V1 = (
+    f"6,111489,13326644326,-;oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset={ID},mems_allowed=0,"
+    f"oom_memcg=/bcon-30871-24e3a5/{ID},task_memcg=/bcon-30871-24e3a5/{ID},task=tail,pid=16457,uid=0\n"
+).encode()
+BESIDE = (
+    b"3,824,66640000,-;Memory cgroup out of memory: Killed process 2052 (tail) total-vm:18172kB, anon-rss:16104kB, "
+    b"file-rss:1348kB, shmem-rss:0kB, UID:0 pgtables:64kB oom_score_adj:0\n"
+)
+MEMORY_EVENTS = "low 0\nhigh 0\nmax 37\noom 1\noom_kill {}\noom_group_kill 0\nsock_throttled 0\n"
+OOM_CONTROL = "oom_kill_disable 0\nunder_oom 0\noom_kill {}\n"
+VICTIM, OTHER = full_id("victim"), full_id("other")
+
+
+@dataclass
+class Kernel:
+    """What the log and the counters say next."""
+
+    logged: list[tuple[datetime, str]] = field(default_factory=list)
+    counts: KillCounts | None = None
+
+    def __post_init__(self) -> None:
+        self.kills = OomKills(self._take_log, lambda: self.counts)
+
+    def _take_log(self) -> list[tuple[datetime, str]]:
+        taken, self.logged = self.logged, []
+        return taken
+
+    def tell(
+        self, *events: LifecycleEvent, containers: Sequence[ContainerFacts] = (), now: datetime = NOON
+    ) -> list[LifecycleEvent]:
+        """The oom events, once the engine has told `events`."""
+        batch = self.kills.complete(EventBatch(events=events, covers_since=None), containers, now)
+        assert [event for event in batch.events if event.action != "oom"] == [e for e in events if e.action != "oom"]
+        return [event for event in batch.events if event.action == "oom"]
+
+
+def event(action: str, at: datetime, container_id: str = VICTIM, **facts: int | None) -> LifecycleEvent:
+    return LifecycleEvent(at=at, action=action, container_id=container_id, name="victim", **facts)  # type: ignore[arg-type]
+
+
+def died(at: datetime, container_id: str = VICTIM) -> LifecycleEvent:
+    return event("die", at, container_id, exit_code=137)
+
+
+@pytest.mark.parametrize(("record", "seconds"), [(ON_V2, 66.64), (ON_V1, 13326.644326)])
+def test_a_record_of_the_kernel_names_the_container(record: bytes, seconds: float) -> None:
+    assert parse_kill(record, BOOT) == (BOOT + timedelta(seconds=seconds), ID)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        BESIDE,
+        ON_V2.replace(b"6,823", b"14,823"),  # a program has written it
+        ON_V2.replace(ID.encode(), b"sshd"),
+        ON_V2.replace(b"66640000", b"-1"),
+        ON_V2.replace(b"66640000", b"9" * 30),
+        b";oom-kill:",
+        b"",
+    ],
+)
+def test_no_other_record_is_taken_for_a_kill(record: bytes) -> None:
+    assert parse_kill(record, BOOT) is None
+
+
+def test_a_log_that_cannot_be_read_tells_nothing(tmp_path: Path) -> None:
+    assert KernelLog(tmp_path / "none", tmp_path).read_kills() == []
+
+
+def test_a_log_is_read_on_from_where_it_was_left(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("cpu  1 2 3\nintr 1 0 0\nctxt 5\nbtime 1795414377\nprocesses 4\n")
+    log = tmp_path / "kmsg"
+    log.write_bytes(ON_V2)  # a plain file gives all of a record at once, as long as there is one
+    reader = KernelLog(log, tmp_path)
+    assert reader.read_kills() == [(BOOT + timedelta(seconds=66.64), ID)]
+    assert reader.read_kills() == []
+    with log.open("ab") as more:
+        more.write(ON_V1)
+    assert [each for _, each in reader.read_kills()] == [ID]
+    reader.close()
+    assert reader.read_kills() == []
+
+
+def test_a_kill_that_only_the_log_tells_of_is_told_once() -> None:
+    kernel = Kernel(logged=[(ago(60.3), VICTIM)])
+    dead = exited(137, seconds_ago=60, name="victim")
+    [told] = kernel.tell(containers=[dead])
+    assert (told.container_id, told.name, told.at) == (VICTIM, "victim", dead.finished_at)
+    assert kernel.tell(containers=[dead]) == []
+
+
+def test_the_engines_own_event_stays_the_only_one() -> None:
+    kernel = Kernel(logged=[(ago(60.3), VICTIM)])
+    own = event("oom", ago(59))
+    assert kernel.tell(own, containers=[container(name="victim")]) == [own]
+    kernel.logged = [(ago(30), VICTIM)]
+    [told] = kernel.tell(containers=[container(name="victim")])
+    assert told.at == ago(30)
+    assert kernel.tell(event("oom", ago(29)), containers=[container(name="victim")]) == [], "the engine was late"
+
+
+def test_the_log_may_be_read_before_the_container_is_known() -> None:
+    kernel = Kernel(logged=[(ago(5), VICTIM)])
+    assert kernel.tell(containers=[container(name="other")]) == []
+    assert [told.container_id for told in kernel.tell(containers=[container(name="victim")])] == [VICTIM]
+
+
+def test_the_first_reading_has_all_that_the_kernel_still_holds() -> None:
+    kernel = Kernel(logged=[(ago(hours=3), VICTIM)])
+    assert kernel.tell() == [], "no container is known yet"
+
+
+def test_a_clock_that_nobody_sets_right_is_off_by_seconds_a_day() -> None:
+    dead = exited(137, seconds_ago=10 * 86400, name="victim")
+    kernel = Kernel(logged=[(ago(10 * 86400 + 40), VICTIM)])
+    assert [told.at for told in kernel.tell(containers=[dead])] == [dead.finished_at]
+    kernel = Kernel(logged=[(ago(10 * 86400 + 600), VICTIM)])
+    assert [told.at for told in kernel.tell(containers=[dead])] == [ago(10 * 86400 + 600)]
+
+
+def test_a_restarted_container_was_killed_when_it_died() -> None:
+    kernel = Kernel(logged=[(ago(14), VICTIM)])
+    [told] = kernel.tell(died(ago(9)), containers=[container(name="victim", started_at=ago(8))])
+    assert told.at == ago(9)
+
+
+def counts(slice_kills: int, **own: int) -> KillCounts:
+    return KillCounts({full_id(name): count for name, count in own.items()}, {"system.slice": slice_kills})
+
+
+def test_a_count_of_its_own_tells_of_a_child() -> None:
+    kernel = Kernel(counts=counts(3, victim=1))
+    alive = [container(name="victim")]
+    assert kernel.tell(containers=alive, now=ago(30)) == [], "nobody knows when that was"
+    kernel.counts = counts(4, victim=2)
+    assert [told.container_id for told in kernel.tell(containers=alive)] == [VICTIM]
+    kernel.counts = counts(5, victim=3)
+    own = event("oom", NOON + timedelta(seconds=20))
+    assert kernel.tell(own, containers=alive, now=NOON + timedelta(seconds=30)) == [own]
+
+
+def test_the_count_of_the_slice_explains_an_end_that_nobody_asked_for() -> None:
+    kernel = Kernel(counts=counts(0, victim=0))
+    kernel.tell(now=ago(30), containers=[container(name="victim")])
+    kernel.counts = counts(1)
+    [told] = kernel.tell(died(ago(10)), containers=[exited(137, seconds_ago=10, name="victim")])
+    assert (told.container_id, told.at, told.exit_code) == (VICTIM, ago(10), None)
+    assert kernel.tell() == []
+
+
+def test_the_end_may_be_told_after_the_count() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(now=ago(30))
+    kernel.counts = counts(1)
+    assert kernel.tell(now=ago(20)) == []
+    assert [told.at for told in kernel.tell(died(ago(18)), now=ago(10))] == [ago(18)]
+
+
+def test_more_ends_than_kills_prove_nothing() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(now=ago(30))
+    kernel.counts = counts(1)
+    assert kernel.tell(died(ago(10)), died(ago(11), OTHER)) == []
+
+
+def test_who_was_killed_by_somebody_was_not_killed_by_the_kernel() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(event("kill", ago(31), signal=9), now=ago(30))
+    kernel.counts = counts(1)
+    assert kernel.tell(died(ago(29)), now=ago(20)) == []
+    assert [told.container_id for told in kernel.tell(died(ago(18), OTHER), now=ago(15))] == [OTHER]
+
+
+def test_a_child_that_was_killed_explains_nobody_elses_end() -> None:
+    kernel = Kernel(counts=counts(0, other=0))
+    living = [container(name="other")]
+    kernel.tell(now=ago(30), containers=living)
+    kernel.counts = counts(1, other=1)
+    assert [told.container_id for told in kernel.tell(died(ago(10)), containers=living)] == [OTHER]
+
+
+def test_no_counter_no_claim() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(now=ago(30))
+    assert kernel.tell(died(ago(10))) == []
+    assert Kernel().tell(died(ago(10))) == []
+
+
+def write(folder: Path, name: str, content: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(content)
+
+
+def test_counts_of_v2_are_read_of_the_scope_and_the_slice(tmp_path: Path) -> None:
+    write(tmp_path, "cgroup.controllers", "cpu io memory pids\n")
+    scope = tmp_path / "system.slice" / f"docker-{ID}.scope"
+    write(scope, "memory.current", "1000\n")
+    write(scope, "memory.events", MEMORY_EVENTS.format(1))
+    write(tmp_path / "system.slice", "memory.events", MEMORY_EVENTS.format(7))
+    reader = CgroupReader(tmp_path, tmp_path / "proc")
+    assert reader.count_kills() is None
+    assert reader.read(ID, "", None) is not None
+    assert reader.count_kills() == KillCounts({ID: 1}, {"system.slice": 7})
+    write(scope, "memory.events", MEMORY_EVENTS.format(2))
+    assert reader.count_kills() == KillCounts({ID: 2}, {"system.slice": 7})
+    (scope / "memory.events").unlink()
+    reader.retain(())
+    assert reader.count_kills() is None
+
+
+def test_counts_of_v1_are_the_containers_own(tmp_path: Path) -> None:
+    folder = tmp_path / "memory" / "docker" / ID
+    write(tmp_path / "memory", "cgroup.procs", "1\n")
+    write(folder, "memory.usage_in_bytes", "1000\n")
+    write(folder, "memory.oom_control", OOM_CONTROL.format(3))
+    reader = CgroupReader(tmp_path, tmp_path / "proc")
+    assert reader.read(ID, "", None) is not None
+    assert reader.count_kills() == KillCounts({ID: 3}, {})
