@@ -12,12 +12,13 @@ NONE_OF_THESE = { [ $$? = 5 ] && $(if $(PYTEST_ARGS),true,false); }
 SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
 SHORT ?=
+ENGINES ?=
 GUARDS ?=
 ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -46,6 +47,9 @@ unit: venv ## Run the tests that need no Docker Engine
 integration: packages venv ## Run the tests against a private Docker Engine
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
 	$(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS) || $(NONE_OF_THESE)
+
+engines: packages venv ## Run what differs between engines on each of them (ENGINES="28.5 26.1 28.5+image-store guest" for some)
+	@$(BIN)/python -m tests.docker.engines $(ENGINES)
 
 e2e: packages venv ## Run the deployment from end to end: image, stacks, Prometheus, Alertmanager, a receiver
 	TEST_ENGINE=required $(BIN)/pytest tests/docker/e2e $(PYTEST_ARGS)

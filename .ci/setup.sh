@@ -29,6 +29,7 @@ package_of() {
     strace) echo strace ;;
     systemd-analyze) echo systemd ;;
     ip) echo iproute2 ;;
+    mmdebstrap) echo mmdebstrap ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
   esac

@@ -1,9 +1,10 @@
-"""What every test runs under: hypothesis without a deadline, which would measure the tests beside it, and promises."""
+"""What every test runs under: promises, an engine, and hypothesis without a deadline, which would measure others."""
 
 from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
+from tests.docker.engines import use_wanted_engine
 from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
 
 __all__ = ["figure", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
@@ -17,3 +18,4 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(PROFILE)
+use_wanted_engine()

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.docker.engine import EngineUnavailableError, PrivateEngine, sweep_leftovers
+from tests.docker.engine import ENGINES, EngineUnavailableError, PrivateEngine, sweep_leftovers
+from tests.docker.engines import Differences, differences_of, flags_of_wanted_engine
 from tests.docker.image import IMAGE, build_image
 from tests.waiting import wait_until
 
@@ -24,6 +28,11 @@ class TestEngine(PrivateEngine):
 
     __test__ = False
     image = IMAGE
+
+    @cached_property
+    def differences(self) -> Differences:
+        """What this engine does in its own way."""
+        return differences_of(self.docker("version", "--format", "{{.Server.Version}}"))
 
     def remove_everything(self) -> None:
         """Remove what a test has left: containers, networks, volumes, other images; a frozen engine is resumed."""
@@ -44,12 +53,41 @@ class TestEngine(PrivateEngine):
         return not self.docker("ps", "-aq").split()
 
 
+class GivenEngine(TestEngine):
+    """An engine that runs already and goes on running: tests that do more to it than ask cannot use it."""
+
+    def __init__(self, host: str, state: Path) -> None:
+        super().__init__(state)
+        self.socket = Path(host.removeprefix("unix://"))
+
+    def start(self, *flags: str, detached: bool = False) -> GivenEngine:
+        """Do nothing; flags cannot be had."""
+        assert not detached
+        if flags:
+            pytest.skip(f"the engine at {self.host} runs already, without {' '.join(flags)}")
+        return self
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        """Only what is frozen by us needs to be resumed: nothing."""
+        if number is not signal.SIGCONT:
+            pytest.skip(f"{name} at {self.host} is not ours to be sent {number.name}")
+
+    def init_pid(self) -> int:
+        """Its namespaces are not ours to enter."""
+        pytest.skip(f"the namespaces of {self.host} are not ours to enter")
+
+    def destroy(self) -> None:
+        """Leave it as it was found."""
+        self.remove_everything()
+
+
 def make_engine(*flags: str) -> TestEngine:
     """Start an engine with the test image; where none can run skips, or fails if one is required."""
     try:
         sweep_leftovers()
-        started = TestEngine()
-        started.start(*flags)
+        given = os.environ.get("TEST_DOCKER_HOST")
+        started = GivenEngine(given, ENGINES / f"given-{os.getpid()}") if given else TestEngine()
+        started.start(*flags_of_wanted_engine(), *flags)
         try:
             build_image(started.host)
         except BaseException:

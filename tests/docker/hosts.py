@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 
-BY_API_ONLY = HostOptions(cgroup_root=Path("/nonexistent"), log_files=False, probe_interval_seconds=0.0)
+NOWHERE = Path("/nonexistent")
+BY_API_ONLY = HostOptions(cgroup_root=NOWHERE, kernel_log=NOWHERE, log_files=False, probe_interval_seconds=0.0)
 
 
 @contextmanager

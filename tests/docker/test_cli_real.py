@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.docker.conftest import TestEngine
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
 
 class Commands:

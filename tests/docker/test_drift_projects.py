@@ -166,6 +166,7 @@ def stack(engine: TestEngine, tmp_path: Path) -> Stack:
     return Stack(engine, directory)
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_project_that_declares_nearly_everything_has_no_drift(stack: Stack, *, trusted: bool) -> None:
     stack.up(EVERYTHING)
@@ -174,6 +175,7 @@ def test_a_project_that_declares_nearly_everything_has_no_drift(stack: Stack, *,
     assert (report.status, report.rule_errors, report.unknown_detail is None) == (DriftStatus.SYNCED, (), trusted)
 
 
+@pytest.mark.contract
 def test_restart_up_again_and_reformatting_make_no_drift(stack: Stack) -> None:
     stack.up(PLAIN)
     stack.engine.docker("restart", "-t", "0", "stack-web-1")
@@ -267,6 +269,7 @@ def test_a_change_made_behind_the_back_of_compose_is_found(stack: Stack, name: s
         assert found.stop_requested is (name == "stopped")
 
 
+@pytest.mark.contract
 def test_a_lost_alias_and_hand_made_containers_are_found(stack: Stack) -> None:
     stack.up(PLAIN)
     stack.engine.docker("network", "disconnect", "stack_default", "stack-db-1")
@@ -288,6 +291,7 @@ def test_scaling_and_one_off_runs(stack: Stack) -> None:
     assert stack.found() == [("db", "replica_mismatch", None)]
 
 
+@pytest.mark.contract
 def test_a_moved_tag_is_an_image_mismatch_on_every_user(stack: Stack) -> None:
     stack.engine.docker("tag", stack.engine.image, "moving:1")
     stack.up(PLAIN.replace("bcon-test:1", "moving:1"))

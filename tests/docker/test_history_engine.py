@@ -73,6 +73,7 @@ def state(tmp_path: Path) -> Path:
     return tmp_path / "state.db"
 
 
+@pytest.mark.contract
 def test_a_stop_a_crash_and_a_kill_are_told_apart(engine: TestEngine, state: Path) -> None:
     with watching(engine, state) as watcher:
         for name in ("stopped", "forced", "killed"):
@@ -136,6 +137,7 @@ def run_a_loop(engine: TestEngine, state: Path, name: str) -> LifecycleFacts:
         return watcher.past(name)
 
 
+@pytest.mark.contract
 def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path) -> None:
     with watching(engine, state) as watcher:
         limits = ("-d", "-m", "16m", "--memory-swap", "16m")
@@ -147,6 +149,7 @@ def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path) -
         assert watcher.scan()["parent"].is_running
 
 
+@pytest.mark.contract
 def test_a_container_recreated_under_its_name_keeps_its_past(engine: TestEngine, state: Path) -> None:
     with watching(engine, state) as watcher:
         engine.docker("run", "--name", "app", engine.image, "sh", "-c", "exit 9", check=False)

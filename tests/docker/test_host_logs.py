@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bcon_exporter.model.facts import LogLine
     from tests.docker.conftest import TestEngine
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
 
 def test_until_and_since_cut_the_log_where_they_say(engine: TestEngine) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bcon_exporter.docker_host import DockerHost
     from tests.docker.conftest import TestEngine
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
 
 def inspected(host: DockerHost) -> int:

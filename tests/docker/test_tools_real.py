@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bcon_exporter.tools import Context
     from tests.docker.conftest import TestEngine
 
-pytestmark = pytest.mark.docker
+pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
 SECRET = "hunter2-very-secret"
 COMPOSE = """

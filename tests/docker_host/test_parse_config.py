@@ -160,7 +160,18 @@ BY_PODMAN: dict[str, dict[str, Any]] = {
         "StopSignal": "15",
         "Healthcheck": {"Test": ["CMD", "true"], "Timeout": 30 * 10**9},
     },
-    "HostConfig": {"PidMode": "private", "UTSMode": "private", "PidsLimit": 2048},
+    "HostConfig": {
+        "PidMode": "private",
+        "UTSMode": "private",
+        "PidsLimit": 2048,
+        "Annotations": {  # of Podman 5.8
+            "io.container.manager": "libpod",
+            "io.podman.annotations.autoremove": "FALSE",
+            "org.opencontainers.image.stopSignal": "15",
+            "org.systemd.property.KillSignal": "15",
+            "org.systemd.property.TimeoutStopUSec": "uint64 10000000",
+        },
+    },
 }
 
 
@@ -174,10 +185,12 @@ def test_what_podman_gives_each_container_is_as_if_its_image_gave_it() -> None:
 
 def test_what_differs_from_podmans_defaults_was_asked_for() -> None:
     config = BY_PODMAN["Config"] | {"WorkingDir": "/app", "StopSignal": "2"}
-    host = {"PidMode": "host", "UTSMode": "private", "PidsLimit": 2047}
+    annotations = {"io.podman.annotations.autoremove": "FALSE", "org.systemd.property.CPUWeight": "5"}
+    host = {"PidMode": "host", "UTSMode": "private", "PidsLimit": 2047, "Annotations": annotations}
     facts = parse_config(inspected(Config=config, HostConfig=host), {}, SEALER)
     assert facts.image_fields is not None
-    assert {"working_dir", "stop_signal", "pid", "pids_limit"} <= facts.fields.keys() - facts.image_fields.keys()
+    asked_for = {"working_dir", "stop_signal", "pid", "pids_limit", "annotations.org.systemd.property.CPUWeight"}
+    assert asked_for <= facts.fields.keys() - facts.image_fields.keys()
 
 
 def test_docker_gives_no_such_thing() -> None:
