@@ -21,6 +21,8 @@ WELL_SECONDS = 10
 """A run shorter than this says nothing yet."""
 ENGINE_START_SECONDS = 5
 """An end with code 255 this close to the engine's start is the engine's or host's crash."""
+COME_UP_SECONDS, COME_UP_RUNS = 90, 3
+"""One that has run for longer than the engine's longest wait of a minute, and than three of its last runs, is up."""
 KILL_CODE = 137
 STOP_CODES = frozenset({130, 143})
 """What INT and TERM leave behind: whoever stops a container sends one of them."""
@@ -239,6 +241,16 @@ def is_looping(container: ContainerFacts, now: datetime, thresholds: Thresholds)
     if len(restarts) < thresholds.restart_count:
         return False
     return now - restarts[-1] <= timedelta(seconds=thresholds.restart_quiet_seconds)
+
+
+def has_come_up(container: ContainerFacts, now: datetime) -> bool:
+    """Whether a container that looped has run for longer than the engine's longest wait, and than its runs before."""
+    if not runs_well(container, now) or container.started_at is None or container.lifecycle is None:
+        return False
+    lived = [end.lifetime_seconds for end in container.lifecycle.exits if end.lifetime_seconds is not None]
+    return (now - container.started_at).total_seconds() >= max(
+        COME_UP_SECONDS, COME_UP_RUNS * max(lived[-5:], default=0)
+    )
 
 
 def is_well(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> bool:

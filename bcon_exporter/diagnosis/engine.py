@@ -133,7 +133,7 @@ def _judge_all(
     always: str | None = None,
 ) -> tuple[dict[str, _Judged], dict[str, Mapping[SymptomType, Hold]]]:
     """Ask the rules about every container that the policy admits; return the verdicts by id, and the holds."""
-    shutdowns = find_shutdowns(snapshot)
+    shutdowns, neighbours = find_shutdowns(snapshot), Neighbours(snapshot)
     judged: dict[str, _Judged] = {}
     after: dict[str, Mapping[SymptomType, Hold]] = {}
     overdue = False
@@ -149,6 +149,7 @@ def _judge_all(
             catalogue=terms.catalogue,
             use_logs=terms.policy.use_logs,
             shutdowns=shutdowns,
+            neighbours=neighbours,
         )
         overdue = overdue or terms.is_overdue()
         verdicts = _unjudged(case, terms.rules) if overdue else judge(case, terms.rules, orders.ignored)

@@ -6,7 +6,9 @@ from enum import StrEnum
 import re2
 
 from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.numbers import safe_name
+from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Span, Trouble
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
@@ -107,6 +109,11 @@ def kind_in(line: str, signature: Signature) -> Kind | None:
     if kind is not Kind.OTHER:
         return kind
     return next((said for said, words in _SAID_COMPILED if words.search(line) is not None), kind)
+
+
+def peer_of(hit: Hit) -> str | None:
+    """The peer that a line of a failed connection names."""
+    return peer_in(hit.line, hit.peer, unresolved=kind_in(hit.line, hit.signature) is Kind.UNRESOLVED)
 
 
 def blame(other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:

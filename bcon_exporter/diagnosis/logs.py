@@ -18,6 +18,7 @@ from bcon_exporter.diagnosis.line_screen import LineScreen, screen_of
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
 from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
+from bcon_exporter.diagnosis.serving import ANSWERS, same_server, works_again
 from bcon_exporter.diagnosis.shapes import is_fatal, is_lost_answer, looks_like_failure
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
@@ -165,10 +166,43 @@ def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     if any(_may_recover(event) for event in events):
         recoveries = Recoveries(buffer)
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
+    events = _without_outages(events, buffer)
     passed = _passed_over(events, buffer)
     if passed:
         events = [replace(event, recovered=True) if event.index in passed else event for event in events]
     return tuple(_without_consequences(events))
+
+
+def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEvent]:
+    """Mark failed connections after which the server answered, if with a no, or after which work is done again."""
+    lost = [event for event in events if not event.recovered and _is_outage(event)]
+    if not lost:
+        return events
+    answers = [event for event in events if not event.recovered and _is_answer(event)]
+    over = {event.index for event in lost if any(_answers(answer, event) for answer in answers)}
+    rest = [event for event in lost if event.index not in over]
+    if rest and works_again(buffer, rest[0].index, _end(rest[-1]) - 1, len(rest)):
+        over.update(event.index for event in rest)
+    return [replace(event, recovered=True) if event.index in over else event for event in events] if over else events
+
+
+def _is_outage(event: LogEvent) -> bool:
+    return is_lost_answer(event.text) or any(hit.signature.transient for hit in event.hits)
+
+
+def _is_answer(event: LogEvent) -> bool:
+    told = [hit.signature for hit in event.hits if hit.signature.blame == "program"]
+    return any(signature.id.startswith(tuple(ANSWERS)) for signature in told)
+
+
+def _answers(answer: LogEvent, failure: LogEvent) -> bool:
+    """Whether what a server said can be the answer of the one whose connection had failed before."""
+    if answer.index <= failure.index or is_lost_answer(failure.text):
+        return False
+    known = [{hit.peer.partition(":")[0] for hit in event.hits if hit.peer} for event in (answer, failure)]
+    if all(known) and known[0].isdisjoint(known[1]):
+        return False
+    return same_server(answer.text, failure.text)
 
 
 def _without_consequences(events: list[LogEvent]) -> list[LogEvent]:

@@ -6,17 +6,20 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from bcon_exporter.diagnosis import back_again
 from bcon_exporter.diagnosis.endings import (
     KEEPS_RUNNING,
     Ending,
     EndKind,
     ending_of,
+    has_come_up,
     has_used_up_restarts,
     is_looping,
     is_well,
     was_fresh_at_first_sight,
 )
 from bcon_exporter.diagnosis.logs import LogEvent, read_events
+from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
@@ -32,6 +35,7 @@ class Case:
     Attributes:
         use_logs: False leaves logs unread: log rules are then not evaluated.
         shutdowns: Moments at which everything on the host ended together; see `find_shutdowns`.
+        neighbours: The containers of the host by name, where they have been looked up already.
     """
 
     container: ContainerFacts
@@ -40,6 +44,7 @@ class Case:
     catalogue: Catalogue
     use_logs: bool = True
     shutdowns: tuple[Moment, ...] = ()
+    neighbours: Neighbours | None = None
 
     @property
     def now(self) -> datetime:
@@ -82,12 +87,27 @@ class Case:
     @cached_property
     def looping(self) -> bool:
         """True while it keeps restarting."""
-        return is_looping(self.container, self.now, self.thresholds)
+        return is_looping(self.container, self.now, self.thresholds) and not self.loop_is_over
+
+    @cached_property
+    def loop_is_over(self) -> bool:
+        """Whether it looped for want of another container that is back, and has run longer than ever since."""
+        if not self._failed_connections or not has_come_up(self.container, self.now):
+            return False
+        return back_again.is_over(self._failed_connections, self.container, self._neighbours, self.now, self.thresholds)
 
     @cached_property
     def well(self) -> bool:
         """True when it runs, and has done so without a crash for long enough to say so."""
-        return is_well(self.container, self.now, self.thresholds)
+        return self.loop_is_over or is_well(self.container, self.now, self.thresholds)
+
+    @cached_property
+    def _neighbours(self) -> Neighbours:
+        return self.neighbours or Neighbours(self.host)
+
+    @cached_property
+    def _failed_connections(self) -> tuple[LogEvent, ...]:
+        return tuple(one for one in self._counting if any(hit.signature.transient for hit in one.hits))
 
     @cached_property
     def _read(self) -> tuple[LogEvent, ...]:
@@ -96,10 +116,19 @@ class Case:
         return () if logs is None or not self.use_logs else read_events(logs.lines, self.catalogue)
 
     @cached_property
-    def events(self) -> tuple[LogEvent, ...]:
-        """The log events that count now; see `windows`."""
+    def _counting(self) -> tuple[LogEvent, ...]:
+        """The log events that may count now; see `windows`."""
         found = tuple(event for event in self._read if not event.recovered)
         return counting_events(found, self.container, self.ending, self.now, self.thresholds) if found else ()
+
+    @cached_property
+    def events(self) -> tuple[LogEvent, ...]:
+        """The log events that count now: without failed connections that are over."""
+        if not self._failed_connections or not back_again.is_over(
+            self._failed_connections, self.container, self._neighbours, self.now, self.thresholds
+        ):
+            return self._counting
+        return back_again.without_outage(self._counting)
 
     def is_over(self, symptom: SymptomType) -> bool:
         """Whether it is known that what showed `symptom` is over, rather than that nothing shows it any more.

@@ -70,11 +70,16 @@ def find_server(line: str, asking: ContainerFacts, candidates: Iterable[Containe
     None where the line names no kind, where several are of it, or where `asking` is one itself: then it tells of its
     own clients.
     """
-    kind = next((kind for kind, words in zip(_KINDS, _WORDS, strict=True) if words.search(line[:MAX_LINE])), None)
+    kind = kind_of_server(line)
     if kind is None or _is_of(asking, kind):
         return None
     found = {one.id: one for one in candidates if one.id != asking.id and _is_of(one, kind)}
     return next(iter(found.values())) if len(found) == 1 else None
+
+
+def kind_of_server(line: str) -> ServerKind | None:
+    """The kind of server that a line is about; None where it names none."""
+    return next((kind for kind, words in zip(_KINDS, _WORDS, strict=True) if words.search(line[:MAX_LINE])), None)
 
 
 def candidates_for(asking: ContainerFacts, services: Iterable[str], neighbours: Neighbours) -> list[ContainerFacts]:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.failure import SAYS_NO, Failure, Kind, kind_in
+from bcon_exporter.diagnosis.failure import SAYS_NO, Failure, Kind, kind_in, peer_of
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.neighbours import host_of, is_local
-from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.diagnosis.peer_state import Span
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.start_errors import start_error_of
@@ -86,11 +85,6 @@ def failures_in(seen: Sequence[Seen]) -> list[Failure]:
     return [
         Failure(kind, peer, group[-1].hit.line, _span(group), answer) for (peer, kind, answer), group in groups.items()
     ]
-
-
-def peer_of(hit: Hit) -> str | None:
-    """The peer that a line of a failed connection names."""
-    return peer_in(hit.line, hit.peer, unresolved=kind_in(hit.line, hit.signature) is Kind.UNRESOLVED)
 
 
 def _span(group: Sequence[Seen]) -> Span:

@@ -18,14 +18,13 @@ from bcon_exporter.compose.failures import explain_failure
 from bcon_exporter.compose.named_files import NotYamlError, UntoldError, find_named_files
 from bcon_exporter.compose.variables import expand, read_values
 from bcon_exporter.diagnosis import clients, levels, logs, mounts, multiline, neighbours, numbers, shapes, start_errors
-from bcon_exporter.diagnosis.failure import Failure, Kind
+from bcon_exporter.diagnosis.failure import Failure, Kind, peer_of
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.diagnosis.peer_state import _is_about
 from bcon_exporter.diagnosis.peers import _with_named
 from bcon_exporter.diagnosis.ports import _wanted
 from bcon_exporter.diagnosis.rules.unhealthy import _cause
-from bcon_exporter.diagnosis.signs import peer_of
 from bcon_exporter.docker_host import (
     allowlist,
     disk,

@@ -120,7 +120,7 @@ def _child(case: Case) -> Symptom | None:
     since = case.now - timedelta(seconds=case.thresholds.log_window_seconds)
     ends = [end.at for end in case.container.lifecycle.exits]
     kills = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
-    if not kills and not case.container.oom_killed:
+    if not kills and (not case.container.oom_killed or _is_of_an_earlier_run(case)):
         return None
     times = (
         f"{len(kills)} oom event{'' if len(kills) == 1 else 's'}" if kills else "State.OOMKilled is set while it runs"
@@ -128,6 +128,13 @@ def _child(case: Case) -> Symptom | None:
     description = f"The kernel killed a child process{_limit(case)}; the container itself runs on."
     symptom = case.symptom(OOM, Severity.ERROR, description, times)
     return symptom.model_copy(update={"confidence": 0.97 if kills else 0.9})
+
+
+def _is_of_an_earlier_run(case: Case) -> bool:
+    """Whether the flag was left behind by an end before this run: engine 20.10 keeps it over `docker start`."""
+    container = case.container
+    started, ended = container.started_at, container.finished_at
+    return started is not None and ended is not None and ended <= started
 
 
 def _near_any(at: datetime, ends: list[datetime]) -> bool:

@@ -51,7 +51,7 @@ def _is_young(case: Case) -> bool:
 def _counted(case: Case, count: int) -> Symptom:
     codes = _exit_codes(case)
     last = recent_restarts(case.container, case.now, case.thresholds)[-1]
-    quiet = case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
+    quiet = case.loop_is_over or case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
     over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL)
     severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
     severity = case.down_for_good or severity
@@ -179,7 +179,8 @@ RULE = SymptomRule(
         ("the same with exits of 0", Severity.ERROR),
     ),
     ages="warning where only the engine's own count tells of it and it has run well for a while; info without a "
-    "restart for {restart_quiet_seconds}, or once somebody stopped it; never where its restarts are used up",
+    "restart for {restart_quiet_seconds}, once somebody stopped it, or once what it lacked is back and it has run for "
+    "90 seconds; never where its restarts are used up",
     unknown_when="when history does not reach back over the window and the engine itself has restarted it once or "
     "twice within thresholds.restart_quiet_seconds",
     causes=(

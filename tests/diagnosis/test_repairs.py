@@ -1,0 +1,150 @@
+"""After the repair all is well again, within minutes: old lines keep nobody ill."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.findings import SymptomType
+from tests.diagnosis.judging import diagnose
+from tests.diagnosis.test_cascades import NGINX_502, REFUSED, judged, service
+from tests.factories import ago, ended, exited, health, lifecycle, line, logs
+
+DENIED = 'psycopg2.OperationalError: FATAL:  password authentication failed for user "shop"'
+
+
+def status(*texts: str) -> str:
+    """Of a running container with these lines, a second apart, the newest 30 s old."""
+    lines = (line(text, at=ago(30 + len(texts) - at)) for at, text in enumerate(texts))
+    return diagnose(service("api", logs=logs(*lines))).status
+
+
+def failed_every_five_seconds(until: float, *more: str, **facts: Any) -> ContainerFacts:
+    """A service whose database was away from 5 minutes ago `until` so many seconds ago; then it wrote `more`."""
+    lines = [line(f"ERROR {REFUSED}", at=ago(at)) for at in range(300, int(until) - 1, -5)]
+    lines += [line(text, at=ago(until - 1 - at)) for at, text in enumerate(more)]
+    return service("api", logs=logs(*lines), **facts)
+
+
+class TestTheLogTellsIt:
+    """A later line that shows success ends the failure before it."""
+
+    def test_requests_are_answered_again(self) -> None:
+        bad = '172.18.0.1 - - [01/Jan/2026:11:59:20 +0000] "GET / HTTP/1.1" 502 157 "-" "curl"'
+        good = bad.replace("502 157", "200 612")
+
+        assert status(NGINX_502, bad, NGINX_502, bad) == "error"
+        assert status(NGINX_502, bad, NGINX_502, bad, good, good) == "healthy"
+
+    def test_but_not_when_these_were_answered_all_along(self) -> None:
+        health_check = '127.0.0.1 - - [01/Jan/2026:11:59:20 +0000] "GET /health HTTP/1.1" 200 2 "-" "curl"'
+
+        assert status(NGINX_502, health_check, NGINX_502, health_check, health_check, health_check) == "error"
+
+    @pytest.mark.parametrize(
+        "work", ["served in 5 ms", "INFO order 17 stored in 3 ms", "GET http://api/ 200 OK", "tick: db ok"]
+    )
+    def test_work_is_done_again(self, work: str) -> None:
+        failure = f"ERROR {REFUSED}"
+
+        assert status(work, failure, failure) == "error"
+        assert status(work, failure, failure, work, work) == "healthy"
+        assert status(work, failure, work, failure, work, work) == "error"
+
+    def test_one_line_of_work_is_too_little(self) -> None:
+        assert status(f"ERROR {REFUSED}", "served in 5 ms") == "error"
+
+    def test_a_refused_password_is_an_answer(self) -> None:
+        report = diagnose(service("api", f"ERROR {REFUSED}", f"ERROR {REFUSED}", f"ERROR {DENIED}"))
+
+        assert [one.type for one in report.symptoms] == [SymptomType.LOG_ERROR]
+        assert report.likely_causes[0].id == "wrong_credentials"
+
+    def test_of_another_server_it_is_none(self) -> None:
+        cache = "ERROR redis.exceptions.ConnectionError: Error 111 connecting to cache:6379. Connection refused."
+
+        report = diagnose(service("api", cache, f"ERROR {DENIED}"))
+
+        assert SymptomType.NETWORK_ERROR in {one.type for one in report.symptoms}
+
+
+class TestThePeerIsBack:
+    """A program that says nothing when it succeeds is well once its peer is, and nothing has failed for a minute."""
+
+    DB = service("db", started_at=ago(90), lifecycle=lifecycle(exits=(ended(137, at=ago(300)),)))
+
+    def test_it_failed_until_the_peer_came_back(self) -> None:
+        assert judged(failed_every_five_seconds(85), self.DB)["api"].status == "healthy"
+
+    def test_not_while_it_still_fails(self) -> None:
+        assert judged(failed_every_five_seconds(20), self.DB)["api"].status == "error"
+
+    @pytest.mark.parametrize(
+        "facts",
+        [
+            {"state": ContainerState.PAUSED},
+            {"health": health(HealthStatus.UNHEALTHY)},
+            {"health": health(HealthStatus.STARTING)},
+        ],
+    )
+    def test_nor_while_the_peer_is_ill(self, facts: dict[str, object]) -> None:
+        db = self.DB.model_copy(update=facts)
+
+        assert judged(failed_every_five_seconds(85), db)["api"].status == "error"
+
+    def test_what_fell_with_it_is_over_too(self) -> None:
+        api = failed_every_five_seconds(85)
+        lines = list(api.logs.lines) if api.logs else []
+        other = line("ERROR could not render the cart", at=ago(150))
+        mixed = sorted([*lines, other], key=lambda one: one.at or ago())
+
+        assert judged(api.model_copy(update={"logs": logs(*mixed)}), self.DB)["api"].status == "healthy"
+
+    def test_what_failed_at_another_time_is_not(self) -> None:
+        api = failed_every_five_seconds(85, "ERROR could not render the cart")
+        lines = [*(api.logs.lines if api.logs else ()), line("ERROR could not render the cart", at=ago(40))]
+
+        assert judged(api.model_copy(update={"logs": logs(*lines)}), self.DB)["api"].status == "error"
+
+    def test_of_a_peer_that_never_went_away_silence_alone_says_nothing(self) -> None:
+        assert judged(failed_every_five_seconds(85), service("db"))["api"].status == "error"
+
+    def test_but_going_on_does(self) -> None:
+        api = failed_every_five_seconds(85, "tick 1", "tick 2", "tick 3")
+
+        assert judged(api, service("db"))["api"].status == "healthy"
+
+    def test_a_stranger_is_not_known_to_be_well(self) -> None:
+        lines = (line("ERROR Error: connect ECONNREFUSED mail.example.org:25", at=ago(at)) for at in range(300, 84, -5))
+        api = service("api", logs=logs(*lines, line("tick", at=ago(50)), line("tick", at=ago(40))))
+
+        assert judged(api)["api"].status == "error"
+
+    def test_a_loop_for_want_of_it_is_over_once_it_has_come_up(self) -> None:
+        ends = tuple(ended(1, at=ago(at), lifetime_seconds=2.0) for at in (290, 250, 210, 170, 130))
+        restarts = tuple(end.at + timedelta(seconds=1) for end in ends)
+        looped = lifecycle(exits=ends, restarts=restarts, restarts_total=5)
+        api = failed_every_five_seconds(131, restart_policy="always", started_at=ago(100), lifecycle=looped)
+        db = self.DB.model_copy(update={"started_at": ago(128)})
+
+        assert judged(api, db)["api"].status == "healthy"
+        assert judged(api.model_copy(update={"started_at": ago(60)}), db)["api"].status == "critical"
+        assert (
+            judged(api, exited(1, name="shop-db-1", compose=db.compose, networks=db.networks))["api"].status
+            == "critical"
+        )
+
+
+class TestTheFlagOfTheOomKiller:
+    """Engine 20.10 keeps State.OOMKilled over `docker start`."""
+
+    def test_one_that_was_started_again_is_well(self) -> None:
+        api = service("api", oom_killed=True, finished_at=ago(400), started_at=ago(300))
+
+        assert judged(api)["api"].status == "healthy"
+
+    def test_one_that_has_never_ended_lost_a_child(self) -> None:
+        api = service("api", oom_killed=True)
+
+        assert [one.type for one in judged(api)["api"].symptoms] == [SymptomType.OOM_KILLED]
