@@ -63,6 +63,15 @@ ON_CONTAINERS: tuple[AlertRule, ...] = (
         "It has ended and been started again several times within the last hour, and nobody asked for it.",
         severity=AlertSeverity.CRITICAL,
         keep=10 * MINUTE,
+        expr=Both(held.symptom("restart_loop"), _ENDS_CONTAINER, CONTAINER),
+    ),
+    _symptom(
+        "BconContainerRestartLoop",
+        "restart_loop",
+        "ends and is started again and again",
+        "It has ended well and been started again several times within the last hour, and nobody asked for it.",
+        keep=10 * MINUTE,
+        expr=Without(held.symptom("restart_loop"), _ENDS_CONTAINER, CONTAINER),
     ),
     _symptom(
         "BconContainerStartFailed",
@@ -71,6 +80,15 @@ ON_CONTAINERS: tuple[AlertRule, ...] = (
         "The engine could not start its main process.",
         severity=AlertSeverity.CRITICAL,
         wait=MINUTE,
+        expr=Both(held.symptom("start_failed"), _ENDS_CONTAINER, CONTAINER),
+    ),
+    _symptom(
+        "BconContainerStartFailed",
+        "start_failed",
+        "could not be started and has never run",
+        "The engine could not start its main process; it has never run, and nothing starts it.",
+        wait=MINUTE,
+        expr=Without(held.symptom("start_failed"), _ENDS_CONTAINER, CONTAINER),
     ),
     _symptom(
         "BconContainerCritical",

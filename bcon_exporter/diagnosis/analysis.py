@@ -5,14 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from bcon_exporter.diagnosis.causes import causes_of_hits, rank, suggestions_of
+from bcon_exporter.diagnosis.causes import causes_of_hits, rank, steps_in_order, suggestions_of
+from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.logs import LogEvent, read_events, summarise, template_of
 from bcon_exporter.diagnosis.recovery import Recoveries
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.log_reports import LogAnalysis, LogEventGroup, LogSymptom
-from bcon_exporter.model.signatures import Catalogue, Category
+from bcon_exporter.model.signatures import Catalogue, Category, SuggestionText
 
 MAX_GROUPS = 50
 MAX_CANDIDATES = 50_000
@@ -40,10 +41,19 @@ def analyze(lines: Sequence[LogLine], catalogue: Catalogue) -> LogAnalysis:
         symptoms=_symptoms(found),
         categories=_categories(found),
         causes=rank(causes_of_hits(hits)),
-        suggestions=suggestions_of((text for hit in hits for text in hit.signature.suggestions), _NO_NUMBERS),
+        suggestions=suggestions_of(steps_in_order(_steps(hits)), _NO_NUMBERS),
         events=groups[:MAX_GROUPS],
         events_left_out=max(0, len(groups) - MAX_GROUPS),
     )
+
+
+def _steps(hits: Sequence[Hit]) -> list[tuple[float, SuggestionText]]:
+    """What each signature says to do, with how sure its likeliest cause is."""
+    return [
+        (max((cause.confidence for cause in hit.signature.causes), default=0.0), text)
+        for hit in hits
+        for text in hit.signature.suggestions
+    ]
 
 
 def _told_from_history(lines: Sequence[LogLine], events: Sequence[LogEvent]) -> tuple[LogEvent, ...]:

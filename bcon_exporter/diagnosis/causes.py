@@ -17,6 +17,7 @@ from bcon_exporter.diagnosis.rejections import find_rejection_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
+from bcon_exporter.diagnosis.ways import STRANGERS
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.holds import Told
@@ -107,13 +108,14 @@ def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Ve
     causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
     if not causes:
         return conclusion
-    known = {suggestion.action for suggestion in told.suggestions}
-    fresh = [suggestion for suggestion in conclusion.suggestions if suggestion.action not in known]
     ranked = rank([*conclusion.causes, *causes])
     still_first = bool(told.causes) and _who(ranked[0]) == _who(told.causes[0])
+    both = (told.suggestions, conclusion.suggestions) if still_first else (conclusion.suggestions, told.suggestions)
+    by_action = {one.action: one for suggestions in reversed(both) for one in suggestions}
+    actions = dict.fromkeys(one.action for suggestions in both for one in suggestions)
     return Conclusion(
         ranked,
-        _most_urgent_first([*told.suggestions, *fresh]),
+        tuple(by_action[action] for action in actions)[:MAX_SUGGESTIONS],
         told.points_to if still_first and conclusion.points_to is None else conclusion.points_to,
     )
 
@@ -145,24 +147,34 @@ def conclude(
     hits = [one.hit for one in seen]
     findings = _findings(case, symptoms, seen, neighbours, around)
     findings.sort(key=lambda finding: -finding.cause.confidence)
-    linked = max((one.cause.confidence for one in findings if one.points_to), default=0.0)
+    linked = max((one.cause.confidence for one in findings if one.points_to or one.cause.id in STRANGERS), default=0.0)
     causes = [*_causes_at_home(at_home), *causes_of_hits(hits)]
-    texts = [text for finding in findings if finding.cause.confidence >= SURE for text in finding.suggestions]
-    texts += [text for hit in hits if not _is_told(hit, findings) for text in hit.signature.suggestions]
-    texts += [_LISTEN] if at_home else []
-    if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
-        texts = [_at_once(text) for text in texts]
     by_rules = _advice(case, symptoms, rules)
     general = _general_causes(hits) if linked >= SURE else frozenset()
     others = [_behind(one, linked) if one.id in general else one for one in (*causes, *by_rules[0])]
     ranked = rank([*(finding.cause for finding in findings), *others])
+    steps = [
+        (one.cause.confidence, text) for one in findings if one.cause.confidence >= SURE for text in one.suggestions
+    ]
+    sureness = {cause.id: cause.confidence for cause in reversed(ranked)}
+    steps += [
+        (max((sureness.get(cause.id, 0.0) for cause in hit.signature.causes), default=0.0), text)
+        for hit in hits
+        if not _is_told(hit, findings)
+        for text in hit.signature.suggestions
+    ]
+    steps += [(sureness.get("nothing_listens", 0.0), _LISTEN)] if at_home else []
+    if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
+        steps = [(sure, _at_once(text)) for sure, text in steps]
+    steps += [(max((sureness.get(one, 0.0) for one in by), default=0.0), text) for by, text in by_rules[1]]
     numbers = numbers_of(case.container, case.host, case.thresholds)
-    return Conclusion(ranked, suggestions_of([*texts, *by_rules[1]], numbers), _points_to(ranked, findings))
+    return Conclusion(ranked, suggestions_of(steps_in_order(steps), numbers), _points_to(ranked, findings))
 
 
 def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
     """Ids of the causes that say no more than that the other side did not serve."""
-    told = (cause.id for hit in hits if kind_of(hit.signature) is not None for cause in hit.signature.causes)
+    kinds = ((kind_of(hit.signature), hit.signature.causes) for hit in hits)
+    told = (cause.id for kind, causes in kinds if kind is not None and kind not in SAYS_NO for cause in causes)
     return _GENERAL.union(told)
 
 
@@ -217,17 +229,17 @@ def _points_to(ranked: Sequence[LikelyCause], findings: Sequence[Finding]) -> st
 
 def _advice(
     case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule]
-) -> tuple[list[LikelyCause], list[SuggestionText]]:
-    """What the rules that found something say themselves."""
+) -> tuple[list[LikelyCause], list[tuple[tuple[str, ...], SuggestionText]]]:
+    """What the rules that found something say themselves: causes, and steps, each with the ids of its causes."""
     present = {symptom.type: symptom for symptom in symptoms}
     causes: list[LikelyCause] = []
-    texts: list[SuggestionText] = []
+    texts: list[tuple[tuple[str, ...], SuggestionText]] = []
     for rule in rules:
         symptom = present.get(rule.type)
         if symptom is None:
             continue
         advice = rule.advise(case)
-        texts += advice.suggestions
+        texts += [(tuple(cause.id for cause in advice.causes), text) for text in advice.suggestions]
         causes += [
             LikelyCause(
                 id=cause.id,
@@ -305,7 +317,7 @@ def _merge(one: LikelyCause, other: LikelyCause) -> LikelyCause:
 
 
 def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> tuple[Suggestion, ...]:
-    """Fill in the container's numbers; each action once, the most urgent first."""
+    """Fill in the container's numbers; each action once, in the order in which they are given."""
     made: dict[str, Suggestion] = {}
     for text in texts:
         if text.action not in made:
@@ -315,12 +327,14 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
                 rationale=render(text.rationale, numbers),
                 check=render(text.check, numbers) if text.check else None,
             )
-    return _most_urgent_first(made.values())
+    return tuple(made.values())[:MAX_SUGGESTIONS]
 
 
-def _most_urgent_first(suggestions: Iterable[Suggestion]) -> tuple[Suggestion, ...]:
+def steps_in_order(steps: Iterable[tuple[float, SuggestionText]]) -> list[SuggestionText]:
+    """What to do about the likeliest cause first, the most urgent of it first."""
     order = list(Urgency)
-    return tuple(sorted(suggestions, key=lambda suggestion: order.index(suggestion.urgency))[:MAX_SUGGESTIONS])
+    ranked = sorted(steps, key=lambda step: (-step[0], order.index(step[1].urgency)))
+    return [text for _, text in ranked]
 
 
 CAUSES = {

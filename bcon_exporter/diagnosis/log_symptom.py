@@ -8,6 +8,7 @@ from bcon_exporter.diagnosis.rule import Case, Verdict, unknown
 from bcon_exporter.diagnosis.windows import softened
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
+from bcon_exporter.model.signatures import Level
 
 EVIDENCE_LINES = 5
 LOG_AGES = "warning when all of it stands before a restart since which it runs well"
@@ -36,7 +37,18 @@ def logs_unread(case: Case) -> bool:
 
 def showing(case: Case, rule_type: SymptomType) -> tuple[LogEvent, ...]:
     """The counting events that are evidence for `rule_type`."""
-    return tuple(event for event in case.events if event.shows(rule_type))
+    return tuple(
+        event
+        for event in case.events
+        if event.shows(rule_type) and not (rule_type is SymptomType.LOG_ERROR and _is_warning_of_another(event))
+    )
+
+
+def _is_warning_of_another(event: LogEvent) -> bool:
+    """Whether a line that calls itself a warning is told by another symptom: it is one event, and no error beside."""
+    return event.level is Level.WARNING and any(
+        hit.signature.symptom is not SymptomType.LOG_ERROR and hit.signature.blame == "program" for hit in event.hits
+    )
 
 
 def judge_log(case: Case, rule_type: SymptomType, severity: Severity, noun: str, at_least: int = 1) -> Verdict:
@@ -54,6 +66,8 @@ def log_symptom(
     case: Case, rule_type: SymptomType, severity: Severity, noun: str, events: tuple[LogEvent, ...]
 ) -> Symptom:
     """Make the symptom that `events` are evidence for; a warning when they explain an end that is over."""
+    if severity.rank > Severity.WARNING.rank and all(event.level is Level.WARNING for event in events):
+        severity = Severity.WARNING
     final = softened(severity, events, case.container, well=case.well)
     past = " before its last start" if final is not severity else ""
     count = f"{len(events)} {noun}{'' if len(events) == 1 else 's'}"

@@ -20,7 +20,16 @@ from bcon_exporter.diagnosis.neighbours import (
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.peer_changes import change_of
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Around, Span, Trouble, trouble_of
-from bcon_exporter.diagnosis.ways import INSIDE_PENALTY, of_localhost, of_lost_name, of_name, of_no_network, of_port
+from bcon_exporter.diagnosis.ways import (
+    INSIDE_PENALTY,
+    STRANGERS,
+    of_localhost,
+    of_lost_name,
+    of_name,
+    of_no_network,
+    of_port,
+    of_stranger,
+)
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 
@@ -53,8 +62,13 @@ def find_peer_causes(
     ]
     if not failures or any(finding.points_to for finding in found):
         return found
+    found += [
+        stranger
+        for failure in failures
+        if failure.peer is not None and (stranger := of_stranger(failure, failure.peer, asking, neighbours)) is not None
+    ]
     names_stranger = any(one.peer is not None and not is_address(host_of(one.peer)) for one in failures)
-    if names_stranger and found:
+    if names_stranger and any(finding.cause.id not in STRANGERS for finding in found):
         return found
     span = _whole([failure.span for failure in failures])
     reached = all(one.kind in HANGS_OR_BREAKS for one in failures)
@@ -184,6 +198,8 @@ def _of_failure(
         troubles = [*_of_changes(meant.containers, asking, around, failure), *troubles]
     if meant.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
         unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER)
+        if unresolved:  # that it shares no network says it better
+            troubles = [one for one in troubles if one.cause.id != "dependency_disconnected"]
         return [*troubles, *([of_name(meant, asking, failure)] if unresolved else [])]
     if troubles:
         return troubles

@@ -19,6 +19,8 @@ from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import SymptomType
 
 _MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service"})
+CHANGED_CONFIDENCE = 0.82
+"""Surer than that both sides were given different credentials, or that a migration has not run."""
 _JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
 """What people call a job that fills a database."""
 _ITS_OWN_STATE: Mapping[str, str] = {
@@ -83,11 +85,13 @@ def _trouble_of(server: ContainerFacts, failure: Failure, asking: ContainerFacts
         text = f"{said}, and {own.text}" if own is not None and known else said
         return Trouble(id="dependency_refuses_work", text=text, confidence=0.85)
     changed = change_of(server, asking, failure.span, around)
-    if changed is not None or not has_worked(asking, failure.span):
-        return changed
+    if changed is not None:
+        return replace(changed, confidence=CHANGED_CONFIDENCE)
+    if not has_worked(asking, failure.span):
+        return None
     what = "its credentials" if failure.kind is Kind.DENIED else "what it holds"
     text = f"answered well before; {what} changed there since"
-    return Trouble(id="dependency_changed", text=text, confidence=0.82 if failure.kind is Kind.DENIED else 0.72)
+    return Trouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
 
 
 CAUSES = {

@@ -1,10 +1,23 @@
 """The way from one running container to another: names that lead nowhere, ports on which nobody listens, localhost."""
 
 from dataclasses import replace
+from typing import NamedTuple
+
+import re2
 
 from bcon_exporter.diagnosis.failure import RELATED, Failure, Kind, blame
 from bcon_exporter.diagnosis.finding import Finding, quote
-from bcon_exporter.diagnosis.neighbours import Meant, Neighbours, Reach, bindings_of, ports_of
+from bcon_exporter.diagnosis.neighbours import (
+    Meant,
+    Neighbours,
+    Reach,
+    bindings_of,
+    host_of,
+    is_address,
+    is_local,
+    port_of,
+    ports_of,
+)
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_changes import has_worked
 from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, lost_network, trouble_of
@@ -22,6 +35,8 @@ def of_no_network(asking: ContainerFacts, failure: Failure) -> list[Finding]:
     lost = not asking.networks and lost_network(asking) is not None
     if failure.kind is Kind.REFUSED or not (lost or mode == "none"):
         return []  # a refusal came from somewhere
+    if failure.kind in (Kind.BROKEN, Kind.ANSWERED) or (mode == "none" and _TIMED_OUT.search(failure.line)):
+        return []  # so did a reset, and who has no network waits for no answer
     how = f"was disconnected from its network ({mode})" if lost else "has no network (network mode none)"
     cause = LikelyCause(
         id="no_network",
@@ -95,6 +110,98 @@ def _is_like(asked: str, name: str) -> bool:
     asked, name = asked.lower(), name.lower()
     parts = name.replace("_", "-").replace(".", "-").split("-")
     return asked in parts or any(part.rstrip("0123456789") == asked for part in parts)
+
+
+def of_stranger(failure: Failure, peer: str, asking: ContainerFacts, neighbours: Neighbours) -> Finding | None:
+    """Who is asked is no container here: a name that nobody has, or what lies outside of Docker."""
+    host = host_of(peer)
+    if is_local(host) or not asking.networks or neighbours.meant(host, port_of(peer, failure.line), asking) is not None:
+        return None
+    if failure.kind is Kind.UNRESOLVED and "." not in host:
+        kind = _NO_SUCH_CONTAINER
+    elif is_address(host):
+        kind = _ADDRESS_GONE if _is_of_a_network_of(asking, host) else _OUTSIDE
+    elif "." in host:
+        kind = _OUTSIDE_NAME if failure.kind is Kind.UNRESOLVED else _OUTSIDE
+    else:
+        return None
+    cause = LikelyCause(
+        id=kind.cause.id,
+        description=kind.cause.text,
+        confidence=kind.cause.confidence,
+        evidence=(quote(failure.line),),
+        related_symptoms=RELATED,
+        peer=host,
+    )
+    return Finding(cause, (kind.advice,))
+
+
+def _is_of_a_network_of(asking: ContainerFacts, address: str) -> bool:
+    """Whether an address lies in the subnet of one of its networks, as far as their first two numbers tell."""
+    subnet = address.split(".")[:2]
+    return any((network.ip_address or "").split(".")[:2] == subnet for network in asking.networks)
+
+
+class _Stranger(NamedTuple):
+    """What is known of one who is no container here, and what to do about it."""
+
+    cause: CauseText
+    advice: SuggestionText
+
+
+_NO_SUCH_CONTAINER = _Stranger(
+    CauseText(
+        id="no_such_container",
+        text="There is no such container: nothing on its networks has the name that it asks for.",
+        confidence=0.75,
+    ),
+    SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action="Correct the name in its settings, or start the container that should have it on one of its networks.",
+        rationale="Docker resolves names and aliases of running containers on the same networks; nobody has this one.",
+        check="docker ps -a --format '{{.Names}} {{.Networks}} {{.Status}}'",
+    ),
+)
+_ADDRESS_GONE = _Stranger(
+    CauseText(
+        id="address_gone",
+        text="No container has the address that it asks: the one that had it was recreated, or is gone.",
+        confidence=0.7,
+    ),
+    SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action="Let it ask by name instead of by address, and restart it if it keeps an old one.",
+        rationale="A container gets another address when it is made anew; its name follows it.",
+        check="docker ps -a --format '{{.Names}} {{.Status}}'",
+    ),
+)
+_OUTSIDE = _Stranger(
+    CauseText(
+        id="outside_peer",
+        text="Who it asks is outside of Docker: no container on its networks has this name or address.",
+        confidence=0.65,
+    ),
+    SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action="Ask the same address from this host: where that fails too, the trouble is there or on the way to it.",
+        rationale="No container here has a part in it, save a firewall or a route of this host.",
+        check="ip route",
+    ),
+)
+_OUTSIDE_NAME = _Stranger(
+    CauseText(
+        id="outside_name",
+        text="The name is one outside of Docker that cannot be resolved: mistyped, gone, or the DNS does not answer.",
+        confidence=0.72,
+    ),
+    SuggestionText(
+        urgency=Urgency.IMMEDIATE,
+        action="Resolve the same name on this host: where that fails too, correct the name or repair the host's DNS.",
+        rationale="Docker forwards names that are no container's to the DNS servers of the host.",
+        check="docker inspect -f '{{.HostConfig.Dns}} {{.ResolvConfPath}}' {name}",
+    ),
+)
+STRANGERS = frozenset(one.cause.id for one in (_NO_SUCH_CONTAINER, _ADDRESS_GONE, _OUTSIDE, _OUTSIDE_NAME))
 
 
 def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
@@ -171,6 +278,7 @@ def _port_cause(name: str, text: str, confidence: float, other: ContainerFacts, 
     return Finding(cause, (suggestion,))
 
 
+_TIMED_OUT = re2.compile(r"(?i)timed? ?out|deadline")
 _ITS_OWN_PART = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Look at the part of this container that should answer on that port.",
@@ -201,6 +309,10 @@ CAUSES = {
     "localhost_in_container": "it connects to localhost, which is itself",
     "no_network": "it has network mode none, or was disconnected from its last network, and wants to connect",
     "own_service_hangs": "a time-out or a reset on localhost",
+    "no_such_container": "an unknown name without a dot that no container on its networks has",
+    "address_gone": "an address of its own subnets that no container has",
+    "outside_peer": "a name or address outside of Docker",
+    "outside_name": "a name outside of Docker that could not be resolved",
     "name_lost": "the asked name is nobody's, and one container on its network seems to have been renamed",
     "no_shared_network": "the named peer runs on other networks",
     "default_bridge_without_dns": "both are on the default bridge network, where Docker resolves no names",

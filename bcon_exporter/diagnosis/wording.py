@@ -31,14 +31,26 @@ def worst_first(symptoms: Sequence[Symptom]) -> list[Symptom]:
 
 
 def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str | None:
-    """The worst symptom with its likeliest cause, None when nothing is wrong; history is not an issue."""
-    telling = [symptom for symptom in worst_first(symptoms) if symptom.severity is not Severity.INFO]
-    if not telling:
+    """The symptom that the likeliest cause explains, with that cause; None when nothing is wrong.
+
+    Where no cause is certain, or it explains none that is shown, the worst symptom; history is not an issue.
+    """
+    shown = headline(symptoms, causes)
+    if shown is None:
         return None
-    issue = f"{telling[0].type.value}: {telling[0].description}"
+    issue = f"{shown.type.value}: {shown.description}"
     if causes and causes[0].confidence >= CERTAIN:
         issue += f" Likely: {causes[0].description}"
     return issue
+
+
+def headline(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> Symptom | None:
+    """The worst symptom among those that the likeliest cause explains, else the worst; None where all is history."""
+    telling = [symptom for symptom in worst_first(symptoms) if symptom.severity is not Severity.INFO]
+    if not causes or causes[0].confidence < CERTAIN:
+        return next(iter(telling), None)
+    explained = [symptom for symptom in telling if symptom.type in causes[0].related_symptoms]
+    return next(iter([*explained, *telling]), None)
 
 
 def summarise_report(
@@ -50,7 +62,8 @@ def summarise_report(
     if issue is not None:
         more = sum(symptom.severity is not Severity.INFO for symptom in symptoms) - 1
         also = f" (and {more} more)" if more else ""
-        ended = "" if _names_the_end(worst_first(symptoms)[0]) or not _end(case) else f", {_end(case)}"
+        first = headline(symptoms, causes)
+        ended = "" if (first is not None and _names_the_end(first)) or not _end(case) else f", {_end(case)}"
         return f"{name}: {status}{ended} — {issue}{also}"
     told = bool(symptoms) and _names_the_end(symptoms[0])
     state = case.container.state.value if told else _end(case) or case.container.state.value

@@ -206,7 +206,7 @@ def test_a_held_symptom_keeps_pointing_to_its_root() -> None:
 
 
 def test_what_was_retried_with_success_is_held_for_two_scans_and_no_longer() -> None:
-    refused, fine = "WARN connect to queue:5672: connection refused, retrying in 1s", "INFO connected to queue:5672"
+    refused, fine = "ERROR connect to queue:5672: connection refused, retrying in 1s", "INFO connected to queue:5672"
     host = Host()
     failing, again = container(logs=logs(refused, at=NOON)), container(logs=logs(refused, fine, at=NOON))
 

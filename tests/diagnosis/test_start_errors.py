@@ -17,7 +17,14 @@ OUTSIDE = "driver failed programming external connectivity on endpoint web (9d70
 
 
 def refused(error: str, code: int = 128, **facts: Any) -> DiagnosisReport:
-    base = {"state": ContainerState.CREATED, "started_at": None, "usage": None, "exit_code": code, "error": error}
+    base = {
+        "state": ContainerState.CREATED,
+        "created_at": ago(30),
+        "started_at": None,
+        "usage": None,
+        "exit_code": code,
+        "error": error,
+    }
     return diagnose(container(**{**base, **facts}))
 
 

@@ -36,7 +36,7 @@ RULE = SymptomRule(
     description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "
     "carry no level, within thresholds.log_window_seconds; a stack trace is one event.",
     conditions=(("a line of level error or worse, an exception, a traceback, a panic in the log", Severity.ERROR),),
-    ages=LOG_AGES,
+    ages=f"{LOG_AGES}, and when all of it is of level warning",
     unknown_when="when the log could not be read",
     source="docs/symptoms.md#log_error",
 )

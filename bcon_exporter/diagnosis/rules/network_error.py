@@ -1,12 +1,20 @@
 """network_error: the log reports failed connections."""
 
-from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
+from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts, showing
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Case, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.signatures import Level
+
+WARNINGS = 2
+"""Of lines that call themselves warnings it takes more than one: the next try mostly succeeds."""
 
 
 def _judge(case: Case) -> Verdict:
-    return judge_log(case, SymptomType.NETWORK_ERROR, Severity.ERROR, "network failure")
+    events = showing(case, SymptomType.NETWORK_ERROR)
+    mere = case.is_running and all(event.level is Level.WARNING for event in events)
+    return judge_log(
+        case, SymptomType.NETWORK_ERROR, Severity.ERROR, "network failure", at_least=WARNINGS if mere else 1
+    )
 
 
 RULE = SymptomRule(
@@ -16,7 +24,10 @@ RULE = SymptomRule(
     judge=_judge,
     description="A signature of category network in a log event that counts: refused, DNS, connection time-out, "
     "reset, unreachable, TLS.",
-    conditions=(("refused, unknown name, time-out, reset, unreachable, TLS failure in the log", Severity.ERROR),),
+    conditions=(
+        ("refused, unknown name, time-out, reset, unreachable, TLS failure in the log", Severity.ERROR),
+        ("the same in lines of level warning only, two or more", Severity.WARNING),
+    ),
     ages=LOG_AGES,
     unknown_when="when the log could not be read",
     source="docs/symptoms.md#network_error",

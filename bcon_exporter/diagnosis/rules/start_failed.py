@@ -1,6 +1,8 @@
 """start_failed: the engine could not start the container, or its program cannot be executed."""
 
-from bcon_exporter.diagnosis.endings import EndKind
+from datetime import timedelta
+
+from bcon_exporter.diagnosis.endings import EndKind, is_wanted
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, showing
 from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, SymptomRule, Verdict
@@ -14,7 +16,7 @@ START_CODES = (126, 127, 128)
 
 def _judge(case: Case) -> Verdict:
     container = case.container
-    severity = Severity.INFO if case.ending.aged else Severity.CRITICAL
+    severity = Severity.INFO if case.ending.aged else _severity(case)
     if container.error:
         kind = start_error_of(container.error)
         why = "" if kind is None else f" {kind.summary}"
@@ -25,6 +27,16 @@ def _judge(case: Case) -> Verdict:
     if events:
         return case.symptom(START, severity, "Its program cannot be executed.", *evidence_of(events))
     return None
+
+
+def _severity(case: Case) -> Severity:
+    """Critical; what has never run and nothing starts is a warning once whoever started it has had time to see it."""
+    container = case.container
+    if container.started_at is not None or is_wanted(container):
+        return Severity.CRITICAL
+    tried_at = container.finished_at or container.created_at
+    fresh = case.now - max(tried_at, container.created_at) <= timedelta(seconds=case.thresholds.log_window_seconds)
+    return Severity.CRITICAL if fresh else Severity.WARNING
 
 
 def _advise(case: Case) -> Advice:
@@ -47,7 +59,8 @@ RULE = SymptomRule(
     description="State.Error is set, or exit 126-128 without a start, or the log says that the program cannot be "
     "executed.",
     conditions=(("the engine could not start it", Severity.CRITICAL),),
-    ages="info for an old one that nothing wants running",
+    ages="warning after {log_window_seconds} where it has never run and no restart policy starts it; info for an old "
+    "one that nothing wants running",
     unknown_when="when inspect failed",
     source="docs/symptoms.md#start_failed; the reason of a refused start stands only in State.Error (engine 20.10)",
 )

@@ -192,7 +192,7 @@ $LOGGING
 from pathlib import Path
 Path("/srv/data/state.json").write_text("{}")
 END
-excerpt read_only "DISK_PRESSURE disk:readonly LOG_ERROR" "the volume was remounted read-only"
+excerpt read_only "permission disk:readonly LOG_ERROR" "the volume was remounted read-only"
 cat >/srv/app/app.py <<END
 $LOGGING
 log.info("loading the model")

@@ -82,7 +82,7 @@ sh_ <<'E2'
 touch /srv/backup/marker
 mkdir /srv/backup/new
 E2
-excerpt coreutils_read_only "DISK_PRESSURE disk:readonly LOG_ERROR" "the volume was remounted read-only"
+excerpt coreutils_read_only "permission disk:readonly LOG_ERROR" "the volume was remounted read-only"
 echo 'mkdir /srv/app/state; echo x > /etc/app/state' >e.sh; chmod 755 /srv/app; run as_user nobody sh e.sh
 excerpt coreutils_forbidden "permission LOG_ERROR" "the user may not write"
 sh_ <<'E2'

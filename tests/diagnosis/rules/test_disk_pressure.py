@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
 from bcon_exporter.model.facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import Severity
-from tests.diagnosis.judging import case, severity, symptom
+from tests.diagnosis.judging import case, diagnose, severity, symptom
 from tests.factories import container, exited, logs
 
 CATALOGUE = load_catalogue()
@@ -17,13 +17,31 @@ CATALOGUE = load_catalogue()
     "text",
     [
         "dd: error writing '/x/f': No space left on device",
-        "[WARN ] flood stage disk watermark [95%] exceeded on [n1], all indices will be marked read-only",
         "write /data/a: disk quota exceeded",
-        "touch: /data/x: Read-only file system",
+        "kernel: EXT4-fs (sda1): Remounting filesystem read-only",
     ],
 )
 def test_a_full_disk_in_the_log_is_an_error(text: str) -> None:
     assert severity(RULE, container(logs=logs(text))) is Severity.ERROR
+
+
+def test_in_a_warning_it_is_a_warning() -> None:
+    text = "[WARN ] flood stage disk watermark [95%] exceeded on [n1], all indices will be marked read-only"
+
+    assert severity(RULE, container(logs=logs(text))) is Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "touch: /data/x: Read-only file system",
+        "OSError: [Errno 30] Read-only file system: '/app/cache'",
+        "Error: EROFS: read-only file system, open '/app/x'",
+    ],
+)
+def test_a_read_only_mount_is_a_matter_of_permission(text: str) -> None:
+    assert severity(RULE, container(logs=logs(text))) is None
+    assert diagnose(container(logs=logs(text))).likely_causes[0].id == "mount_read_only"
 
 
 def test_used_up_file_watches_are_disk_pressure_and_said_to_be_no_full_disk() -> None:

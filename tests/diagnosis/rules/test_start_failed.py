@@ -1,5 +1,7 @@
 """start_failed reads State.Error, start codes without a start, and the log of a program that cannot be executed."""
 
+from typing import Any
+
 import pytest
 
 from bcon_exporter.diagnosis.rules.start_failed import RULE
@@ -11,8 +13,10 @@ from tests.factories import ago, container, exited, logs
 TAKEN = "driver failed programming external connectivity: Bind for 0.0.0.0:80 failed: port is already allocated"
 
 
-def created(**facts: object) -> ContainerFacts:
-    return container(**{"state": ContainerState.CREATED, "started_at": None, "usage": None, **facts})
+def created(**facts: Any) -> ContainerFacts:
+    return container(
+        **{"state": ContainerState.CREATED, "created_at": ago(30), "started_at": None, "usage": None, **facts}
+    )
 
 
 def test_the_engines_own_error_is_critical_and_quoted() -> None:
@@ -20,6 +24,13 @@ def test_the_engines_own_error_is_critical_and_quoted() -> None:
 
     assert found.severity is Severity.CRITICAL
     assert found.evidence == (TAKEN,)
+
+
+def test_what_has_never_run_and_nothing_starts_is_a_warning_after_a_while() -> None:
+    old: dict[str, Any] = {"exit_code": 128, "error": TAKEN, "created_at": ago(minutes=30)}
+
+    assert severity(RULE, created(**old)) is Severity.WARNING
+    assert severity(RULE, created(**old, restart_policy="always")) is Severity.CRITICAL
 
 
 def test_the_error_is_searched_for_its_cause() -> None:
