@@ -44,6 +44,10 @@ _PATH = re2.compile(
     r"(?:file://)?(?:~|\.{1,2}|/(?:etc|run|var|usr|opt|home|root|app|srv|tmp|mnt|data|secrets|certs?|config|ssl|proc|sys|"
     r"dev|bin|lib|code|workspace|vault|keys|kaniko))(?:/[A-Za-z0-9._\-]{1,64})+/?"
 )
+_ERROR_CLASS = re2.compile(
+    r"(?:[A-Za-z_$][A-Za-z0-9_$]{0,63}(?:\.|::)){0,12}[A-Z][A-Za-z]{1,63}(?:Exception|Error|Failure)"
+)
+"""What a message "Could not start a session: java.io.IOException: ..." goes on with."""
 _MOST_NAMES = 5 * MOST_MATCHES
 _PEEK_CHARS = 256
 """So much of a value tells whether it looks random."""
@@ -305,6 +309,8 @@ def _is_empty(value: str) -> bool:
 def _keeps(key: str, value: str, *, weak: bool) -> bool:
     """Return whether a value under a key may stand."""
     if _is_empty(value) or value.strip("*•xX.<>[]") == "" or value.startswith(_PLACEHOLDERS):
+        return True
+    if _ERROR_CLASS.fullmatch(value[:_PEEK_CHARS].rstrip(":")) is not None:
         return True
     if weak:
         return not looks_random(value) or _PATH.fullmatch(value) is not None

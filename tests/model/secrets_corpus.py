@@ -525,6 +525,8 @@ def _made_negatives() -> list[str]:
 
 
 MESSAGES = (
+    "java.io.IOException: Cannot run program", "Aws::Errors::MissingCredentialsError: unable to sign",
+    "com.auth0.jwt.exceptions.TokenExpiredException: The Token has expired", "ValueError: not enough segments",
     "unbound variable", "parameter not set", "parameter null or not set", "is not set", "variable is not set",
     "is required", "missing", "must be set", "invalid value", "environment variable required", "not found", "required",
     "illegal base64 data at input byte 4", "signature is invalid", "token contains an invalid number of segments",
