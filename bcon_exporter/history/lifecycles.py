@@ -9,7 +9,7 @@ from bcon_exporter.history.database import Database, Statement
 from bcon_exporter.history.event_rows import cap_events, insert_events, load_events, mark_counted, strip
 from bcon_exporter.history.identity import identity_of
 from bcon_exporter.history.last_lines import find_last_lines, lines_from_text, lines_to_text
-from bcon_exporter.history.past import DAY, HOUR, Past, Telling, make_exits, make_facts, tell
+from bcon_exporter.history.past import DAY, HOUR, TOLD_IN_WORDS, Past, Telling, make_exits, make_facts, tell
 from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
@@ -49,7 +49,7 @@ class _Made:
             return False
         if newest_line in (None, self.newest_line):
             return True
-        ends = self.facts.exits if self.newest_line is None else self.facts.exits[-1:]
+        ends = self.facts.exits[-TOLD_IN_WORDS:] if self.newest_line is None else self.facts.exits[-1:]
         return all(end.last_lines for end in ends)
 
 
@@ -248,8 +248,8 @@ class Lifecycles:
         """Give the container's own ends their last log lines, where the log still has them."""
         if container.logs is None or not container.logs.lines:
             return exits
-        filled = []
-        for container_id, facts in exits:
+        filled = exits[:-TOLD_IN_WORDS]
+        for container_id, facts in exits[-TOLD_IN_WORDS:]:
             lines = facts.last_lines
             if container_id == container.id and not lines:
                 lines = find_last_lines(container.logs.lines, facts)

@@ -29,6 +29,8 @@ from bcon_exporter.model.lifecycle_runs import Run, find_runs, order_of
 DAY = timedelta(hours=24)
 HOUR = timedelta(hours=1)
 EXITS_AT_MOST = 50
+TOLD_IN_WORDS = 5
+"""Of so many ends, the newest, the last lines are kept: of all, a fleet that crashes would hold hundreds of MB."""
 
 _SAME_END = timedelta(seconds=5)
 """The engine reports an end a little after FinishedAt, more on a busy host."""
@@ -85,10 +87,10 @@ class Past:
                 configured.pop(event.container_id, None)
 
     def note_lines(self, container_id: str, at: datetime, lines: tuple[str, ...]) -> None:
-        """Take the last lines before an end, and forget those of ends that are no longer told."""
+        """Take the last lines before an end; now and then forget those of all but the newest."""
         self.lines[container_id, at] = lines
-        if len(self.lines) > 2 * EXITS_AT_MOST:
-            newest = sorted(self.lines, key=lambda end: end[1])[-EXITS_AT_MOST:]
+        if len(self.lines) > 2 * TOLD_IN_WORDS:
+            newest = sorted(self.lines, key=lambda end: end[1])[-TOLD_IN_WORDS:]
             self.lines = {end: self.lines[end] for end in newest}
 
 

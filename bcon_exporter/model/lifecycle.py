@@ -64,7 +64,7 @@ class ExitFacts(Frozen):
         forced: A requested stop that needed SIGKILL.
         killed: A `kill` event with SIGKILL, or with the signal that ended it, stood just before it without a stop
             (`docker kill`): not the kernel.
-        last_lines: The last log lines before it, masked; empty when unread.
+        last_lines: The last log lines before it, masked; empty when unread, and for all but the newest ends.
     """
 
     at: UtcDatetime

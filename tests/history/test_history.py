@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bcon_exporter.history import History
-from bcon_exporter.history.past import EXITS_AT_MOST
+from bcon_exporter.history.past import TOLD_IN_WORDS
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests.factories import NOON, ago, compose, full_id, logs, usage
@@ -312,7 +312,7 @@ def test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_
     told_of = {each.container_id for each in kept.events}
     assert len(told_of) < 600
     assert kept.policies.keys() | kept.images.keys() | kept.stop_signals.keys() <= told_of
-    assert len(kept.lines) <= 2 * EXITS_AT_MOST
+    assert len(kept.lines) <= 2 * TOLD_IN_WORDS
 
 
 def test_lines_of_a_later_run_are_not_the_last_words_of_an_earlier_one(history: History) -> None:
