@@ -39,6 +39,18 @@ def test_patterns_with_large_programs_have_room() -> None:
     assert tried.find_lines(LineBuffer(["melt399 abcabc down"])) == {0: [399]}
 
 
+def test_patterns_that_need_no_words_are_found_side_by_side_whatever_they_hold() -> None:
+    tried = screen(
+        r"^(?P<peer>\d+) \w{3}$", r"(?P<peer>\w)=\d\d$", r"\d\Q)(", r"^\w\d$", r"(?i)^[a-c]{4}$", "^[w-z]{4}$"
+    )
+    lines = ["12 abc", "x=99", "7)(", "a1", "ABCA", "wxyz", "WXYZ"]
+
+    assert tried.find_lines(LineBuffer(lines)) == {0: [0], 1: [1], 2: [2], 3: [3], 4: [4], 5: [5]}
+    for line, patterns in zip(lines, ([0], [1], [2], [3], [4], [5]), strict=False):
+        assert tried.find_lines(LineBuffer([line])) == {0: patterns}
+    assert tried.find_lines(LineBuffer(["nothing of it here"])) == {}
+
+
 def test_no_pattern_and_no_line_are_no_mistake() -> None:
     assert LineScreen(Catalogue([])).find_lines(LineBuffer(["an error", "fine"])) == {0: []}
     assert LineScreen(Catalogue([])).find_lines(LineBuffer([])) == {}
