@@ -49,6 +49,7 @@ def _searcher(pattern: str) -> Any:
     options = re2.Options()
     options.never_capture = True
     options.never_nl = True
+    options.log_errors = False  # text that fills its memory would write a line to stderr for each of its own
     options.max_mem = _SEARCH_MEMORY_BYTES
     return re2.compile(f"(?m){pattern}".encode(), options)
 
@@ -56,6 +57,7 @@ def _searcher(pattern: str) -> Any:
 def _compile(rule: Rule) -> Any:
     options = re2.Options()
     options.never_capture = not rule.has_groups
+    options.log_errors = False
     return re2.compile(rule.pattern, options)
 
 

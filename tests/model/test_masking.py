@@ -2,6 +2,8 @@
 
 import base64
 import string
+import subprocess
+import sys
 import time
 
 import pytest
@@ -454,3 +456,12 @@ def test_a_secret_at_the_cut_of_a_huge_text_is_gone() -> None:
 
 def test_a_name_that_is_no_utf8_still_tells_what_its_value_is() -> None:
     assert safe_pair("\ud800_password", "short") == MASK
+
+
+def test_text_that_fills_the_memory_of_a_search_writes_nothing() -> None:
+    code = (
+        "from bcon_exporter.model import masking as m; m._SEARCH_MEMORY_BYTES = 2 << 20;"
+        "m._searcher(m.make_trigger(m.PHRASES)).search(b'the password for admin is hunter2 at http://a:b@c/ ' * 20)"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stderr == ""
