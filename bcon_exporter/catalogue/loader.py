@@ -26,6 +26,7 @@ SHIPPED_FILES = (
     "disk.yaml",
     "start.yaml",
     "port.yaml",
+    "home.yaml",
     "auth.yaml",
     "permission.yaml",
     "missing.yaml",

@@ -147,11 +147,13 @@ def conclude(
     hits = [one.hit for one in seen]
     findings = _findings(case, symptoms, seen, neighbours, around)
     findings.sort(key=lambda finding: -finding.cause.confidence)
-    linked = max((one.cause.confidence for one in findings if one.points_to or one.cause.id in STRANGERS), default=0.0)
+    linked = max((one.cause.confidence for one in findings if one.points_to), default=0.0)
+    strange = max((one.cause.confidence for one in findings if one.cause.id in STRANGERS), default=0.0)
     causes = [*_causes_at_home(at_home), *causes_of_hits(hits)]
     by_rules = _advice(case, symptoms, rules)
-    general = _general_causes(hits) if linked >= SURE else frozenset()
-    others = [_behind(one, linked) if one.id in general else one for one in (*causes, *by_rules[0])]
+    general = _GENERAL | _general_causes(hits) if linked >= SURE else frozenset()
+    general = general or (_general_causes(hits) - _GENERAL if strange >= SURE else frozenset())
+    others = [_behind(one, max(linked, strange)) if one.id in general else one for one in (*causes, *by_rules[0])]
     ranked = rank([*(finding.cause for finding in findings), *others])
     steps = [
         (one.cause.confidence, text) for one in findings if one.cause.confidence >= SURE for text in one.suggestions
@@ -175,7 +177,7 @@ def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
     """Ids of the causes that say no more than that the other side did not serve."""
     kinds = ((kind_of(hit.signature), hit.signature.causes) for hit in hits)
     told = (cause.id for kind, causes in kinds if kind is not None and kind not in SAYS_NO for cause in causes)
-    return _GENERAL.union(told)
+    return frozenset(told)
 
 
 def _behind(cause: LikelyCause, confidence: float) -> LikelyCause:

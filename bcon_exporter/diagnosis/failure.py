@@ -42,6 +42,7 @@ _KINDS = (
     ("slow_upstream", Kind.SILENT),
     ("net_reset", Kind.BROKEN),
     ("net_bad_answer", Kind.ANSWERED),
+    ("readiness_failing", Kind.OTHER),
     ("missing_table", Kind.REJECTED),
     ("missing_in_service", Kind.REJECTED),
     ("connections_exhausted", Kind.REJECTED),

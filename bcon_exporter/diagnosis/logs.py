@@ -26,6 +26,8 @@ from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 
 MAX_CANDIDATES = 2_000
 """Lines of one container that are looked at closely; the newest count."""
+_QUOTED = re2.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|»[^«]*«|«[^»]*»")
+_VARIES = re2.compile(r"[0-9/@*]|^[a-f]{8,64}$")
 JSON_LINES = 20
 """So many lines of an object are searched for its level."""
 SHAPE_LINES = 20
@@ -37,6 +39,9 @@ REPEATS = 3
 """So often a retry that is told as information must have failed, up to the end of the log, to be a failure."""
 LAST_LINES = 2
 """So near to the end the newest of them must stand."""
+
+START_FAILURES, START_LINES, GOOD_LINES = 2, 20, 100
+"""So few failures within the first lines are over once so many lines tell of nothing bad."""
 
 _NEVER_PASSED = frozenset({Category.OOM, Category.DISK})
 """A program that goes on after these goes on in trouble."""
@@ -141,7 +146,7 @@ def _events(
         event = _judge(lines[start:end], start, level, hits, fails=fails)
         if event is not None:
             events.append(event)
-        elif level is Level.INFO and is_retried(buffer.texts[start]):
+        elif level in (Level.INFO, Level.UNKNOWN) and is_retried(buffer.texts[start]):
             hits = find_hits(matches, Level.WARNING, screen.catalogue, fails=False)
             event = _judge(lines[start:end], start, Level.WARNING, hits, fails=False)
             if event is not None and event.failed and _may_recover(event):
@@ -167,7 +172,7 @@ def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
         recoveries = Recoveries(buffer)
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
     events = _without_outages(events, buffer)
-    passed = _passed_over(events, buffer)
+    passed = _passed_over(events, buffer) | _long_ago(events, len(buffer.texts))
     if passed:
         events = [replace(event, recovered=True) if event.index in passed else event for event in events]
     return tuple(_without_consequences(events))
@@ -243,6 +248,16 @@ def _passed_over(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
     return passed
 
 
+def _long_ago(events: Sequence[LogEvent], line_count: int) -> set[int]:
+    """Indexes of the few failures of a start after which very many lines tell of nothing bad."""
+    first = [event for event in events if not event.recovered and (event.failed or event.hits)]
+    if not 0 < len(first) <= START_FAILURES or any(_is_grave(event) for event in first):
+        return set()
+    last = _end(first[-1])
+    early = first[0].index <= START_LINES and last <= START_LINES + START_FAILURES
+    return {event.index for event in first} if early and line_count - last >= GOOD_LINES else set()
+
+
 def _is_grave(event: LogEvent) -> bool:
     return any(hit.signature.category in _NEVER_PASSED for hit in event.hits)
 
@@ -261,12 +276,10 @@ def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...
 
 
 def template_of(text: str) -> str:
-    """The line without what varies: times, numbers, hashes, quoted values."""
-    short = quote(text)
-    short = re2.sub(r"\d\d\d\d-\d\d-\d\d[T ][0-9:.,]+(?:Z|[+-]\d\d:?\d\d)?", "<time>", short)
-    short = re2.sub(r"\b[0-9a-f]{8,64}\b", "<id>", short)
-    template: str = re2.sub(r"\d+", "<n>", short)
-    return template
+    """The line by its words: whatever has a digit, `/`, `@`, is quoted or hex is `*`; runs of `*` are one."""
+    short: str = _QUOTED.sub(" * ", quote(text))
+    words = ["*" if _VARIES.search(word) is not None else word for word in short.split()]
+    return " ".join(word for at, word in enumerate(words) if word != "*" or at == 0 or words[at - 1] != "*")
 
 
 def _level_of_event(lines: Sequence[LogLine]) -> Level:

@@ -71,9 +71,28 @@ def unwrapped(texts: Sequence[str]) -> str | None:
 def _belongs(lines: Sequence[LogLine], index: int) -> bool:
     """Whether a line belongs to the one before it; an empty one does that stands between two chained exceptions."""
     text = lines[index].text
-    if not text and index + 1 < len(lines) and lines[index + 1].text.startswith(_CHAINS):
+    if not text and index + 1 < len(lines):
+        following = lines[index + 1].text
+        if following.startswith(_CHAINS) or _is_logged_below(lines[index - 1].text, following):
+            return True
+    if index > 1 and not lines[index - 1].text and _is_logged_below(lines[index - 2].text, text):
         return True
+    if text.startswith("Traceback (most recent") and level_of(lines[index - 1].text) is Level.WARNING:
+        return _goes_on(lines, index)
     return continues(lines[index - 1].text, text)
+
+
+def _is_logged_below(record: str, text: str) -> bool:
+    """Whether an exception was logged with a record above it, an empty line between: as Spring writes them."""
+    if not record or record[0] in " \t" or not any(word in text for word in _EXCEPTION_WORDS):
+        return False
+    return _EXCEPTION.match(text) is not None and _logs_exception(record)
+
+
+def _goes_on(lines: Sequence[LogLine], index: int) -> bool:
+    """Whether the program logs on after a trace: then it was attached to the record above it, and ended nothing."""
+    after = lines[index + 1 : index + MAX_EVENT_LINES]
+    return any(line.text[:1] not in {"", " ", "\t"} and level_of(line.text) is not Level.UNKNOWN for line in after)
 
 
 def continues(previous: str, current: str) -> bool:
@@ -101,7 +120,7 @@ def _logs_exception(text: str) -> bool:
     level = level_of(text)
     if level is Level.INFO:
         return _TELLS_OF_EXCEPTION.search(text) is not None
-    return level is Level.DEBUG or level >= Level.ERROR
+    return level is Level.DEBUG or level >= Level.WARNING
 
 
 def _may_be_trace(text: str) -> bool:

@@ -58,8 +58,8 @@ _NEWS = compile_pattern("|".join(f"(?:{part.pattern.decode()})" for part in (_RE
 """All of these, for one search over the whole log."""
 _RETRIES = compile_pattern(
     r"(?i)\bretr(?:y|ying|ies)\b|attempt|try(?:ing)? again|reconnect|will be retried|backing off|starting up"
-    r"|recovery mode|sleeping \d|\b(?:will|going to) (?:reconnect|retry)|\bno (?:cluster )?leader\b|\bempty ring\b"
-    r"|\bre-?opening\b"
+    r"|recovery mode|\bsleeping\b|\b(?:still )?waiting for\b|\b(?:will|going to) (?:reconnect|retry)"
+    r"|\bno (?:cluster )?leader\b|\bempty ring\b|\bre-?opening\b"
 )
 
 

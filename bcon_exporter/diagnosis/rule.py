@@ -22,9 +22,9 @@ from bcon_exporter.diagnosis.logs import LogEvent, read_events
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
-from bcon_exporter.model.signatures import Catalogue, CauseText, SuggestionText
+from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
 
@@ -113,7 +113,18 @@ class Case:
     def _read(self) -> tuple[LogEvent, ...]:
         """The log events that were read, whenever they happened, also those that recovered."""
         logs = self.container.logs
-        return () if logs is None or not self.use_logs else read_events(logs.lines, self.catalogue)
+        if logs is None or not self.use_logs:
+            return ()
+        events = read_events(logs.lines, self.catalogue)
+        return tuple(event for event in events if not (event.hits and self._is_by_own_check(event)))
+
+    def _is_by_own_check(self, event: LogEvent) -> bool:
+        """Whether its health check provokes it: one that passes, and logs in from within without a valid password."""
+        health = self.container.health
+        if health is None or health.status is HealthStatus.UNHEALTHY:
+            return False
+        refused = all(hit.signature.category is Category.AUTH_FAILURE for hit in event.hits)
+        return refused and any(where in event.text for where in ("@'localhost'", "@'127.0.0.1'", "@'::1'", "[local]"))
 
     @cached_property
     def _counting(self) -> tuple[LogEvent, ...]:

@@ -26,6 +26,7 @@ _WORK = compile_pattern(
 _NO_WORK = compile_pattern(
     r"(?i)\b(?:fail|error|refus|timed? ?out|timeout|unable|cannot|can't|retry|not ok|unavailable|50\d\b)"
 )
+_NUMBERS = re2.compile(r"[0-9]+")
 _REQUEST = re2.compile(r"(?i)\b(GET|POST|PUT|HEAD|DELETE|PATCH) (\S+)")
 
 
@@ -59,7 +60,7 @@ def _kind_of_work(text: str) -> str:
     """A request by method and path, any other line by its words."""
     request = _REQUEST.search(text)
     if request is not None:
-        return f"{request.group(1).upper()} {request.group(2).partition('?')[0]}"
+        return f"{request.group(1).upper()} {_NUMBERS.sub('#', request.group(2).partition('?')[0])}"
     return " ".join(word for word in text.split() if word.isalpha())
 
 

@@ -115,7 +115,10 @@ def _is_like(asked: str, name: str) -> bool:
 def of_stranger(failure: Failure, peer: str, asking: ContainerFacts, neighbours: Neighbours) -> Finding | None:
     """Who is asked is no container here: a name that nobody has, or what lies outside of Docker."""
     host = host_of(peer)
-    if is_local(host) or not asking.networks or neighbours.meant(host, port_of(peer, failure.line), asking) is not None:
+    mode = asking.wiring.network_mode if asking.wiring is not None else ""
+    if mode in ("none", "host") or not asking.networks:
+        return None
+    if is_local(host) or neighbours.meant(host, port_of(peer, failure.line), asking) is not None:
         return None
     if failure.kind is Kind.UNRESOLVED and "." not in host:
         kind = _NO_SUCH_CONTAINER

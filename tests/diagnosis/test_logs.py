@@ -215,7 +215,8 @@ def test_events_that_differ_in_numbers_share_a_template() -> None:
     first, second = summarise(events)
 
     assert (first.count, second.count) == (30, 1)
-    assert template_of("2026-01-01T12:00:00Z id deadbeefcafe n 7") == "<time> id <id> n <n>"
+    assert template_of("2026-01-01T12:00:00Z id deadbeefcafe n 7") == "* id * n *"
+    assert template_of("open /srv/a/b for bob@x failed: 'no such file' (2)") == "open * for * failed: *"
 
 
 def test_a_flood_of_errors_is_bounded() -> None:

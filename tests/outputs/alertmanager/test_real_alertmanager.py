@@ -34,7 +34,7 @@ def one(name: str, severity: str | None = None, **labels: str) -> dict[str, str]
 
 
 OOM = one("BconContainerOomKilled", "critical", **WEB)
-LOOP = one("BconContainerRestartLoop", **WEB)
+LOOP = one("BconContainerRestartLoop", "critical", **WEB)
 AWAY = one("BconDockerUnreachable")
 MISSING = one("BconServiceMissing", **SERVICE)
 OTHER_HOST = {"instance": "elsewhere"}
@@ -46,7 +46,7 @@ CASES: dict[str, Case] = {
     "and its disk": (LOOP, one("BconDiskPressure", **WEB), True),
     "not another container's": (LOOP, one("BconContainerUnhealthy", **DB), False),
     "not the same name on another host": (LOOP, one("BconContainerUnhealthy", **WEB) | OTHER_HOST, False),
-    "not another critical one": (LOOP, one("BconContainerStartFailed", **WEB), False),
+    "not another critical one": (LOOP, one("BconContainerStartFailed", "critical", **WEB), False),
     "not what has no container": (LOOP, one("BconConfigDrift", **SERVICE), False),
     "not other people's alerts": (LOOP, one("DiskFull", "warning", container="web"), False),
     "a warning mutes nothing": (one("BconContainerUnhealthy", **WEB), one("BconContainerHighCpu", **WEB), False),
@@ -54,10 +54,10 @@ CASES: dict[str, Case] = {
     "and the loop": (OOM, LOOP, True),
     "also as a warning": (
         one("BconContainerOomKilled", "warning", **BARE),
-        one("BconContainerRestartLoop", **BARE),
+        one("BconContainerRestartLoop", "critical", **BARE),
         True,
     ),
-    "not of another container": (OOM, one("BconContainerRestartLoop", **DB), False),
+    "not of another container": (OOM, one("BconContainerRestartLoop", "critical", **DB), False),
     "an unreachable engine mutes its containers": (AWAY, one("BconContainerUnhealthy", **WEB), True),
     "and its critical ones": (AWAY, LOOP, True),
     "and its services": (AWAY, MISSING, True),
