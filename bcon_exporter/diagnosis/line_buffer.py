@@ -27,12 +27,18 @@ class LineBuffer:
         """The bytes of one line."""
         return self.raw[self._starts[index] : self._starts[index + 1] - 1]
 
-    def lines_with(self, compiled: Any) -> list[int]:
-        """Indexes of the lines that an RE2 expression over bytes finds, ascending; it must not match line feeds."""
+    def lines_with(self, compiled: Any, first: int = 0, stop: int | None = None) -> list[int]:
+        """Indexes of the lines that an RE2 expression over bytes finds, ascending; it must not match line feeds.
+
+        Args:
+            compiled: The expression.
+            first: Index of the first line that is looked at.
+            stop: Index of the one after the last; None for all.
+        """
         found: list[int] = []
-        position, size = 0, len(self.raw)
+        position, size = self._starts[first], self._starts[stop] - 1 if stop is not None else len(self.raw)
         while position <= size:
-            match = compiled.search(self.raw, position)
+            match = compiled.search(self.raw, position, size)
             if match is None:
                 break
             index = bisect_right(self._starts, match.start()) - 1

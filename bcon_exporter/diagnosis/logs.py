@@ -183,12 +183,26 @@ def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEven
     lost = [event for event in events if not event.recovered and _is_outage(event)]
     if not lost:
         return events
-    answers = [event for event in events if not event.recovered and _is_answer(event)]
-    over = {event.index for event in lost if any(_answers(answer, event) for answer in answers)}
+    answers = _newest_by_kind(event for event in events if not event.recovered and _is_answer(event))
+    newest = _newest_by_kind(lost) if answers else {}
+    until = {
+        kind: max((answer.index for answer in answers.values() if _answers(answer, event)), default=-1)
+        for kind, event in newest.items()
+    }
+    over = {event.index for event in lost if event.index < until.get(_kind_of_event(event), -1)}
     rest = [event for event in lost if event.index not in over]
     if rest and works_again(buffer, rest[0].index, _end(rest[-1]) - 1, len(rest)):
         over.update(event.index for event in rest)
     return [replace(event, recovered=True) if event.index in over else event for event in events] if over else events
+
+
+def _newest_by_kind(events: Iterable[LogEvent]) -> dict[tuple[str, ...], LogEvent]:
+    return {_kind_of_event(event): event for event in events}
+
+
+def _kind_of_event(event: LogEvent) -> tuple[str, ...]:
+    """Which signatures it shows, of whom: one of a kind stands for all."""
+    return tuple(part for hit in event.hits for part in (hit.signature.id, hit.peer or ""))
 
 
 def _is_outage(event: LogEvent) -> bool:
@@ -202,7 +216,7 @@ def _is_answer(event: LogEvent) -> bool:
 
 def _answers(answer: LogEvent, failure: LogEvent) -> bool:
     """Whether what a server said can be the answer of the one whose connection had failed before."""
-    if answer.index <= failure.index or is_lost_answer(failure.text):
+    if is_lost_answer(failure.text):
         return False
     known = [{hit.peer.partition(":")[0] for hit in event.hits if hit.peer} for event in (answer, failure)]
     if all(known) and known[0].isdisjoint(known[1]):

@@ -14,6 +14,9 @@ from bcon_exporter.model.signatures import Level
 AFTER_ONE, AFTER_MANY = 3, 2
 """So many lines of one kind of work after one failure, or after several, tell that it works again."""
 
+LOOKED_AT = 100
+"""So many lines before and after the last failure are looked at."""
+
 _WORK = compile_pattern(
     r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^\"]*\" (?:2\d\d|30\d)\b|(?i:\b(?:get|post|put|head|delete|patch) \S+"
     r"(?: HTTP/[\d.]+)?\"?(?: ->| =>|:)? (?:2\d\d|30\d)\b|\bstatus(?:_?code)?\"?[=:] ?\"?(?:2\d\d|30\d)\b|\b200 OK\b)"
@@ -39,11 +42,11 @@ def works_again(buffer: LineBuffer, first: int, last: int, failures: int) -> boo
         last: Index of the last failure's last line.
         failures: How many there were.
     """
-    at_work = [index for index in buffer.lines_with(_WORK) if index >= first and _is_work(buffer, index)]
-    during = {_kind_of_work(buffer.texts[index]) for index in at_work if index <= last}
-    after = Counter(_kind_of_work(buffer.texts[index]) for index in at_work if index > last)
+    total, near = len(buffer.texts), max(first, last + 1 - LOOKED_AT)
+    after = Counter(_kinds_of_work(buffer, last + 1, min(total, last + 1 + LOOKED_AT)))
     wanted = AFTER_ONE if failures == 1 else AFTER_MANY
-    return any(count >= wanted for kind, count in after.items() if kind not in during)
+    done = {kind for kind, count in after.items() if count >= wanted}
+    return bool(done) and not done.issubset(_kinds_of_work(buffer, near, last + 1))
 
 
 def same_server(one: str, other: str) -> bool:
@@ -52,8 +55,11 @@ def same_server(one: str, other: str) -> bool:
     return len(kinds) <= 1
 
 
-def _is_work(buffer: LineBuffer, index: int) -> bool:
-    return _NO_WORK.search(buffer.line(index)) is None and level_of(buffer.texts[index]) < Level.WARNING
+def _kinds_of_work(buffer: LineBuffer, first: int, stop: int) -> list[str]:
+    """The kind of each line between two that tells of work done."""
+    found = buffer.lines_with(_WORK, first, stop) if first < stop else []
+    good = [index for index in found if _NO_WORK.search(buffer.line(index)) is None]
+    return [_kind_of_work(buffer.texts[one]) for one in good if level_of(buffer.texts[one]) < Level.WARNING]
 
 
 def _kind_of_work(text: str) -> str:
