@@ -75,31 +75,32 @@ class SecretBook:
     def of_container(self, container_id: str) -> KnownSecrets:
         """Return what is known of a container and of its project; the same object for as long as that is the same."""
         with self._lock:
-            project, own = self._containers.get(container_id, (None, frozenset()))
-            shared = self._of_project(project) if project is not None else NO_SECRETS
-            if own <= shared.values:
-                return shared
-            made = self._of_containers.get(container_id)
-            if made is None:
-                made = self._of_containers[container_id] = KnownSecrets(own | shared.values)
-            return made
+            return self._of_container(container_id)
 
     def of_known(self, container_id: str) -> KnownSecrets | None:
         """Return what is known of a container; None of one whose environment was never read."""
         return self.of_container(container_id) if container_id in self._containers else None
 
     def hide(self, text: str) -> str:
-        """Hide every value of every container and project, for texts that belong to none: the exporter's own log."""
+        """Hide every value of every container and project, for texts of no container: errors, our own log."""
         with self._lock:
-            projects = {project for project, _ in self._containers.values() if project is not None} | self._files.keys()
-            known = {id(made): made for made in map(self._of_project, projects)} | {
-                id(made): made
-                for made in (KnownSecrets(own) for project, own in self._containers.values() if not project)
+            known = {id(made): made for made in map(self._of_project, self._files.keys() | self._members.keys())} | {
+                id(made): made for made in map(self._of_container, self._containers)
             }
         for secrets in known.values():
             if not secrets.too_many:
                 text = secrets.hide(text)
         return text
+
+    def _of_container(self, container_id: str) -> KnownSecrets:
+        project, own = self._containers.get(container_id, (None, frozenset()))
+        shared = self._of_project(project) if project is not None else NO_SECRETS
+        if own <= shared.values:
+            return shared
+        made = self._of_containers.get(container_id)
+        if made is None:
+            made = self._of_containers[container_id] = KnownSecrets(own | shared.values)
+        return made
 
     def _of_project(self, project: str) -> KnownSecrets:
         made = self._of_projects.get(project)

@@ -9,9 +9,10 @@ import re2
 
 from bcon_exporter.compose.files import is_within, to_local
 from bcon_exporter.compose.invocation import ResolvedModel
+from bcon_exporter.compose.involved import Asked
 from bcon_exporter.compose.options import ComposeOptions
 from bcon_exporter.model.facts import ComposeIdentity
-from bcon_exporter.model.known_secrets import find_secrets
+from bcon_exporter.model.known_secrets import KnownSecrets, find_secrets
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secret_book import SecretBook
 
@@ -51,6 +52,17 @@ class EnvFiles:
                     self._book.learn_files(project, find_secrets(parse(self._read(file))))
         self._located, self._seen = located, seen
 
+    def secrets_of(self, asked: Asked) -> KnownSecrets:
+        """Return what the files that Compose could not resolve hold, and what it was given besides."""
+        env_files = asked.env_files or (asked.directory / ".env",)
+        named: list[tuple[Path, Parser]] = [(file, find_defaults) for file in asked.files]
+        named += [(file, parse_env_file) for file in env_files]
+        pairs = list(self._options.environ.items())
+        for file, parse in named:
+            if asked.roots is None or is_within(file, asked.roots):
+                pairs += parse(_read(file))
+        return KnownSecrets(find_secrets(pairs))
+
     def _locate_all(
         self, directory: str | None, env_files: Iterable[str], compose_files: Iterable[str]
     ) -> list[tuple[str, Parser]]:
@@ -71,12 +83,14 @@ class EnvFiles:
 
     def _read(self, name: str) -> str:
         file = Path(name)
-        if not self._may_read(file):
-            return ""
-        try:
-            return read_regular_file(file).decode(errors="replace")
-        except UnreadableFileError:
-            return ""
+        return _read(file) if self._may_read(file) else ""
+
+
+def _read(file: Path) -> str:
+    try:
+        return read_regular_file(file).decode(errors="replace")
+    except UnreadableFileError:
+        return ""
 
 
 def _signature(file: str) -> tuple[int, ...] | None:

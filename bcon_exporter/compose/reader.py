@@ -47,7 +47,7 @@ from bcon_exporter.errors import (
 )
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity
-from bcon_exporter.model.hiding import hide_in_project
+from bcon_exporter.model.hiding import hide_in_error, hide_in_project
 from bcon_exporter.model.known_secrets import KnownSecrets
 from bcon_exporter.secret_book import SecretBook
 
@@ -210,6 +210,15 @@ class ComposeReader:
 
     def _resolve(
         self, invocation: Invocation, running: RunningProject | None, now: datetime, wait_seconds: float | None = None
+    ) -> DesiredProject:
+        """Resolve, and let no error say what the files hold as secrets: names within it may be interpolated."""
+        try:
+            return self._resolve_files(invocation, running, now, wait_seconds)
+        except BconError as error:
+            raise hide_in_error(error, self._read_env_files.secrets_of(self._asked(invocation)).hide) from error
+
+    def _resolve_files(
+        self, invocation: Invocation, running: RunningProject | None, now: datetime, wait_seconds: float | None
     ) -> DesiredProject:
         if self._options.binary is None or not self._usable_version():
             name = invocation.project_name or invocation.files[0].parent.name

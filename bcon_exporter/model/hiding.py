@@ -4,10 +4,13 @@ Names of containers, services, projects, images, networks and volumes are identi
 series, so a secret that happens to equal one leaves it alone. An image's tag is no part of its name.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from sys import intern
+from typing import Any
 
+from bcon_exporter.errors import BconError, ContainerNotFoundError, InvalidInputError
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
 from bcon_exporter.model.facts import (
     ConfigFacts,
@@ -136,3 +139,34 @@ def _hide_in_service(service: DesiredService, secrets: KnownSecrets) -> DesiredS
             "unhashed": tuple(hide_in_path(path, secrets) for path in service.unhashed),
         }
     )
+
+
+_NAMES = frozenset(("near_matches", "projects"))
+"""Details of errors that are identities."""
+
+
+def hide_in_error(error: BconError, hide: Callable[[str], str]) -> BconError:
+    """Return an error with secrets hidden in message and details; the same object without one.
+
+    Errors about what was asked for hold names and the asker's own words. They stay as they are: who has guessed a
+    secret must not be told that it is one.
+    """
+    if isinstance(error, ContainerNotFoundError | InvalidInputError):
+        return error
+    message = hide(error.message)
+    details = {key: value if key in _NAMES else _hide_in_value(value, hide) for key, value in error.details.items()}
+    if (message, details) == (error.message, error.details):
+        return error
+    hidden = copy(error)
+    hidden.args, hidden.message, hidden.details = (message,), message, details
+    return hidden
+
+
+def _hide_in_value(value: Any, hide: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, Mapping):
+        return {key: _hide_in_value(one, hide) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_hide_in_value(one, hide) for one in value]
+    return value

@@ -10,6 +10,7 @@ from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, Job
 from apscheduler.schedulers.background import BackgroundScheduler
 
 from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.model.hiding import hide_in_error
 from bcon_exporter.schedule.daemon_threads import DaemonThreads
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob, is_same_drift
@@ -187,6 +188,7 @@ class Scheduler:
         self._watch.note_look(changes, now, now - started, self._intervals.drift_seconds, found=found)
 
     def _record(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
+        error = hide_in_error(error, context.secrets.hide)
         said = context.store.status(name).error
         level = logging.DEBUG if said is not None and said.message == error.message else logging.WARNING
         _log.log(level, "the %s scan failed: %s", name, error.message)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.model.hiding import hide_in_error
 from bcon_exporter.model.inputs import NOW, WORDS, Words
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.refusals import tell_refusal
@@ -100,7 +101,7 @@ def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
         key = (tool, request.model_dump_json())
         envelope, shared = context.flights.run(key, lambda: _run(context, tool, request))
     except BconError as error:
-        return failure(error)
+        return failure(hide_in_error(error, context.secrets.hide))
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes an error with an id
         return failure(_defect(tool.name, error))
     return Envelope(envelope.value, None, envelope.body, shared=shared)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.errors import ComposeFileNotFoundError, ComposeParseError
+from bcon_exporter.errors import BconError, ComposeFileNotFoundError, ComposeParseError
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem, RunningProject
 from tests.compose.conftest import NOW, SEALER
 
@@ -286,3 +286,39 @@ def test_parse_errors_name_file_and_line_and_never_quote_the_file(
         resolve(make_reader(), project, "services:\n  web:\n    image: x\n   hunter2: hunter2\n")
     assert caught.value.details == {"file": str(project / "compose.yaml"), "line": 4}
     assert "hunter2" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        WEB + "    networks: ['${DB_PASSWORD}']\n",
+        WEB + "    depends_on: ['${DB_PASSWORD}']\n",
+        WEB + "    env_file: '/nowhere/${DB_PASSWORD}.env'\n",
+        WEB + "    extends: {file: '/nowhere/${DB_PASSWORD}.yaml', service: x}\n",
+        "include: ['/nowhere/${DB_PASSWORD}.yaml']\n" + WEB,
+    ],
+    ids=["network", "dependency", "env file", "extends", "include"],
+)
+@pytest.mark.parametrize("place", ["dot env", "env file", "environment", "default"])
+def test_no_error_tells_what_was_interpolated_as_a_secret(
+    make_reader: Callable[..., ComposeReader], project: Path, refused: str, place: str
+) -> None:
+    secret, options = "Qx7" + "rT9vLm2p", {"trusted": place == "environment", "roots": (project,)}
+    options["environ"] = {"PATH": os.environ["PATH"]}
+    if place == "dot env":
+        (project / ".env").write_text(f"DB_PASSWORD={secret}\n")
+    elif place == "env file":
+        options["env_file"] = project / "given.env"
+        (project / "given.env").write_text(f"DB_PASSWORD={secret}\n")
+    elif place == "environment":
+        options["environ"]["DB_PASSWORD"] = secret
+    else:
+        refused = refused.replace("${DB_PASSWORD}", "${DB_PASSWORD:-" + secret + "}")
+    with pytest.raises(BconError) as caught:
+        resolve(make_reader(**options), project, refused)
+    told = f"{caught.value.message} {caught.value.details}"
+    assert secret not in told
+    running = RunningProject(name="shop", config_files=(str(project / "compose.yaml"),), working_dir=str(project))
+    found = make_reader(**options).resolve_running(running, NOW)
+    assert found.problem_detail is not None
+    assert secret not in found.problem_detail

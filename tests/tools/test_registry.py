@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.errors import BconError, DockerConnectionError, ErrorCode, PermissionDeniedError
+from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
@@ -175,3 +177,32 @@ def test_a_lost_event_stream_is_a_fact_and_no_failure() -> None:
     host.drain_error = DockerConnectionError("events hang", {})
     report = call_tool(context_of(host=host), "diagnose_all", {}).data()["result"]
     assert report["unread"]["events"] == "events hang"
+
+
+def test_an_error_shows_nothing_that_containers_hold_as_secrets() -> None:
+    book = SecretBook()
+    book.learn_container("api", None, frozenset((SECRET,)))
+    host = ScriptedHost(snapshot(container()))
+    host.before_snapshot = raises(DockerConnectionError(f"mounting {SECRET}", {"paths": [{"source": f"/{SECRET}"}]}))
+    error = call_tool(context_of(host=host, secrets=book), "list_containers", {}).data()["error"]
+    assert error == {
+        "code": "docker_connection_failed",
+        "message": "mounting ***",
+        "details": {"paths": [{"source": "/***"}]},
+    }
+
+
+def test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret() -> None:
+    book = SecretBook()
+    book.learn_container("api", None, frozenset((SECRET, "gUe55ed-name")))
+    context = context_of(secrets=book)
+    for guess in ("gUe55ed-name", "gUe55ed-else"):
+        error = call_tool(context, "get_container_info", {"container_id": guess}).data()["error"]
+        assert guess in error["message"]
+
+
+def raises(error: Exception) -> Callable[[], None]:
+    def run() -> None:
+        raise error
+
+    return run
