@@ -13,13 +13,15 @@ import re2
 from bcon_exporter.model.secret_lines import split_prefix
 from bcon_exporter.model.secret_tokens import MASK, MOST_MATCHES
 
-BLOCK_TRIGGER = r"(?m)-----?[ ]?(?:BEGIN|END) |\b[A-Za-z0-9+/]{32,}={0,2}(?:\\[nr]|[\"',;+ \t])*$"
+BLOCK_TRIGGER = r"(?m)-----?[ ]?(?:BEGIN|END) |\$ANSIBLE_VAULT;|\b[A-Za-z0-9+/]{32,}={0,2}(?:\\[nr]|[\"',;+ \t])*$"
 
 _MARK = re2.compile(r"-----?[ ]?(BEGIN|END) ([A-Za-z0-9 .\-]{0,40}?)[ ]?-----?")
 # One line of a block: base64, a header of the old encrypted form, a checksum, or empty.
 _BODY_LINE = re2.compile(
     r"^[ \t>|\"'+,]*(?:[A-Za-z0-9+/]+={0,2}|=[A-Za-z0-9+/]{4}|[A-Za-z\-]{2,32}: .*|\*\*\*|)(?:\\+[nr])*[\"',;+\\ \t]*$"
 )
+_VAULT = "$ANSIBLE_VAULT;"
+_VAULT_LINE = re2.compile(r"^[ \t]*[0-9a-f]{2,80}[ \t]*$")
 _REST_OF_LINE = re2.compile(r"^(?:[A-Za-z0-9+/=\s]|\\+[rn]|\*\*\*)*")
 _BASE64_LINE = re2.compile(r"^[ \t>|\"'+,]*([A-Za-z0-9+/]{32,}={0,2})(?:\\+[nr])*[\"',;+\\ \t]*$")
 _WIDE = 64
@@ -36,7 +38,19 @@ def mask_key_blocks(lines: Sequence[str], suspects: Sequence[int]) -> list[str]:
     masked, public = list(lines), set[int]()
     if any("---" in lines[number] for number in suspects):
         masked, public = _mask_marked(lines)
+    for number in suspects:
+        if _VAULT in lines[number]:
+            _mask_vault(masked, number + 1)
     return _mask_unmarked(masked, [number for number in suspects if number not in public], public)
+
+
+def _mask_vault(lines: list[str], start: int) -> None:
+    """Mask what Ansible has encrypted: with a weak password it is as good as told."""
+    for number in range(start, len(lines)):
+        prefix, body = split_prefix(lines[number])
+        if not _VAULT_LINE.search(body):
+            return
+        lines[number] = prefix + MASK
 
 
 def _is_private(name: str) -> bool:

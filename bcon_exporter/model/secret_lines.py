@@ -35,12 +35,14 @@ _ANNOUNCED = (
 )
 _NAME = rf"(?i:name|key|variable|parameter|field|header|option){_QUOTE_MARK}[ \t]*[:=][ \t]*{_QUOTE_MARK}({KEY}){_QUOTE_MARK},?[ \t]*$"
 _FLAG = rf"(?:^|[\s\"'\[,])(--?{KEY}){_QUOTE_MARK},?[ \t]*$"
-OPENER_TRIGGER = f"(?m)(?:{_OPENER})|(?:{_ANNOUNCED})|(?:{_NAME})|(?:{_FLAG})"
+_COLUMN = rf"\|[ \t]*({KEY})[ \t]*(?:\||$)"
+OPENER_TRIGGER = f"(?m)(?:{_OPENER})|(?:{_ANNOUNCED})|(?:{_NAME})|(?:{_FLAG})|(?:{_COLUMN})"
 
 _OPENER_OF = re2.compile(_OPENER)
 _ANNOUNCED_OF = re2.compile(_ANNOUNCED)
 _NAME_OF = re2.compile(_NAME)
 _FLAG_OF = re2.compile(_FLAG)
+_COLUMN_OF = re2.compile(_COLUMN)
 _VALUE_OF = re2.compile(rf"^[ \t\-{{\"'\\]*(?i:value|val|default|content|data)({_QUOTE_MARK}[ \t]*{SEPARATOR}[ \t]*)")
 _MEMBER = re2.compile(rf"^[ \t]*(?:- )?{_QUOTE_MARK}([A-Za-z0-9_.\-]+){_QUOTE_MARK}[ \t]*(?::|=|=>)(?:[ \t]|$)")
 _TYPED = re2.compile(r"string\([0-9]{1,6}\) ")
@@ -95,6 +97,10 @@ def _find_following(lines: list[str], number: int) -> Iterator[tuple[int, int, i
         return
     if named is not None and key_strength(named.group(1)) == "strong":
         yield from _entry_value(lines, number)
+        return
+    column = _COLUMN_OF.search(line)
+    if column is not None and key_strength(column.group(1)) == "strong":
+        yield from _cells(lines, number, line[: column.start(1)].count("|"))
         return
     flag = _FLAG_OF.search(line)
     if flag is not None and key_strength(flag.group(1).lstrip("-")) == "strong":
@@ -211,6 +217,21 @@ def _one_word(lines: list[str], number: int, *, least: int) -> Iterator[tuple[in
             return
         yield target, len(prefix) + span[0], len(prefix) + span[1]
         return
+
+
+def _cells(lines: list[str], number: int, column: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the words of one column of a table, below the name that heads it; `column` counts the bars before it."""
+    for target in range(number + 1, min(len(lines), number + 1 + _MOST_FOLLOWING)):
+        prefix, line = split_prefix(lines[target])
+        cells = line.split("|", column + 1)
+        if len(cells) <= column:
+            if not line.startswith(("+-", "--", "+=")):
+                return
+            continue
+        word = cells[column].strip()
+        if word and " " not in word and not is_plain(word) and word.strip("-:+=*"):
+            first = len(prefix) + sum(map(len, cells[:column])) + column + cells[column].index(word)
+            yield target, first, first + len(word)
 
 
 def _entry_value(lines: list[str], number: int) -> Iterator[tuple[int, int, int]]:

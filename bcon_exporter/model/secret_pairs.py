@@ -62,7 +62,7 @@ _LEFT_OUT = words(
     "redacted filtered masked hidden omitted sensitive scrubbed removed protected unknown empty unset missing"
 )
 """What stands in brackets in the place of a value: [FILTERED], <redacted>, (hidden)."""
-_PLACEHOLDERS = ("(not set)", "(known after", "(sensitive", "<|", "***@", "${", "$(", "{{", "%(", "<%=", "#{", "@@")
+_PLACEHOLDERS = ("(not set)", "(known after", "(sensitive", "<|", "***@", "${", "$(", "{{", "%(", "<%=", "#{")
 _SHORT_KEYS = frozenset(("pass", "key", "pat", "pw", "otp", "cookie", "token"))
 _STARTS_A_TEST = ("Test", "test", "Example", "Benchmark")
 _ENDS_A_VALUE = frozenset("\"'&,;")
@@ -125,7 +125,7 @@ def _names_no_secret(line: str, match: Any, head: _Head) -> bool:
 
 def _spans_of_value(line: str, start: int, head: _Head) -> tuple[list[Span], int]:
     """Return what is to be masked of the value at `start` (itself, items of a list, holders of a map), and where to go on."""
-    if line.startswith(_PLACEHOLDERS, start):
+    if _is_placeholder(line, start):
         return [], start
     if line.startswith("[", start):
         return _spans_of_list(line, start + 1, weak=head.strength == "weak")
@@ -155,10 +155,17 @@ def _spans_of_list(line: str, start: int, *, weak: bool, in_map: bool = False) -
             continue
         first, last, at = _item(line, at)
         item = line[first : min(last, first + _PEEK_CHARS)]
-        harmless = _is_empty(item) or is_plain(item) or is_sentence(item) or item.startswith(_PLACEHOLDERS)
+        harmless = _is_empty(item) or is_plain(item) or is_sentence(item) or _is_placeholder(item)
         if not harmless and (not weak or looks_random(item)):
             spans.append((first, last))
     return [*spans, (at, len(line))], len(line)
+
+
+def _is_placeholder(text: str, start: int = 0) -> bool:
+    """Return whether what begins there stands for a value: ${TOKEN}, @@TOKEN@@."""
+    if text.startswith("@@", start):
+        return text.find("@@", start + 3, start + 68) > 0
+    return text.startswith(_PLACEHOLDERS, start)
 
 
 def _item(line: str, at: int) -> tuple[int, int, int]:
@@ -308,7 +315,7 @@ def _is_empty(value: str) -> bool:
 
 def _keeps(key: str, value: str, *, weak: bool) -> bool:
     """Return whether a value under a key may stand."""
-    if _is_empty(value) or value.strip("*•xX.<>[]") == "" or value.startswith(_PLACEHOLDERS):
+    if _is_empty(value) or value.strip("*•xX.<>[]") == "" or _is_placeholder(value):
         return True
     if _ERROR_CLASS.fullmatch(value[:_PEEK_CHARS].rstrip(":")) is not None:
         return True

@@ -165,6 +165,8 @@ SHAPES: tuple[Rule, ...] = (
     Rule(("discord",), r"(discord(?:app)?\.com/api/(?:v[0-9]+/)?webhooks/[0-9]+/)[A-Za-z0-9_\-]+", _first_group),
     Rule((".webhook.office",), r"(\.webhook\.office\.com/webhookb2/)[^\s\"']+", _first_group),
     Rule(("maker.ifttt",), r"(maker\.ifttt\.com/[^\s\"']*/key/)[A-Za-z0-9_\-]+", _first_group),
+    # A line of .pgpass: host, port, database, user.
+    Rule((":",), r"^([^\s:]{1,255}:(?:[0-9]{4,5}|\*):[^\s:]{1,64}:[^\s:]{1,64}:)[^\s:/][^\s:]{3,}$", _first_group),
     Rule(("jdbc:oracle",), r"(jdbc:oracle:[a-z0-9]+:[^/\s:@]+/)[^@\s]+", _first_group),
     Rule(("@tcp(", "@unix(", "@udp("), r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@(?:tcp|unix|udp)\()", _host_login),
     Rule(("@",), r"(\b[A-Za-z0-9_.\-]+:)[^\s@:/\"']+(@[A-Za-z0-9_.\-]+:[0-9]{2,5}\b)", _host_login),

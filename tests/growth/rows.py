@@ -148,6 +148,8 @@ SECRET_UNITS = (
     ),
 )
 """What masking looks for."""
+TABLE_UNITS = ("|password|\n", "|", "a|b\n", "$ANSIBLE_VAULT;\n", "0a\n", "db:5432:a:b:c\n", "db:5432:", "password=@@")
+"""What it looks for in several lines."""
 YAML_UNITS = (
     "- ",
     "? ",
@@ -310,7 +312,7 @@ MASKING = (
         masking.mask_lines,
         CLEAN_CHARS,
         lambda text: text.split("\n"),
-        (*SECRET_UNITS, "A1b/\n", "password:\n", "a\n", "-----BEGIN PRIVATE KEY-----\n"),
+        (*SECRET_UNITS, "A1b/\n", "password:\n", "a\n", "-----BEGIN PRIVATE KEY-----\n", *TABLE_UNITS),
     ),
     Row("Sealer.seal", lambda text: SEALER.seal("labels.x", text), LABEL_CHARS, units=SECRET_UNITS),
     Row("find_secrets", find_secrets, LABEL_CHARS, lambda text: [("PASSWORD", text)], ("a1B\n", "://a:b@", "://")),

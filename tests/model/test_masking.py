@@ -231,6 +231,17 @@ def test_what_a_log_puts_before_the_lines_of_a_key_is_kept() -> None:
         ("app-1 | password:\napp-1 | abc\napp-1 | ready to go", "app-1 | password:\napp-1 | ***\napp-1 | ready to go"),
         ("Password:\n\nabcdef\n", "Password:\n\n***\n"),
         ("password:\nLogin failed for bob", "password:\nLogin failed for bob"),
+        (
+            "| user | password |\n|------|----------|\n| bob  | Tabula-Rasa3 |\n| al   | - |\n\n| x | y-z |",
+            "| user | password |\n|------|----------|\n| bob  | *** |\n| al   | - |\n\n| x | y-z |",
+        ),
+        (" user | password\n------+----\n bob | Tabula-Rasa3", " user | password\n------+----\n bob | ***"),
+        (
+            "x: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  44da68ceb19634ce4bf1\n  d437\nport: 5432",
+            "x: !vault |\n  $ANSIBLE_VAULT;1.1;AES256\n***\n***\nport: 5432",
+        ),
+        ("writing\ndb:5432:shop:app:Morgen-Muffel", "writing\ndb:5432:shop:app:***"),
+        ("password: @@000A\ntoken: @@DB_TOKEN@@", "password: ***\ntoken: @@DB_TOKEN@@"),
     ],
 )  # fmt: skip
 def test_a_value_apart_from_its_name_is_masked_and_nothing_else(text: str, masked: str) -> None:
