@@ -8,7 +8,7 @@ from threading import Lock
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.hiding import hide_in_facts
 from bcon_exporter.model.known_secrets import MOST_VALUES, NO_SECRETS, KnownSecrets
-from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 
 MOST_EMPTY_PROJECTS = 256
 
@@ -158,8 +158,16 @@ def hide_in_events(batch: EventBatch, book: SecretBook) -> EventBatch:
     """Return events whose images show no secret as a tag: they are kept in the state file."""
     events = tuple(
         replace(event, image=image)
-        if event.image and (image := book.of_container(event.container_id).hide_tag(event.image)) != event.image
+        if event.image and (image := _known_to(event, book).hide_tag(event.image)) != event.image
         else event
         for event in batch.events
     )
     return replace(batch, events=events) if events != batch.events else batch
+
+
+def _known_to(event: LifecycleEvent, book: SecretBook) -> KnownSecrets:
+    """Return what is known of a container; of one that was never inspected, what its project holds."""
+    known = book.of_known(event.container_id)
+    if known is None and event.project is not None:
+        known = book.of_project(event.project)
+    return known or NO_SECRETS

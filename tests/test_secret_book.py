@@ -115,6 +115,14 @@ def test_an_event_is_kept_without_a_secret_tag(image: str, kept: str) -> None:
     assert [one.image for one in batch.events] == [kept]
 
 
+def test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds() -> None:
+    book = SecretBook()
+    book.learn_files("shop", values(NEW))
+    event = LifecycleEvent(at=NOON, action="die", container_id="gone", name="web", image=f"app:{NEW}", project="shop")
+    batch = hide_in_events(EventBatch(events=(event,), covers_since=NOON), book)
+    assert [one.image for one in batch.events] == ["app:***"]
+
+
 def test_nothing_of_it_is_printed() -> None:
     book = SecretBook()
     book.learn_container("web", "shop", values(OLD))

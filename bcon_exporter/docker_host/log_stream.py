@@ -73,15 +73,18 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
     return finish_entries(split_entries(raw, tty=tty))
 
 
-def finish_entries(entries: Sequence[Entry], known: KnownSecrets = NO_SECRETS) -> tuple[LogLine, ...]:
+def finish_entries(
+    entries: Sequence[Entry], known: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()
+) -> tuple[LogLine, ...]:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
 
     Args:
         entries: Lines of one log, in their order.
         known: Values that must not be shown of the container, masked wherever they stand.
+        before: The last line of an earlier read, masked: it may name what the first line holds.
     """
     texts = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
-    texts = mask_lines(known.hide_lines(texts))
+    texts = mask_lines([*before, *known.hide_lines(texts)])[len(before) :]
     return tuple(
         LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
         for entry, text in zip(entries, texts, strict=True)

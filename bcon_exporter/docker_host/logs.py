@@ -112,7 +112,8 @@ class LogCursors:
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
         new = _advance(kept, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
-        lines = finish_entries([*ended, *open_lines], source.known)
+        before = [line.text for line in kept.lines[-1:]] if new and cursor is not None else []
+        lines = finish_entries([*ended, *open_lines], source.known, before)
         if new or (entries and kept.open_line):
             kept.open_line = lines[-1] if open_lines else None
             kept.facts = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -303,15 +303,15 @@ def test_parse_errors_name_file_and_line_and_never_quote_the_file(
 def test_no_error_tells_what_was_interpolated_as_a_secret(
     make_reader: Callable[..., ComposeReader], project: Path, refused: str, place: str
 ) -> None:
-    secret, options = "Qx7" + "rT9vLm2p", {"trusted": place == "environment", "roots": (project,)}
-    options["environ"] = {"PATH": os.environ["PATH"]}
+    secret, environ = "Qx7" + "rT9vLm2p", {"PATH": os.environ["PATH"]}
+    options: dict[str, Any] = {"trusted": place == "environment", "roots": (project,), "environ": environ}
     if place == "dot env":
         (project / ".env").write_text(f"DB_PASSWORD={secret}\n")
     elif place == "env file":
         options["env_file"] = project / "given.env"
         (project / "given.env").write_text(f"DB_PASSWORD={secret}\n")
     elif place == "environment":
-        options["environ"]["DB_PASSWORD"] = secret
+        environ["DB_PASSWORD"] = secret
     else:
         refused = refused.replace("${DB_PASSWORD}", "${DB_PASSWORD:-" + secret + "}")
     with pytest.raises(BconError) as caught:

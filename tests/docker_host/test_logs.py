@@ -77,6 +77,22 @@ def test_every_line_is_read_exactly_once_even_within_one_nanosecond(batches: lis
         assert facts.truncated is False
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("Password:", "hunter2-abc", "***"),
+        ("- name: DB_PASSWORD", "  value: hunter2-abc", "  value: ***"),
+        ("starting", "hunter2-abc", "hunter2-abc"),
+    ],
+)
+def test_a_value_whose_name_ended_the_read_before_is_masked(name: str, value: str, shown: str) -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries.append((BASE, name))
+    read(cursors, engine)
+    engine.entries.append((BASE + 10**9, value))
+    assert [kept.text for kept in read(cursors, engine).lines] == [name, shown]
+
+
 def test_lines_older_than_the_window_are_dropped() -> None:
     cursors, engine = LogCursors(), Engine()
     engine.entries = [(BASE - 601 * 10**9, "old"), (BASE - 600 * 10**9, "edge"), (BASE, "new")]
