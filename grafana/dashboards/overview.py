@@ -63,6 +63,11 @@ DESCRIPTION = (
     "Needs bcon-exporter scraped with honor_labels: true; needs no recording rules."
 )
 STATUS = of_project("bcon_container_status")
+_DECIDING = ("exit_error", "oom_killed", "restart_loop", "start_failed", "unhealthy")
+_JUDGED = of_project("bcon_container_symptom").removesuffix("}") + f', symptom=~"{"|".join(_DECIDING)}"}}'
+_ALL_JUDGED = f"count {BY_CONTAINER} ({_JUDGED}) == {len(_DECIDING)}"
+UNCHECKED = f"(count(({STATUS} == 0) unless {ON_CONTAINER} ({_ALL_JUDGED})) or 0 * count({STATUS}))"
+"""Well, save that one of the rules that decide had no facts: what was not evaluated has no sample."""
 NAME = "{{container}} · {{instance}}"
 SCAN = "{{scan}} · {{instance}}"
 LARGEST = 10
@@ -124,8 +129,13 @@ def _hosts_seen() -> stat.Panel:
 
 
 def _containers() -> stat.Panel:
-    containers = numbers("Containers", "Containers by the worst symptom that they show now.", *_by_status(now))
-    for text, colour in meaning.STATUS.values():
+    containers = numbers(
+        "Containers",
+        "Containers by the worst symptom that they show now. Not checked are those without a finding of which a rule "
+        "that decides could not be judged: they are not known to be healthy.",
+        *_by_status(now),
+    )
+    for text, colour in (*meaning.STATUS.values(), ("not checked", meaning.WARNING)):
         containers = colour_above_zero(containers, text, colour)
     return containers
 
@@ -133,7 +143,9 @@ def _containers() -> stat.Panel:
 def _by_status(query: Callable[[str, str, str], Dataquery]) -> Iterator[Dataquery]:
     """The number of containers of each status, the worst first."""
     for index, (value, (text, _)) in enumerate(reversed(meaning.STATUS.items())):
-        yield query(f"sum({STATUS} == bool {value})", text, chr(ord("A") + index))
+        apart = f" - {UNCHECKED}" if text == "healthy" else ""
+        yield query(f"sum({STATUS} == bool {value}){apart}", text, chr(ord("A") + index))
+    yield query(UNCHECKED, "not checked", chr(ord("A") + len(meaning.STATUS)))
 
 
 def _what_is_wrong(board: Board) -> None:

@@ -161,6 +161,17 @@ def last(series: list[Series]) -> dict[str, float]:
     return {each.name: each.last for each in series}
 
 
+def not_checked(asked: Asked) -> float:
+    """What the panel of containers says."""
+    return last(asked.panel(OVERVIEW, "Containers"))["not checked"]
+
+
+def not_checked_by(daemon: Daemon) -> float:
+    """What the daemon says, for one of the two hosts."""
+    line = next(each for each in daemon.ask("/metrics").text.splitlines() if each.startswith("bcon_containers_not_c"))
+    return float(line.split()[1])
+
+
 def test_every_query_and_variable_has_an_answer_and_what_is_not_seen_is_not_called_healthy(
     engine: TestEngine, tmp_path: Path
 ) -> None:
@@ -181,6 +192,7 @@ def test_every_query_and_variable_has_an_answer_and_what_is_not_seen_is_not_call
                 "two scrapes of both, for a rate",
             )
             everything_is_told(asked)
+            wait_for(lambda: not_checked(asked) == 2 * not_checked_by(daemon), "those of which too little is known")
 
             engine.pause()
             wait_for(lambda: last(asked.panel(OVERVIEW, "Hosts")) == {"seen": 0, "not seen": 2}, "the outage to show")
