@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tests.docker.cascades.table import Deployment
+from tests.docker.scenarios.stage import insist
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def _do(cascade: Cascade, step: Step, engine: PrivateEngine, folder: Path) -> No
     elif rest[0] == "compose":
         engine.compose(*rest[1:], cwd=folder)
     else:
-        engine.docker(*rest)
+        insist(engine, *rest)
 
 
 def _settle(cascade: Cascade, watch: Watch, seen: Seen) -> None:

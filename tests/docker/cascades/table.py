@@ -64,7 +64,7 @@ class Cascade(Frozen):
         """The root that must explain a service."""
         if self.root is not None:
             return self.root
-        return next((one for one in self.roots if service in one.explains), self.roots[0])
+        return next((one for one in self.roots if service in (one.service, *one.explains)), self.roots[0])
 
 
 def load_cascades(path: Path = TABLE) -> tuple[Cascade, ...]:

@@ -93,10 +93,10 @@ def _start(engine: PrivateEngine, scenario: Scenario) -> None:
             _await_state(engine, scenario.id, rest[0])
         else:
             named = [word.replace("{}", scenario.id) for word in rest]
-            _insist(engine, verb, *(named if named != rest else [*rest, scenario.id]))
+            insist(engine, verb, *(named if named != rest else [*rest, scenario.id]))
 
 
-def _insist(engine: PrivateEngine, *command: str) -> None:
+def insist(engine: PrivateEngine, *command: str) -> None:
     """Run a docker command until it succeeds: on a busy machine runc at times fails to freeze or to start."""
 
     def attempt() -> bool:
