@@ -139,7 +139,7 @@ class Catalogue:
         self._levels = tuple(
             Level[(pattern.level or owner.level).upper()] for pattern, owner in zip(patterns, self._owners, strict=True)
         )
-        self._compiled = tuple(compile_pattern(regex) for regex in self.regexes)
+        self._compiled: dict[int, Any] = {}
         self._unless = {
             index: compile_pattern(pattern.unless)
             for index, pattern in enumerate(patterns)
@@ -154,7 +154,7 @@ class Catalogue:
 
     def pattern_count(self) -> int:
         """How many patterns there are."""
-        return len(self._compiled)
+        return len(self.regexes)
 
     def owner(self, index: int) -> Signature:
         """The signature that pattern `index` belongs to."""
@@ -175,5 +175,7 @@ class Catalogue:
         return level >= self._levels[index] and (owner.warnings or level is not Level.WARNING)
 
     def compiled(self, index: int) -> Any:
-        """The compiled RE2 expression of pattern `index`, over bytes."""
+        """The compiled RE2 expression of pattern `index`, over bytes; made when first asked for, as few ever are."""
+        if index not in self._compiled:
+            self._compiled[index] = compile_pattern(self.regexes[index])
         return self._compiled[index]
