@@ -16,7 +16,7 @@ from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
 READING_SHARE = 0.9
 """Of a scan's time; the rest is for judging."""
 GRACE_SECONDS = 1.0
-"""What is not judged so long after the scan's deadline, or after a reading that was late, is not evaluated."""
+"""What is not judged by the scan's deadline, or so long after a reading that was late, is not evaluated."""
 
 
 class DiagnoseJob:
@@ -42,7 +42,7 @@ class DiagnoseJob:
         wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
         deadline_seconds = context.scan_deadline_seconds
         snapshot = observe(context, wants, READING_SHARE * deadline_seconds - self._reserve_seconds)
-        give_up_at = max(started + deadline_seconds, context.monotonic()) + GRACE_SECONDS
+        give_up_at = max(started + deadline_seconds, context.monotonic() + GRACE_SECONDS)
         report, self._holds = diagnose_host(
             snapshot,
             thresholds,
