@@ -255,7 +255,7 @@ def _report(
 ) -> DiagnosisReport:
     container, symptoms, causes = case.container, verdicts.symptoms, conclusion.causes
     started = container.started_at if container.is_running else None
-    status = status_of(symptoms)
+    status, checked = status_of(symptoms), is_checked(verdicts)
     return DiagnosisReport(
         container_id=container.short_id,
         container_name=container.name,
@@ -263,11 +263,11 @@ def _report(
         state=container.state,
         uptime=None if started is None else max(0.0, (case.now - started).total_seconds()),
         status=status,
-        checked=is_checked(verdicts),
+        checked=checked,
         symptoms=symptoms,
         likely_causes=causes,
         suggestions=conclusion.suggestions,
-        summary=summarise_report(case, status, verdicts, causes, checked=is_checked(verdicts)),
+        summary=summarise_report(case, status, verdicts, causes, checked=checked),
         detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices, place),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,

@@ -25,6 +25,8 @@ class LineScreen:
         for pattern, compiled in self._expressions.candidates(buffer.raw):
             for line in buffer.lines_with(compiled):
                 found.setdefault(line, []).append(pattern)
+        if not found:
+            return found
         known = self.catalogue.pattern_count()
         return {
             line: [one for one in found[line] if one < known and not self.catalogue.spares(one, buffer.line(line))]

@@ -57,9 +57,9 @@ class Expressions:
         """Return index and compiled form of every expression that may match in the text, and of a few that do not."""
         if not self._compiled:
             return []
-        found = set(self._filter.Match(text, potential=True) or ())
+        found = self._filter.Match(text, potential=True) or ()
         if self._joined and self._any_joined.search(text) is None:
-            found -= self._joined
+            found = [index for index in found if index not in self._joined]
         return [(index, self._compiled[index]) for index in sorted(found)]
 
 

@@ -23,7 +23,7 @@ def _judge(case: Case) -> Verdict:
             # Starts by hand of a container without a policy look the same until the policy is known.
             return unknown(case, LOOP, ("restart_policy",))
         return _counted(case, max(len(restarts), _counted_by_engine(case)))
-    if case.down_for_good and (case.container.restart_count or 0) >= case.thresholds.restart_count:
+    if (case.container.restart_count or 0) >= case.thresholds.restart_count and case.down_for_good:
         return _used_up(case, case.down_for_good)
     if _covers_window(case):
         return None
