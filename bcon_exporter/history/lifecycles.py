@@ -9,12 +9,23 @@ from bcon_exporter.history.database import Database, Statement
 from bcon_exporter.history.event_rows import cap_events, insert_events, load_events, mark_counted, strip
 from bcon_exporter.history.identity import identity_of
 from bcon_exporter.history.last_lines import find_last_lines, lines_from_text, lines_to_text
-from bcon_exporter.history.past import DAY, HOUR, TOLD_IN_WORDS, Past, Telling, make_exits, make_facts, tell
+from bcon_exporter.history.past import (
+    DAY,
+    HOUR,
+    TOLD_IN_WORDS,
+    Past,
+    Telling,
+    find_unseen_end,
+    make_exits,
+    make_facts,
+    tell,
+)
 from bcon_exporter.history.schema import from_micros, to_micros
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
 from bcon_exporter.model.lifecycle_rules import Circumstances, parse_signal
+from bcon_exporter.model.lifecycle_runs import sort_events
 from bcon_exporter.right_of_way import let_pass
 
 _Key = tuple[object, ...]
@@ -207,9 +218,11 @@ class Lifecycles:
     def _make(self, past: Past, container: ContainerFacts, rivals: tuple[str, ...], now: datetime) -> LifecycleFacts:
         circumstances = Circumstances(past.stop_signals, past.policies, self._coverage.shutdowns)
         telling = self._tell(past, circumstances)
-        if rivals:
+        unseen = find_unseen_end(past.events, container)
+        if rivals or unseen is not None:
             # Labels are claims: what another container that is there now has suffered is not this one's past.
             own = [event for event in past.events if event.container_id not in rivals]
+            own = sort_events([*own, unseen]) if unseen is not None else own
             telling = tell(own, circumstances, past.images)
         exits = make_exits(past, telling, container, circumstances, now)
         exits = self._add_lines(past, container, exits)

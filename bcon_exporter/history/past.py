@@ -2,7 +2,7 @@
 
 from bisect import insort
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
@@ -13,6 +13,7 @@ from bcon_exporter.model.lifecycle_rules import (
     CRASHED_HOST_CODE,
     SIGKILL,
     SIGNAL_BASE,
+    STOP_SECONDS,
     Circumstances,
     ImageChange,
     classify_exits,
@@ -34,6 +35,7 @@ TOLD_IN_WORDS = 5
 
 _SAME_END = timedelta(seconds=5)
 """The engine reports an end a little after FinishedAt, more on a busy host."""
+_ENDS_WITHIN = timedelta(seconds=STOP_SECONDS)
 
 _FUTURE = timedelta(hours=2)
 """Events further ahead of the clock stem from a time when it was wrong; they are kept, but not told."""
@@ -139,13 +141,9 @@ def make_exits(
         return exits
     last = find_last_exit(telling, container)
     if last is None:
-        if _was_killed_unseen(telling, container):
-            last = _from_inspect(container).model_copy(update={"oom": True})
-        elif _fell_unseen(container, down):
-            after_crash = container.exit_code == CRASHED_HOST_CODE
-            last = _from_inspect(container).model_copy(update={"shutdown": True, "after_crash": after_crash})
-        else:
+        if not _fell_unseen(container, down):
             return exits
+        last = _from_inspect(container)
     else:
         exits = [pair for pair in exits if pair[0] != container.id or pair[1].at != last.at]
     if container.oom_killed and not last.oom:
@@ -174,16 +172,27 @@ def _fell_unseen(container: ContainerFacts, down: Circumstances) -> bool:
     return finished is not None and find_shutdown(container.started_at, finished, down.shutdowns) is not None
 
 
-def _was_killed_unseen(telling: Telling, container: ContainerFacts) -> bool:
-    """True for an end with SIGKILL of which no event tells but the kernel's: that it killed it just then."""
+def find_unseen_end(events: Iterable[LifecycleEvent], container: ContainerFacts) -> LifecycleEvent | None:
+    """Return the end that inspect knows and no `die` has told, where other events tell what led to it.
+
+    With containerd's image store the state may be known before the event is; the kernel tells of an OOM kill of which
+    the engine remembers nothing. Of an end without any event nobody knows whether it was asked for.
+    """
     finished = container.finished_at
-    if finished is None or container.exit_code != SIGNAL_BASE + SIGKILL:
-        return False
-    return any(own == container.id and abs(finished - at) <= _SAME_END for own, at in telling.oom_kills)
+    if container.is_running or finished is None:
+        return None
+    own = [event for event in events if event.container_id == container.id]
+    if any(event.action == "die" and abs(event.at - finished) <= _SAME_END for event in own):
+        return None
+    asked = any(event.action in ("kill", "stop") and -_SAME_END <= finished - event.at <= _ENDS_WITHIN for event in own)
+    by_kernel = any(event.action == "oom" and abs(finished - event.at) <= _SAME_END for event in own)
+    if not asked and not (by_kernel and container.exit_code == SIGNAL_BASE + SIGKILL):
+        return None
+    return replace(own[-1], at=finished, action="die", exit_code=container.exit_code, signal=None, health=None)
 
 
 def _from_inspect(container: ContainerFacts) -> ExitFacts:
-    """Make an end of what the container itself says."""
+    """Make an end with a shutdown of what the container itself says."""
     finished = container.finished_at or container.created_at
     lifetime = (finished - container.started_at).total_seconds() if container.started_at else None
     return ExitFacts(
@@ -192,6 +201,8 @@ def _from_inspect(container: ContainerFacts) -> ExitFacts:
         signal=signal_of_exit(container.exit_code),
         oom=bool(container.oom_killed),
         lifetime_seconds=lifetime if lifetime is not None and lifetime >= 0 else None,
+        shutdown=True,
+        after_crash=container.exit_code == CRASHED_HOST_CODE,
         image=container.image,
     )
 
@@ -206,8 +217,7 @@ def was_stop_requested(
     if told is not None:
         return told.requested
     own = [facts for container_id, facts in exits if container_id == container.id]
-    ended_so = own and (own[-1].shutdown or (own[-1].oom and own[-1].at == container.finished_at))
-    return False if ended_so else None
+    return False if own and own[-1].shutdown else None
 
 
 def make_facts(

@@ -189,6 +189,30 @@ def test_the_kernels_word_tells_of_an_end_of_which_no_event_does(history: Histor
     assert past_of(history, stopped(1)).exits == (), "another end than the kernel's"
 
 
+@pytest.mark.parametrize(
+    ("told", "code", "asked"),
+    [
+        ([event(ago(60.1), "kill", signal=9)], 137, False),
+        ([event(ago(61), "kill", signal=15), event(ago(60.1), "stop")], 143, True),
+        ([event(ago(75), "kill", signal=15), event(ago(60.1), "kill", signal=9)], 137, True),
+    ],
+)
+def test_an_end_whose_event_is_still_to_come_is_told_by_what_led_to_it(
+    history: History, told: list[LifecycleEvent], code: int, *, asked: bool
+) -> None:
+    history.record_events(batch(event(ago(300), "start"), *told), NOON)
+    past = past_of(history, stopped(code))
+    assert past.stop_requested is asked
+    assert [end.killed for end in past.exits] == [not asked]
+    history.record_events(batch(event(ago(59.9), "die", exit_code=code)), NOON)
+    assert [end.at for end in past_of(history, stopped(code)).exits] == [ago(59.9)], "it is not told twice"
+
+
+def test_a_signal_long_before_an_end_tells_nothing_of_it(history: History) -> None:
+    history.record_events(batch(event(ago(300), "start"), event(ago(200), "kill", signal=1)), NOON)
+    assert past_of(history, stopped(1)).stop_requested is None
+
+
 def test_the_kernels_word_of_another_time_does_not(history: History) -> None:
     history.record_events(batch(event(ago(90), "oom")), NOON)
     past = past_of(history, stopped(137))
