@@ -167,6 +167,7 @@ def stack(engine: TestEngine, tmp_path: Path) -> Stack:
 
 
 @pytest.mark.contract
+@pytest.mark.own_engine  # the guest's kernel has no cpusets
 @pytest.mark.parametrize("trusted", [True, False])
 def test_a_project_that_declares_nearly_everything_has_no_drift(stack: Stack, *, trusted: bool) -> None:
     stack.up(EVERYTHING)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.docker_host import HostOptions, Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
-from tests.docker.hosts import by_name, open_host
+from tests.docker.hosts import BY_API_ONLY, NOWHERE, by_name, open_host
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -32,15 +32,16 @@ CRASHES_UNDER_BACK_OFF = 15
 class Watcher:
     """A daemon's scan: events, snapshot, past."""
 
-    def __init__(self, host: DockerHost, history: History) -> None:
+    def __init__(self, host: DockerHost, history: History, *, reads_usage: bool) -> None:
         self.host = host
         self.history = history
+        self.reads_usage = reads_usage
 
     def scan(self) -> dict[str, ContainerFacts]:
         """One scan; the containers by name."""
         now = utc_now()
         self.history.record_events(self.host.drain_events(), now)
-        seen = self.history.enrich(self.host.take_snapshot(now, 15.0, Wants(usage=False)))
+        seen = self.history.enrich(self.host.take_snapshot(now, 15.0, Wants(usage=self.reads_usage)))
         self.history.remember(seen)
         return by_name(seen)
 
@@ -60,11 +61,11 @@ class Watcher:
 
 
 @contextmanager
-def watching(engine: TestEngine, state: Path) -> Iterator[Watcher]:
+def watching(engine: TestEngine, state: Path, options: HostOptions = BY_API_ONLY) -> Iterator[Watcher]:
     """A daemon from its start to its end."""
     history = History.open(state, retention_seconds=32 * 86400, now=utc_now())
-    with open_host(engine.host, started=True) as host:
-        yield Watcher(host, history)
+    with open_host(engine.host, options, started=True) as host:
+        yield Watcher(host, history, reads_usage=options is not BY_API_ONLY)
     history.close()
 
 
@@ -138,15 +139,22 @@ def run_a_loop(engine: TestEngine, state: Path, name: str) -> LifecycleFacts:
 
 
 @pytest.mark.contract
-def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path) -> None:
-    with watching(engine, state) as watcher:
+@pytest.mark.parametrize("kernel_log", [HostOptions.kernel_log, NOWHERE], ids=["with the kernel's log", "by counters"])
+def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path, kernel_log: Path) -> None:
+    """With cgroup v2 the engine itself tells of few of them."""
+    wait = "until [ -e /go ]; do sleep 0.1; done"
+    victim, parent = (f"{name}-{state.parent.name}" for name in ("victim", "parent"))  # the engine remembers names
+    with watching(engine, state, HostOptions(kernel_log=kernel_log)) as watcher:
         limits = ("-d", "-m", "16m", "--memory-swap", "16m")
-        engine.docker("run", *limits, "--name", "victim", engine.image, "sh", "-c", "sleep 1; exec tail /dev/zero")
-        engine.docker("run", *limits, "--name", "parent", engine.image, "sh", "-c", "sleep 1; lose-child")
-        wait_until(lambda: watcher.past("victim").exits, "the victim's end")
-        assert watcher.past("victim").exits[-1].oom
-        wait_until(lambda: watcher.past("parent").oom_kills, "the child's end")
-        assert watcher.scan()["parent"].is_running
+        engine.docker("run", *limits, "--name", victim, engine.image, "sh", "-c", f"{wait}; exec tail /dev/zero")
+        engine.docker("run", *limits, "--name", parent, engine.image, "sh", "-c", f"{wait}; lose-child")
+        wait_until(lambda: all(each.usage for each in watcher.scan().values()), "both to be counted")
+        for name in (victim, parent):
+            engine.docker("exec", name, "touch", "/go")
+        wait_until(lambda: [end.oom for end in watcher.past(victim).exits] == [True], "the victim's end")
+        wait_until(lambda: watcher.past(parent).oom_kills, "the child's end")
+        assert watcher.scan()[parent].is_running
+        assert len(watcher.past(victim).oom_kills) == len(watcher.past(parent).oom_kills) == 1
 
 
 @pytest.mark.contract

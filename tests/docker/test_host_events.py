@@ -103,6 +103,7 @@ def test_a_cut_stream_is_followed_on_without_loss_or_repetition(engine: TestEngi
     assert collector.gaps == 0
 
 
+@pytest.mark.own_engine
 def test_more_events_than_the_daemon_remembers_are_a_gap(engine: TestEngine, tmp_path: Path) -> None:
     engine.docker("run", "-d", "--name", "first", engine.image, "sleep", "600")
     path = tmp_path / "engine.sock"

@@ -80,6 +80,7 @@ def test_usage_comes_from_cgroup_files_where_they_can_be_read(engine: TestEngine
     assert "stats" not in host.requests().endpoints
 
 
+@pytest.mark.own_engine  # the counters stand in /proc of its own host
 def test_network_counters_that_no_file_shows_are_asked_for_on_demand_only(engine: TestEngine) -> None:
     """The engine's processes live in a pid namespace of their own, as they do for an exporter in a container."""
     for name, network in (("bridged", "bridge"), ("hosted", "host")):
