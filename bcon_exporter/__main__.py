@@ -1,5 +1,6 @@
 """`python -m bcon_exporter` and the console script."""
 
+import os
 import sys
 
 from bcon_exporter.start_signals import hold_signals
@@ -7,9 +8,13 @@ from bcon_exporter.start_signals import hold_signals
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    if "_ARGCOMPLETE" in os.environ:  # noqa: TID251 -- the shell's question at each Tab, no setting
+        from bcon_exporter.cli.completion_command import answer_shell
+
+        answer_shell()
     if "serve" in sys.argv[1:]:  # or a container of that name: who parses the words gives the signals back
         hold_signals()
-    from bcon_exporter import cli  # takes half a second
+    from bcon_exporter import cli
 
     sys.exit(cli.main())
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+
 from hypothesis import HealthCheck, settings
 
 from tests.docker.engines import use_wanted_engine
 from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
 
 __all__ = ["figure", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
+
+for name in ("COLUMNS", "LINES"):  # readline, which pytest loads, has set them behind Python's back: for children too
+    os.unsetenv(name)
 
 PROFILE = "side-by-side"
 

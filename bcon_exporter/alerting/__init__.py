@@ -1,13 +1,12 @@
 """The alerts, as one table: rendered as Prometheus rules, and evaluated here for the push to Alertmanager. Pure."""
 
 from bcon_exporter.alerting.evaluation import Counters, Labels, Vector
-from bcon_exporter.alerting.rule import RUNBOOKS_URL, AlertRule, AlertSeverity, Scope
+from bcon_exporter.alerting.rule import AlertRule, AlertSeverity, Scope
 from bcon_exporter.alerting.table import ALERTS
 from bcon_exporter.alerting.tracking import AlertState, Tracked, Watched, remember_counters, step
 
 __all__ = [
     "ALERTS",
-    "RUNBOOKS_URL",
     "AlertRule",
     "AlertSeverity",
     "AlertState",

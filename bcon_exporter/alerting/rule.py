@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.alerting.expressions import Expr, OnlyPrometheus
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
-RUNBOOKS_URL = "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/runbooks/"
-"""Where the project's runbooks lie, with a slash at the end; the setting alerts.runbooks-url names another place."""
 
 
 class AlertSeverity(StrEnum):

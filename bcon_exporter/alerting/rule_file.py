@@ -4,9 +4,10 @@ import json
 import re  # noqa: TID251 - sees our own rules
 from collections.abc import Iterator
 
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.alerting.promql import render_promql
 from bcon_exporter.alerting.recordings import RECORDINGS
-from bcon_exporter.alerting.rule import RUNBOOKS_URL, AlertRule, Scope
+from bcon_exporter.alerting.rule import AlertRule, Scope
 from bcon_exporter.alerting.table import GROUPS
 
 _HEADER = """\

@@ -1,30 +1,83 @@
-"""Every command: its arguments and what it asks of the tools."""
+"""Every command with its arguments. Light, so that `--help`, `version` and tab completion load nothing else."""
 
 from argparse import ArgumentParser
-from typing import Any
 
-from bcon_exporter.cli.alerts_command import print_rules, show_alerts
-from bcon_exporter.cli.log_command import add_log_arguments, run_log_analysis
-from bcon_exporter.cli.own_commands import (
-    add_call_arguments,
-    add_fail_on,
-    add_format,
-    add_snapshot_arguments,
-    check_config,
-    check_daemon,
-    no_arguments,
-    run_call,
-    run_snapshot,
-    serve,
-    show_version,
-)
-from bcon_exporter.cli.parsing import Command, Invocation
-from bcon_exporter.cli.work import run_command_tool
-from bcon_exporter.errors import InvalidInputError, SettingsError
-from bcon_exporter.model.inputs import FILTER_KEYS
-from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
+from bcon_exporter.cli.exits import NEVER, UNCHECKED
+from bcon_exporter.cli.parsing import ALL_SETTINGS, NO_SETTINGS, Command
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
+STDIN = "-"
+FILTER_KEYS = (
+    "ancestor",
+    "before",
+    "exited",
+    "health",
+    "id",
+    "label",
+    "name",
+    "network",
+    "project",
+    "publish",
+    "service",
+    "since",
+    "status",
+    "volume",
+)
+"""As the input of list_containers takes them."""
+_DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
+
+
+def no_arguments(parser: ArgumentParser) -> None:
+    """Add none."""
+
+
+def add_format(parser: ArgumentParser, default: str = "table") -> None:
+    """Add --format."""
+    parser.add_argument(
+        "--format", choices=("table", "json", "markdown"), default=default, help=f"how to print (default: {default})"
+    )
+
+
+def add_fail_on(parser: ArgumentParser) -> None:
+    """Add --fail-on."""
+    parser.add_argument(
+        "--fail-on",
+        choices=(UNCHECKED, "warning", "error", "critical", NEVER),
+        default="error",
+        help="exit with 1 for findings of at least this status; unchecked: for any, and for containers of which it is "
+        "not known whether they are healthy (default: error)",
+    )
+
+
+def add_call_arguments(parser: ArgumentParser) -> None:
+    """Add TOOL, JSON, --format and --from-snapshot."""
+    add_format(parser, "json")
+    parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all")
+    parser.add_argument(
+        "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
+    )
+    add_fail_on(parser)
+    parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+
+
+def add_snapshot_arguments(parser: ArgumentParser) -> None:
+    """Add --output."""
+    parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
+    parser.add_argument(
+        "--from-snapshot", metavar="FILE", help="rewrite this snapshot file instead of reading an engine"
+    )
+
+
+def add_log_arguments(parser: ArgumentParser) -> None:
+    """Add FILE, --format and --fail-on."""
+    parser.add_argument("file", nargs="?", metavar="FILE", default=STDIN, help="log file; `-` or none reads stdin")
+    add_format(parser, "json")
+    parser.add_argument(
+        "--fail-on",
+        choices=("warning", "error", "critical", NEVER),
+        default=NEVER,
+        help=f"exit with 1 for symptoms of at least this severity (default: {NEVER})",
+    )
 
 
 def _add_common(parser: ArgumentParser) -> None:
@@ -40,11 +93,6 @@ def _add_project(parser: ArgumentParser, without_file: str) -> None:
     parser.add_argument("--project-name", "-p", metavar="NAME", help=text)
 
 
-def _given(**fields: Any) -> dict[str, Any]:
-    """Return the fields that were given."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
 def _diagnose_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("container", nargs="?", metavar="CONTAINER", help="id, id prefix or name; all when left out")
     parser.add_argument("--all", "-a", action="store_true", help="show healthy containers in full as well")
@@ -54,31 +102,10 @@ def _diagnose_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _diagnose(call: Invocation) -> int:
-    given = call.arguments
-    if given.container is None:
-        for flag, is_given in (("--no-logs", given.no_logs), ("--log-tail", given.log_tail is not None)):
-            if is_given:
-                msg = f"{flag} is for one container: name it (diagnose CONTAINER {flag} ...), or leave {flag} out"
-                raise SettingsError(msg, {"flag": flag})
-        return run_command_tool(call, HOST_DIAGNOSIS, {"include_healthy": given.all}, healthy_too=given.all)
-    payload = _given(container_id=given.container, include_logs=not given.no_logs, log_tail=given.log_tail)
-    return run_command_tool(call, "diagnose_container", payload)
-
-
 def _drift_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("compose_file", nargs="?", metavar="COMPOSE_FILE", help="all projects found when left out")
     _add_project(parser, "without a file: show this project only")
     _add_common(parser)
-
-
-def _drift(call: Invocation) -> int:
-    given = call.arguments
-    if given.compose_file is None:
-        return run_command_tool(call, HOST_DRIFT, _given(project_name=given.project_name))
-    return run_command_tool(
-        call, "detect_drift", _given(compose_file=given.compose_file, project_name=given.project_name)
-    )
 
 
 def _list_arguments(parser: ArgumentParser) -> None:
@@ -94,15 +121,13 @@ def _list_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _list(call: Invocation) -> int:
-    filters: dict[str, str] = {}
-    for item in call.arguments.filter:
-        key, _, value = item.partition("=")
-        if key in filters:
-            msg = f"--filter {key}: give each key once; of a repeated one only one value would count"
-            raise InvalidInputError(msg, {"errors": [{"field": f"filters.{key}", "message": "given more than once"}]})
-        filters[key] = value
-    return run_command_tool(call, "list_containers", {"all": call.arguments.all, "filters": filters or None})
+def _dashboard_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("dashboard", nargs="?", choices=("bcon-overview", "bcon-container"), help="print this one")
+    parser.add_argument("--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder")
+
+
+def _completion_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell will read it")
 
 
 def _container_arguments(parser: ArgumentParser) -> None:
@@ -110,19 +135,9 @@ def _container_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _info(call: Invocation) -> int:
-    return run_command_tool(call, "get_container_info", {"container_id": call.arguments.container})
-
-
 def _stats_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("container", nargs="?", metavar="CONTAINER", help="all running ones when left out")
     _add_common(parser)
-
-
-def _stats(call: Invocation) -> int:
-    if call.arguments.container is None:
-        return run_command_tool(call, HOST_STATS, {})
-    return run_command_tool(call, "get_container_stats", {"container_id": call.arguments.container})
 
 
 def _logs_arguments(parser: ArgumentParser) -> None:
@@ -134,18 +149,6 @@ def _logs_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _logs(call: Invocation) -> int:
-    given = call.arguments
-    payload = _given(
-        container_id=given.container,
-        tail=given.tail,
-        since=given.since,
-        until=given.until,
-        timestamps=not given.no_timestamps,
-    )
-    return run_command_tool(call, "get_container_logs", payload)
-
-
 def _untracked_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "compose_file", nargs="?", metavar="COMPOSE_FILE", help="every container when left out, and no project is named"
@@ -155,12 +158,6 @@ def _untracked_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _untracked(call: Invocation) -> int:
-    given = call.arguments
-    payload = _given(compose_file=given.compose_file, project_name=given.project_name, all=given.all)
-    return run_command_tool(call, "get_untracked_containers", payload)
-
-
 def _explain_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("container", metavar="CONTAINER", help="id, id prefix or name")
     parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
@@ -168,49 +165,127 @@ def _explain_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
-def _explain(call: Invocation) -> int:
-    given = call.arguments
-    payload = _given(container_id=given.container, error_pattern=given.pattern, context_lines=given.context)
-    return run_command_tool(call, "explain_error", payload)
-
-
-def _health(call: Invocation) -> int:
-    return run_command_tool(call, "health_check", {})
-
-
 def _cost_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--period", choices=("day", "week", "month"), default="day", help="(default: day)")
     _add_common(parser)
 
 
-def _cost(call: Invocation) -> int:
-    return run_command_tool(call, "get_cost_report", {"period": call.arguments.period})
-
-
 COMMANDS: tuple[Command, ...] = (
-    Command("diagnose", CONTAINERS, "What is wrong, why, and what to do.", _diagnose_arguments, _diagnose),
-    Command("list", CONTAINERS, "List containers.", _list_arguments, _list),
-    Command("info", CONTAINERS, "Show one container.", _container_arguments, _info),
-    Command("stats", CONTAINERS, "Show what containers use.", _stats_arguments, _stats),
-    Command("logs", CONTAINERS, "Show a container's newest log lines, secrets masked.", _logs_arguments, _logs),
-    Command("explain", CONTAINERS, "Find an error in a log and say what it means.", _explain_arguments, _explain),
-    Command("drift", COMPOSE, "Where running containers left their Compose files.", _drift_arguments, _drift),
-    Command("untracked", COMPOSE, "List containers that no Compose file defines.", _untracked_arguments, _untracked),
-    Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, serve, all_settings=True),
-    Command("alerts", DAEMON, "Show which alerts fire, as the running daemon judges.", add_format, show_alerts),
-    Command("rules", DAEMON, "Print the alert rules for Prometheus.", no_arguments, print_rules),
-    Command("check-config", DAEMON, "Check all settings; say OK or what is wrong.", add_format, check_config, True),  # noqa: FBT003
     Command(
-        "healthcheck", DAEMON, "Ask the running daemon whether it is healthy (exit 0 or 1).", add_format, check_daemon
+        "diagnose", CONTAINERS, "What is wrong, why, and what to do.", _diagnose_arguments, "tool_commands:diagnose"
     ),
-    Command("health", TOOLS, "Say whether the engine is reached.", _add_common, _health),
-    Command("cost", TOOLS, "Say what tool calls cost.", _cost_arguments, _cost),
+    Command("list", CONTAINERS, "List containers.", _list_arguments, "tool_commands:list_containers"),
+    Command("info", CONTAINERS, "Show one container.", _container_arguments, "tool_commands:show_container"),
+    Command("stats", CONTAINERS, "Show what containers use.", _stats_arguments, "tool_commands:show_stats"),
     Command(
-        "analyze-log", TOOLS, "Say what a log file or stdin tells; no engine.", add_log_arguments, run_log_analysis
+        "logs",
+        CONTAINERS,
+        "Show a container's newest log lines, secrets masked.",
+        _logs_arguments,
+        "tool_commands:show_logs",
     ),
-    Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, run_call),
     Command(
-        "snapshot", TOOLS, "Write the host as a JSON file for --from-snapshot.", add_snapshot_arguments, run_snapshot
+        "explain",
+        CONTAINERS,
+        "Find an error in a log and say what it means.",
+        _explain_arguments,
+        "tool_commands:explain",
     ),
-    Command("version", TOOLS, "Show the version.", add_format, show_version),
+    Command(
+        "drift",
+        COMPOSE,
+        "Where running containers left their Compose files.",
+        _drift_arguments,
+        "tool_commands:show_drift",
+    ),
+    Command(
+        "untracked",
+        COMPOSE,
+        "List containers that no Compose file defines.",
+        _untracked_arguments,
+        "tool_commands:list_untracked",
+    ),
+    Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, "own_commands:serve", ALL_SETTINGS),
+    Command(
+        "alerts",
+        DAEMON,
+        "Show which alerts fire, as the running daemon judges.",
+        add_format,
+        "alerts_command:show_alerts",
+        _DAEMON_ADDRESS,
+    ),
+    Command(
+        "rules",
+        DAEMON,
+        "Print the alert rules for Prometheus.",
+        no_arguments,
+        "alerts_command:print_rules",
+        ("alerts.runbooks-url", "config.file"),
+    ),
+    Command(
+        "check-config",
+        DAEMON,
+        "Check all settings; say OK or what is wrong.",
+        add_format,
+        "own_commands:check_config",
+        ALL_SETTINGS,
+    ),
+    Command(
+        "healthcheck",
+        DAEMON,
+        "Ask the running daemon whether it is healthy (exit 0 or 1).",
+        add_format,
+        "own_commands:check_daemon",
+        _DAEMON_ADDRESS,
+    ),
+    Command("health", TOOLS, "Say whether the engine is reached.", _add_common, "tool_commands:check_health"),
+    Command(
+        "cost",
+        TOOLS,
+        "Say what tool calls cost.",
+        _cost_arguments,
+        "tool_commands:show_cost",
+        ("state.path", "config.file"),
+    ),
+    Command(
+        "analyze-log",
+        TOOLS,
+        "Say what a log file or stdin tells; no engine.",
+        add_log_arguments,
+        "log_command:run_log_analysis",
+        ("catalogue.directory", "config.file"),
+    ),
+    Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "own_commands:run_call"),
+    Command(
+        "snapshot",
+        TOOLS,
+        "Write the host as a JSON file for --from-snapshot.",
+        add_snapshot_arguments,
+        "own_commands:run_snapshot",
+    ),
+    Command("version", TOOLS, "Show the version.", add_format, "version_command:show_version", NO_SETTINGS),
+    Command(
+        "dashboards",
+        DAEMON,
+        "Print the dashboards for Grafana.",
+        _dashboard_arguments,
+        "shipped_files:print_dashboards",
+        NO_SETTINGS,
+    ),
+    Command(
+        "alertmanager-example",
+        DAEMON,
+        "Print an example configuration for Alertmanager.",
+        no_arguments,
+        "shipped_files:print_alertmanager_example",
+        NO_SETTINGS,
+    ),
+    Command(
+        "completion",
+        TOOLS,
+        "Print what makes a shell complete with Tab.",
+        _completion_arguments,
+        "completion_command:print_completion",
+        NO_SETTINGS,
+    ),
 )

@@ -1,28 +1,16 @@
 """Exit codes: what a script may rely on (docs/configuration.md)."""
 
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.errors import BconError, ErrorCode
-from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.log_reports import LogAnalysis
-from bcon_exporter.model.reports import (
-    DiagnoseAllReport,
-    DiagnosisReport,
-    DriftReport,
-    DriftStatus,
-    HealthCheck,
-    Status,
-)
-from bcon_exporter.tools.drift import DriftFindings
 
-_RANK: dict[Status, int] = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
-_STATUSES: dict[Severity, Status] = {
-    Severity.INFO: "healthy",
-    Severity.WARNING: "warning",
-    Severity.ERROR: "error",
-    Severity.CRITICAL: "critical",
-}
+if TYPE_CHECKING:
+    from bcon_exporter.model.reports import DriftReport, Status
+
+_RANK: "dict[Status, int]" = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
+_STATUSES: "dict[str, Status]" = {"info": "healthy", "warning": "warning", "error": "error", "critical": "critical"}
+"""By severity."""
 NEVER = "never"
 UNCHECKED = "unchecked"
 """Fail on what is not known to be healthy as well as on any finding."""
@@ -55,6 +43,10 @@ def exit_of_error(error: BconError) -> Exit:
 
 def exit_of_result(value: Any, fail_on: str) -> Exit:
     """Return the exit code of a result: findings at or above `fail_on`, any drift, an unknown drift."""
+    from bcon_exporter.model.log_reports import LogAnalysis  # weighs much: `version` and --help do without
+    from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, HealthCheck
+    from bcon_exporter.tools.drift import DriftFindings
+
     match value:
         case DiagnosisReport():
             return _exit_of_statuses((value.status,), fail_on, unchecked=value.is_unchecked)
@@ -73,7 +65,7 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
             return Exit.FINE
 
 
-def _exit_of_statuses(statuses: tuple[Status, ...], fail_on: str, *, unchecked: bool = False) -> Exit:
+def _exit_of_statuses(statuses: "tuple[Status, ...]", fail_on: str, *, unchecked: bool = False) -> Exit:
     if fail_on == NEVER:
         return Exit.FINE
     if fail_on == UNCHECKED:
@@ -84,8 +76,8 @@ def _exit_of_statuses(statuses: tuple[Status, ...], fail_on: str, *, unchecked: 
     return Exit.FINDINGS if any(_RANK[status] >= least for status in statuses) else Exit.FINE
 
 
-def _exit_of_drift(reports: tuple[DriftReport, ...]) -> Exit:
+def _exit_of_drift(reports: "tuple[DriftReport, ...]") -> Exit:
     statuses = {report.status for report in reports}
-    if DriftStatus.DRIFTED in statuses:
+    if "drifted" in statuses:
         return Exit.FINDINGS
-    return Exit.FAILED if DriftStatus.UNKNOWN in statuses else Exit.FINE
+    return Exit.FAILED if "unknown" in statuses else Exit.FINE

@@ -2,15 +2,14 @@
 
 import os
 import sys
-from argparse import ArgumentParser
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic_core import to_json
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.cli.exits import NEVER, exit_of_result
-from bcon_exporter.cli.own_commands import add_format
+from bcon_exporter.cli.commands import STDIN
+from bcon_exporter.cli.exits import exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.diagnosis import analyze, lines_of
@@ -21,25 +20,12 @@ from bcon_exporter.tools.envelope import Envelope
 MAX_BYTES = 64 * 1024 * 1024
 """The newest bytes that are read; what lies before them is left out."""
 _CHUNK_BYTES = 1024 * 1024
-_STDIN = "-"
-
-
-def add_log_arguments(parser: ArgumentParser) -> None:
-    """Add FILE, --format and --fail-on."""
-    parser.add_argument("file", nargs="?", metavar="FILE", default=_STDIN, help="log file; `-` or none reads stdin")
-    add_format(parser, "json")
-    parser.add_argument(
-        "--fail-on",
-        choices=("warning", "error", "critical", NEVER),
-        default=NEVER,
-        help=f"exit with 1 for symptoms of at least this severity (default: {NEVER})",
-    )
 
 
 def run_log_analysis(call: Invocation) -> int:
     """Print what the log says."""
     catalogue = load_catalogue(call.settings.catalogue.directory)
-    raw = _read_stdin() if call.arguments.file == _STDIN else _read_file(call.arguments.file)
+    raw = _read_stdin() if call.arguments.file == STDIN else _read_file(call.arguments.file)
     report = analyze(lines_of(raw.decode("utf-8", "replace").split("\n")), catalogue)
     Screen(call.arguments.format).show(Envelope(report, None, to_json(report)))
     return exit_of_result(report, call.arguments.fail_on)

@@ -1,22 +1,19 @@
 """From the words of a command line to an exit code; the boundary at which errors become one line."""
 
-import logging
 import os
-import secrets
 import sys
 from collections.abc import Mapping, Sequence
 
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
-from bcon_exporter.cli.own_commands import quiet_logging, version_line
-from bcon_exporter.cli.parsing import PROGRAM, find_command, find_format, parse
-from bcon_exporter.cli.screen import OutputError, Screen, write_out
+from bcon_exporter.cli.parsing import PROGRAM, Invocation, find_command, find_format, parse
+from bcon_exporter.cli.screen import OutputError, Screen, complain, write_out
+from bcon_exporter.cli.version_command import version_line
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.interpreter import go_first_where_memory_runs_out
 from bcon_exporter.start_signals import give_signals_back
-from bcon_exporter.tools.envelope import failure
 
-_log = logging.getLogger(__name__)
+_CHECK = next(command for command in COMMANDS if command.name == "check-config")
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
@@ -42,10 +39,19 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         sys.stderr.write(f"{PROGRAM}: {error}\n")
         return Exit.FAILED
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes one line with an id
-        incident = secrets.token_hex(4)
-        _log.exception("command failed unexpectedly (id %s)", incident, exc_info=error)
+        incident = _log_defect(error)
         msg = f"an unexpected {type(error).__name__} happened (id {incident}); please report it"
         return _fail(words, InternalError(msg, {"id": incident}))
+
+
+def _log_defect(error: Exception) -> str:
+    """Log a defect with its traceback, where that is wanted; return the id that stands with it."""
+    import logging  # both only here: most commands are over before they would be loaded
+    import secrets
+
+    incident = secrets.token_hex(4)
+    logging.getLogger(__name__).error("command failed unexpectedly (id %s)", incident, exc_info=error)
+    return incident
 
 
 def _fill_standard_streams() -> None:
@@ -71,14 +77,21 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
     if command is None:
         return _without_command(rest, environ)
     call = parse(command, rest, environ)
+    if call.needs_settings and call.settings.config.check:
+        command = _CHECK
     if command.name != "serve":
+        _prepare(call)
+    return command.start(call)
+
+
+def _prepare(call: Invocation) -> None:
+    """Make of the process one that a person waits for, not a daemon."""
+    give_signals_back()
+    if call.needs_settings:
+        from bcon_exporter.cli.command_log import quiet_logging  # masks: weighs much
+
         go_first_where_memory_runs_out()
         quiet_logging(call.settings)
-    if call.settings.config.check:
-        command = next(one for one in COMMANDS if one.name == "check-config")
-    if command.name != "serve":
-        give_signals_back()
-    return command.run(call)
 
 
 def _without_command(words: list[str], environ: Mapping[str, str] | None) -> int:
@@ -89,10 +102,9 @@ def _without_command(words: list[str], environ: Mapping[str, str] | None) -> int
         write_out(overview())
         return Exit.FINE
     if words:  # settings alone: `bcon-exporter --config.check` is meant for them
-        check = next(one for one in COMMANDS if one.name == "check-config")
-        call = parse(check, words, environ)
+        call = parse(_CHECK, words, environ)
         if call.settings.config.check:
-            return check.run(call)
+            return _CHECK.start(call)
     sys.stderr.write(f"{PROGRAM}: no command given\n\n{overview()}")
     return Exit.USAGE
 
@@ -104,7 +116,7 @@ def overview() -> str:
     groups = dict.fromkeys(command.group for command in COMMANDS)
     for group in groups:
         lines.append(f"{group}:")
-        lines += [f"  {one.name:<14}{one.summary}" for one in COMMANDS if one.group == group]
+        lines += [f"  {one.name:<22}{one.summary}" for one in COMMANDS if one.group == group]
         lines.append("")
     lines.append(f"{PROGRAM} COMMAND --help tells more; {PROGRAM} serve --help lists every setting.")
     return "\n".join(lines) + "\n"
@@ -112,5 +124,11 @@ def overview() -> str:
 
 def _fail(words: Sequence[str], error: BconError) -> int:
     """Tell what went wrong in one line, and as an envelope where the command would have answered in JSON."""
-    Screen(find_format(words, COMMANDS)).show(failure(error))
+    form = find_format(words, COMMANDS)
+    if form == "json":
+        from bcon_exporter.tools.envelope import failure  # the tools weigh much
+
+        Screen(form).show(failure(error))
+    else:
+        complain(error)
     return exit_of_error(error)

@@ -1,18 +1,25 @@
 """Finds the command on a command line and reads its arguments and settings; every typo is named."""
 
+import os
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NoReturn
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
+from bcon_exporter.cli.setting_flags import add_flags_of_table, list_switches
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.nearest import did_you_mean
-from bcon_exporter.settings import Settings, add_setting_flags, list_settings, load_settings
+
+if TYPE_CHECKING:
+    from bcon_exporter.settings import Settings
 
 PROGRAM = "bcon-exporter"
-_COMMON_SETTINGS = ("docker.host", "config.file")
+NO_SETTINGS: tuple[str, ...] = ()
+ENGINE_SETTINGS = ("docker.host", "config.file")
+ALL_SETTINGS = ("*",)
 _MORE_SETTINGS = "every setting of `bcon-exporter serve --help` may be given here too, as flag or BCON_… variable"
 
 
@@ -24,36 +31,50 @@ class Parser(ArgumentParser):
         raise SettingsError(f"{message}; see {self.prog} --help", {})  # noqa: EM102 -- argparse's message
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One subcommand.
 
     Attributes:
         group: Heading under which the overview lists it.
         add_arguments: Adds the command's own arguments.
-        run: Does it and returns the exit code.
-        all_settings: `--help` lists every setting.
+        run: "module:function" in this package; the function does it and returns the exit code.
+        settings: Those that `--help` lists; all are taken. With NO_SETTINGS none is read where none is given.
     """
 
     name: str
     group: str
     summary: str
     add_arguments: Callable[[ArgumentParser], None]
-    run: Callable[["Invocation"], int]
-    all_settings: bool = False
+    run: str
+    settings: tuple[str, ...] = ENGINE_SETTINGS
+
+    def start(self, call: "Invocation") -> int:
+        """Do it and return the exit code; what it needs is imported now."""
+        function: Callable[[Invocation], int] = resolve_name(f"bcon_exporter.cli.{self.run}")
+        return function(call)
+
+    def shows_setting(self, dotted: str) -> bool:
+        """Return whether `--help` lists a setting."""
+        return self.settings == ALL_SETTINGS or dotted in self.settings
 
 
-@dataclass(frozen=True)
 class Invocation:
     """What a command was asked for.
 
     Attributes:
         reload: Reads all settings anew, with the same flags.
+        needs_settings: False where the command reads no setting and none was given.
     """
 
-    arguments: Namespace
-    settings: Settings
-    reload: Callable[[], Settings]
+    def __init__(self, arguments: Namespace, reload: "Callable[[], Settings]", *, needs_settings: bool = True) -> None:
+        self.arguments = arguments
+        self.reload = reload
+        self.needs_settings = needs_settings
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """All settings, as they were when they were first asked for."""
+        return self.reload()
 
 
 def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Command | None, list[str]]:
@@ -94,8 +115,7 @@ def find_format(argv: Sequence[str], commands: Iterable[Command]) -> str:
 
 def _find_word(argv: Sequence[str]) -> int | None:
     """Return the place of the first word that is neither a flag nor a flag's value."""
-    switches = {"-h", "--help", "--version"}
-    switches |= {f"--{name}" for name, field in list_settings().items() if field.annotation is bool}
+    switches = {"-h", "--help", "--version", *list_switches()}
     is_value = False
     for index, word in enumerate(argv):
         if not is_value and not word.startswith("-"):
@@ -104,26 +124,68 @@ def _find_word(argv: Sequence[str]) -> int | None:
     return None
 
 
-def parse(command: Command, words: Sequence[str], environ: Any = None) -> Invocation:
+def parse(command: Command, words: Sequence[str], environ: Mapping[str, str] | None = None) -> Invocation:
     """Return what the command was asked for, with all settings.
+
+    `--help` prints and ends the process.
 
     Raises:
         SettingsError: One line that names what is wrong.
     """
+    if not command.settings or "-h" in words or "--help" in words:
+        parser = make_parser(command)
+        arguments, unknown = parser.parse_known_intermixed_args(list(words))
+        if not unknown and not any("." in name for name in vars(arguments)) and not _has_setting(environ):
+            return Invocation(arguments, lambda: _load({}, environ), needs_settings=bool(command.settings))
+    return _parse_with_settings(command, words, environ)
+
+
+def make_parser(command: Command) -> Parser:
+    """Return a command's parser, with every setting as a flag; its settings' names stand in a table."""
+    parser = _make_bare_parser(command)
+    add_flags_of_table(parser, command.shows_setting)
+    return parser
+
+
+def fill_parser(parser: ArgumentParser, command: Command) -> None:
+    """Give a parser a command's arguments and the flags of the settings."""
+    command.add_arguments(parser)
+    add_flags_of_table(parser, command.shows_setting)
+
+
+def _make_bare_parser(command: Command) -> Parser:
     parser = Parser(
         prog=f"{PROGRAM} {command.name}",
         description=command.summary,
-        epilog=None if command.all_settings else _MORE_SETTINGS,
+        epilog=None if command.settings in (NO_SETTINGS, ALL_SETTINGS) else _MORE_SETTINGS,
         allow_abbrev=False,
         formatter_class=RawDescriptionHelpFormatter,
     )
     command.add_arguments(parser)
-    read = add_setting_flags(parser, lambda name: command.all_settings or name in _COMMON_SETTINGS)
+    return parser
+
+
+def _has_setting(environ: Mapping[str, str] | None) -> bool:
+    names = os.environ if environ is None else environ  # noqa: TID251 -- whether the settings are to be read at all
+    return any(name.startswith("BCON_") for name in names)
+
+
+def _parse_with_settings(command: Command, words: Sequence[str], environ: Mapping[str, str] | None) -> Invocation:
+    from bcon_exporter.settings import add_setting_flags  # weighs 0.2 s: what needs no settings does without
+
+    parser = _make_bare_parser(command)
+    read = add_setting_flags(parser, command.shows_setting)
     arguments, unknown = parser.parse_known_intermixed_args(list(words))
     if unknown:
         raise _unknown(unknown[0], parser)
     flags = read(arguments)
-    return Invocation(arguments, load_settings(flags, environ), lambda: load_settings(flags, environ))
+    return Invocation(arguments, lambda: _load(flags, environ))
+
+
+def _load(flags: Mapping[str, object], environ: Mapping[str, str] | None) -> "Settings":
+    from bcon_exporter.settings import load_settings  # as above
+
+    return load_settings(flags, environ)
 
 
 def _unknown(word: str, parser: ArgumentParser) -> SettingsError:

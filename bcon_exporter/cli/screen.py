@@ -1,15 +1,20 @@
 """Where a command writes: results to standard output, all else to standard error."""
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.cleaning import clean_text
-from bcon_exporter.tools import Envelope
+
+if TYPE_CHECKING:
+    from bcon_exporter.cli.parsing import Invocation
+    from bcon_exporter.tools import Envelope
 
 _PIPE_WIDTH = 160
+_LEAST_WIDTH = 40
 
 
 class OutputError(Exception):
@@ -39,6 +44,28 @@ def write_out(text: str) -> None:
         sys.stdout.flush()
 
 
+def _width_of_output() -> int | None:
+    """Return the columns of a pipe or a file: as COLUMNS says, else wide; None for a terminal, which knows its own."""
+    if sys.stdout.isatty():
+        return None
+    import shutil  # brings three compressors along
+
+    return max(_LEAST_WIDTH, shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns)
+
+
+def tell(call: "Invocation", line: str, result: dict[str, object]) -> None:
+    """Print one line, or in JSON a result in the envelope."""
+    as_json = getattr(call.arguments, "format", "table") == "json"
+    write_out(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
+
+
+def complain(error: BconError) -> None:
+    """Write an error as one line to standard error."""
+    line = " ".join(clean_text(error.message).split())
+    sys.stderr.write(f"bcon-exporter: {line}\n")
+    sys.stderr.flush()
+
+
 class Screen:
     """Standard output and standard error, in one of the three formats.
 
@@ -52,16 +79,15 @@ class Screen:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
-        terminal = sys.stdout.isatty()
-        self._out = Console(highlight=False, markup=False, emoji=False, width=None if terminal else _PIPE_WIDTH)
+        self._out = Console(highlight=False, markup=False, emoji=False, width=_width_of_output())
         self._err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
-    def show(self, envelope: Envelope, *, healthy_too: bool = False) -> None:
+    def show(self, envelope: "Envelope", *, healthy_too: bool = False) -> None:
         """Write an answer; an error goes to standard error, and in JSON to standard output as well."""
         if self.form == "json":
             self.write(envelope.body.decode() + "\n")
         if envelope.error is not None:
-            self.complain(envelope.error)
+            complain(envelope.error)
         elif self.form != "json":
             self.show_value(envelope.value, healthy_too=healthy_too)
 
@@ -84,12 +110,6 @@ class Screen:
     def write(self, text: str) -> None:
         """Write text as it is."""
         write_out(text)
-
-    def complain(self, error: BconError) -> None:
-        """Write an error as one line."""
-        line = " ".join(clean_text(error.message).split())
-        sys.stderr.write(f"bcon-exporter: {line}\n")
-        sys.stderr.flush()
 
     def clear(self) -> None:
         """Begin anew on a terminal; elsewhere leave an empty line."""

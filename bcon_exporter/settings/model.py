@@ -8,8 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bcon_exporter.alerting import RUNBOOKS_URL
-from bcon_exporter.drift import parse_ignore_rule
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.model.durations import show_duration
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.settings.fields import (
@@ -170,8 +169,11 @@ class FilterSettings(Section):
 
 
 def _ignore_rules(value: tuple[str, ...]) -> tuple[str, ...]:
-    for rule in value:
-        parse_ignore_rule(rule)
+    if value:
+        from bcon_exporter.drift import parse_ignore_rule  # weighs much: most commands read none
+
+        for rule in value:
+            parse_ignore_rule(rule)
     return value
 
 

@@ -32,12 +32,17 @@ def _diagnose_host(context: Context, request: DiagnoseAllInput) -> DiagnoseAllRe
 
 
 def _check_drift(context: Context, request: DriftOfHostInput) -> DriftFindings:
-    findings = check_projects(context, observe(context, DRIFT_WANTS))
+    snapshot = observe(context, DRIFT_WANTS)
+    findings = check_projects(context, snapshot)
     since = context.history.known_since("drift")
     findings = replace(findings, reports=tuple(date_differences(report, since) for report in findings.reports))
     if request.project_name is None:
         return findings
     report = find_report(findings.reports, request.project_name)
+    own = {
+        facts.name for facts in snapshot.containers if facts.compose and facts.compose.project == report.project_name
+    }
+    report = report.model_copy(update={"untracked": tuple(name for name in report.untracked if name in own)})
     return DriftFindings(reports=(report,), untracked=report.untracked)
 
 

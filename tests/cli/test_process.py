@@ -93,12 +93,12 @@ def test_a_defect_is_one_line_without_traceback(tmp_path: Path) -> None:
     """The defect is a tool that raises: no real one does so on demand."""
     program = (
         "import sys\n"
-        "from bcon_exporter.cli import commands, main\n"
+        "from bcon_exporter.cli import main, tool_commands\n"
         "from bcon_exporter.tools import views\n"
         "from bcon_exporter.tools.tool import Tool\n"
         "def fail(context, request):\n"
         "    raise ZeroDivisionError('password=hunter2secret')\n"
-        "commands.HOST_STATS = Tool('stats', 'Fails.', views.Nothing, int, fail)\n"
+        "tool_commands.HOST_STATS = Tool('stats', 'Fails.', views.Nothing, int, fail)\n"
         f"sys.exit(main(['stats', '--from-snapshot', {str(tmp_path / 'host.json')!r}]))\n"
     )
     write_snapshot(tmp_path / "host.json", snapshot(container()))

@@ -68,6 +68,9 @@ NEED_NO_ENGINE = {
     "alerts",
     "rules",
     "analyze-log",
+    "dashboards",
+    "alertmanager-example",
+    "completion",
 }  # the daemon runs beside; the others ask it or a file
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from bcon_exporter.alerting.rule import RUNBOOKS_URL
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.model.findings import DriftType, SymptomType
 from grafana.dashboards import DASHBOARDS
 from grafana.dashboards.links import ABOUT_DRIFT, ABOUT_SYMPTOM, ALERT_OF_DRIFT, ALERT_OF_SYMPTOM, DOCS_URL

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
-from bcon_exporter.alerting import RUNBOOKS_URL, AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
+from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter.alerting import AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
 from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.payload import Identity, write_payload

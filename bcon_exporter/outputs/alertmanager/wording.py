@@ -4,7 +4,8 @@ import re  # noqa: TID251 - sees texts of our own rules
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from bcon_exporter.alerting import ALERTS, RUNBOOKS_URL, AlertRule, Labels, Scope, Tracked
+from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter.alerting import ALERTS, AlertRule, Labels, Scope, Tracked
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift
 from bcon_exporter.model.masking import safe_text

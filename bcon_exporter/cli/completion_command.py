@@ -1,0 +1,38 @@
+"""Tab completion: what the shell asks at each press of Tab, and what a shell reads once to ask at all."""
+
+from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.cli.exits import Exit
+from bcon_exporter.cli.parsing import PROGRAM, Invocation, Parser, fill_parser
+from bcon_exporter.cli.screen import write_out
+
+
+def print_completion(call: Invocation) -> int:
+    """Print what makes a shell complete our words."""
+    from argcomplete.shell_integration import shellcode
+
+    write_out(shellcode([PROGRAM], True, call.arguments.shell) + "\n")  # noqa: FBT003 -- file names where nothing else fits
+    return Exit.FINE
+
+
+def answer_shell() -> None:
+    """Tell the shell how its words may go on, and end the process."""
+    import argcomplete
+
+    argcomplete.autocomplete(make_whole_parser(), validator=_begins_with)
+
+
+def make_whole_parser() -> Parser:
+    """Return the parser of all commands; settings' names come from the table."""
+    parser = Parser(
+        prog=PROGRAM, description="Says what is wrong with the containers of a Docker host, why, and what to do."
+    )
+    parser.add_argument("--version", action="store_true", help="show the version")
+    commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
+    for command in COMMANDS:
+        one = commands.add_parser(command.name, help=command.summary, description=command.summary)
+        fill_parser(one, command)
+    return parser
+
+
+def _begins_with(candidate: str, typed: str) -> bool:
+    return candidate.startswith(typed)

@@ -1,0 +1,50 @@
+"""The files that come along with the program: dashboards for Grafana, an example for Alertmanager."""
+
+import sys
+from importlib.resources import files
+from pathlib import Path
+
+from bcon_exporter.cli.exits import Exit
+from bcon_exporter.cli.parsing import PROGRAM, Invocation
+from bcon_exporter.cli.screen import write_out
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.cleaning import clean_name
+
+DASHBOARDS = ("bcon-overview", "bcon-container")
+ALERTMANAGER_EXAMPLE = "alerts/alertmanager.example.yml"
+
+
+def read_shipped(name: str) -> str:
+    """Return a file of the wheel; in a clone, which has none of them in the package, the repository's own."""
+    package = files("bcon_exporter")
+    shipped = package / "shipped" / name
+    return (shipped if shipped.is_file() else package / ".." / name).read_text("utf-8")
+
+
+def print_dashboards(call: Invocation) -> int:
+    """Print one dashboard, or write all of them to a folder; without either say which there are."""
+    given = call.arguments
+    if given.output is not None:
+        for name in (given.dashboard,) if given.dashboard else DASHBOARDS:
+            _write(Path(given.output), f"{name}.json")
+    elif given.dashboard is not None:
+        write_out(read_shipped(f"grafana/{given.dashboard}.json"))
+    else:
+        write_out("".join(f"{name}\n" for name in DASHBOARDS))
+        sys.stderr.write(f"{PROGRAM}: dashboards NAME prints one, dashboards --output FOLDER writes all\n")
+    return Exit.FINE
+
+
+def print_alertmanager_example(call: Invocation) -> int:  # noqa: ARG001 -- commands share a shape
+    """Print the example of an Alertmanager's configuration."""
+    write_out(read_shipped(ALERTMANAGER_EXAMPLE))
+    return Exit.FINE
+
+
+def _write(folder: Path, name: str) -> None:
+    try:
+        (folder / name).write_text(read_shipped(f"grafana/{name}"), "utf-8")
+    except OSError as error:
+        shown = clean_name(str(folder / name))
+        msg = f"{shown} cannot be written: {(error.strerror or type(error).__name__).lower()}"
+        raise InvalidInputError(msg, {"file": shown}) from None

@@ -1,0 +1,97 @@
+"""What the commands about containers and projects ask of the tools."""
+
+from typing import Any
+
+from bcon_exporter.cli.parsing import Invocation
+from bcon_exporter.cli.work import run_command_tool
+from bcon_exporter.errors import InvalidInputError, SettingsError
+from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
+
+
+def diagnose(call: Invocation) -> int:
+    """Say what is wrong with containers."""
+    given = call.arguments
+    if given.container is None:
+        for flag, is_given in (("--no-logs", given.no_logs), ("--log-tail", given.log_tail is not None)):
+            if is_given:
+                msg = f"{flag} is for one container: name it (diagnose CONTAINER {flag} ...), or leave {flag} out"
+                raise SettingsError(msg, {"flag": flag})
+        return run_command_tool(call, HOST_DIAGNOSIS, {"include_healthy": given.all}, healthy_too=given.all)
+    payload = _given(container_id=given.container, include_logs=not given.no_logs, log_tail=given.log_tail)
+    return run_command_tool(call, "diagnose_container", payload)
+
+
+def show_drift(call: Invocation) -> int:
+    """Say where containers left their Compose files."""
+    given = call.arguments
+    if given.compose_file is None:
+        return run_command_tool(call, HOST_DRIFT, _given(project_name=given.project_name))
+    return run_command_tool(
+        call, "detect_drift", _given(compose_file=given.compose_file, project_name=given.project_name)
+    )
+
+
+def list_containers(call: Invocation) -> int:
+    """List containers."""
+    filters: dict[str, str] = {}
+    for item in call.arguments.filter:
+        key, _, value = item.partition("=")
+        if key in filters:
+            msg = f"--filter {key}: give each key once; of a repeated one only one value would count"
+            raise InvalidInputError(msg, {"errors": [{"field": f"filters.{key}", "message": "given more than once"}]})
+        filters[key] = value
+    return run_command_tool(call, "list_containers", {"all": call.arguments.all, "filters": filters or None})
+
+
+def show_container(call: Invocation) -> int:
+    """Show one container."""
+    return run_command_tool(call, "get_container_info", {"container_id": call.arguments.container})
+
+
+def show_stats(call: Invocation) -> int:
+    """Show what containers use."""
+    if call.arguments.container is None:
+        return run_command_tool(call, HOST_STATS, {})
+    return run_command_tool(call, "get_container_stats", {"container_id": call.arguments.container})
+
+
+def show_logs(call: Invocation) -> int:
+    """Show a container's log."""
+    given = call.arguments
+    payload = _given(
+        container_id=given.container,
+        tail=given.tail,
+        since=given.since,
+        until=given.until,
+        timestamps=not given.no_timestamps,
+    )
+    return run_command_tool(call, "get_container_logs", payload)
+
+
+def list_untracked(call: Invocation) -> int:
+    """List containers that no Compose file defines."""
+    given = call.arguments
+    payload = _given(compose_file=given.compose_file, project_name=given.project_name, all=given.all)
+    return run_command_tool(call, "get_untracked_containers", payload)
+
+
+def explain(call: Invocation) -> int:
+    """Say what an error in a log means."""
+    given = call.arguments
+    payload = _given(container_id=given.container, error_pattern=given.pattern, context_lines=given.context)
+    return run_command_tool(call, "explain_error", payload)
+
+
+def check_health(call: Invocation) -> int:
+    """Say whether the engine is reached."""
+    return run_command_tool(call, "health_check", {})
+
+
+def show_cost(call: Invocation) -> int:
+    """Say what tool calls cost."""
+    return run_command_tool(call, "get_cost_report", {"period": call.arguments.period})
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    """Return the fields that were given."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -1,0 +1,120 @@
+"""Promise: help, version and tab completion load next to nothing, and yet say what the real parser says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bcon_exporter.cli import parsing
+from bcon_exporter.cli.commands import COMMANDS, FILTER_KEYS
+from bcon_exporter.cli.main import main
+from bcon_exporter.cli.parsing import Command, make_parser
+from bcon_exporter.cli.setting_flags import list_switches
+from bcon_exporter.model import inputs
+from bcon_exporter.settings import add_setting_flags, list_settings
+from deploy.terminal_files import TABLE, render_table
+
+HEAVY = ("pydantic", "yaml", "re2", "rich", "docker", "asyncio", "sqlite3", "logging", "dataclasses")
+PROGRAM = """
+import sys
+from bcon_exporter.cli import main
+try:
+    main(sys.argv[1:], {})
+finally:
+    print("loaded:", *sorted(set(%r) & sys.modules.keys()), file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["version"], ["version", "--format", "json"], ["--version"], ["--help"], ["diagnose", "--help"]),
+        *(["serve", "-h"], ["analyze-log", "--help"], ["--format", "json", "version"]),
+    ],
+    ids=" ".join,
+)
+def test_what_answers_at_once_loads_next_to_nothing(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", PROGRAM % (HEAVY,), *words], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == "loaded:\n", done.stderr
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize("module", ["bcon_exporter.settings", "bcon_exporter.cli.own_commands"])
+def test_settings_load_neither_engine_nor_judges(module: str) -> None:
+    others = ("bcon_exporter.drift", "bcon_exporter.diagnosis", "bcon_exporter.docker_host", "bcon_exporter.compose")
+    wanted = others if module == "bcon_exporter.settings" else ("docker", "rich")
+    program = f"import sys, {module}; print(*sorted(set({wanted!r}) & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_the_table_of_settings_gives_the_help_of_the_real_parser(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    real = parsing._make_bare_parser(command)
+    add_setting_flags(real, command.shows_setting)
+    assert make_parser(command).format_help() == real.format_help()
+
+
+def test_the_table_of_settings_is_as_make_docs_writes_it() -> None:
+    assert TABLE.read_text() == render_table()
+    settings = list_settings()
+    assert set(list_switches()) == {f"--{name}" for name, field in settings.items() if field.annotation is bool}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+def test_each_command_can_be_started(command: Command) -> None:
+    module, _, function = command.run.partition(":")
+    assert callable(getattr(__import__(f"bcon_exporter.cli.{module}", fromlist=[function]), function))
+
+
+def test_the_filters_that_help_names_are_those_of_the_tool() -> None:
+    assert inputs.FILTER_KEYS == FILTER_KEYS
+
+
+@pytest.mark.parametrize(
+    ("words", "environ", "said"),
+    [
+        (["version", "--nonsense"], {}, "unknown flag --nonsense"),
+        (["version", "--forma", "json"], {}, "unknown flag --forma; did you mean --format?"),
+        (["version", "extra"], {}, "unexpected argument 'extra'"),
+        (["version", "--log.level", "loud"], {}, "--log.level: must be 'debug'"),
+        (["version", "--config.file", "/nonexistent/x.yml"], {}, "/nonexistent/x.yml"),
+        (["version"], {"BCON_LOG_LEVEL": "info"}, "BCON_LOG__LEVEL"),
+    ],
+)
+def test_what_loads_little_refuses_what_is_wrong_all_the_same(
+    capsys: pytest.CaptureFixture[str], words: list[str], environ: dict[str, str], said: str
+) -> None:
+    assert main(words, environ) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_setting_given_to_version_is_heeded(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["version", "--config.check"], {}) == 0
+    assert capsys.readouterr().out == "OK\n"
+    (tmp_path / "bcon.yml").write_text("log: {level: debug}\n")
+    assert main(["version"], {"BCON_CONFIG__FILE": str(tmp_path / "bcon.yml")}) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "shown", "hidden"),
+    [
+        ("analyze-log", "--catalogue.directory", "--docker.host"),
+        ("healthcheck", "--web.listen-address", "--docker.host"),
+        ("alerts", "--api.listen-address", "--docker.host"),
+        ("rules", "--alerts.runbooks-url", "--docker.host"),
+        ("cost", "--state.path", "--docker.host"),
+        ("diagnose", "--docker.host", "--web.listen-address"),
+        ("version", "--format", "--docker.host"),
+    ],
+)
+def test_help_lists_the_settings_that_the_command_reads(name: str, shown: str, hidden: str) -> None:
+    text = make_parser(next(command for command in COMMANDS if command.name == name)).format_help()
+    assert shown in text
+    assert hidden not in text
