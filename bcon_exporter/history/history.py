@@ -1,7 +1,7 @@
 """The face of the history: what happened on this host, kept over restarts of the exporter."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -9,7 +9,7 @@ from typing import Literal
 from bcon_exporter.history.containers import KnownContainers
 from bcon_exporter.history.costs import insert_cost, load_costs, prune_costs
 from bcon_exporter.history.coverage import Coverage
-from bcon_exporter.history.database import Database, Statement
+from bcon_exporter.history.database import Database, Row, Statement
 from bcon_exporter.history.event_rows import KEPT_ACTIONS, prune_events
 from bcon_exporter.history.first_seen import FirstSeen
 from bcon_exporter.history.identity import identity_of_event
@@ -158,10 +158,13 @@ class History:
         with self._lock:
             self._write([insert_cost(entry)], entry.timestamp)
 
-    def costs(self, since: datetime, until: datetime) -> tuple[CostEntry, ...]:
-        """Return the ledger's entries of `since` ≤ time < `until`, oldest first."""
+    def costs(self, since: datetime, until: datetime) -> Iterator[CostEntry]:
+        """Yield the ledger's entries of `since` ≤ time < `until`, oldest first."""
+        return load_costs(self._select, since, until)
+
+    def _select(self, sql: str, parameters: Row) -> Sequence[Row]:
         with self._lock:
-            return load_costs(self._database, since, until)
+            return self._database.query(sql, parameters)
 
     def prune(self, now: datetime) -> None:
         """Drop what is older than the retention, at most once an hour; a stepping clock deletes nothing."""

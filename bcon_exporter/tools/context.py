@@ -84,7 +84,7 @@ class Past(Protocol):
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
 
-    def costs(self, since: datetime, until: datetime) -> tuple[CostEntry, ...]:
+    def costs(self, since: datetime, until: datetime) -> Iterable[CostEntry]:
         """Return the ledger's entries of a period."""
 
     @property

@@ -1,5 +1,7 @@
 """What a tool call cost: tokens as an agent would read it, engine calls, seconds."""
 
+from collections import deque
+from collections.abc import Iterable
 from datetime import datetime
 
 from bcon_exporter.model.reports import CostEntry, CostReport, OperationCost, TokenUsage
@@ -24,20 +26,24 @@ def measure_usage(input_bytes: int, output_bytes: int) -> TokenUsage:
     return TokenUsage(input_tokens=tokens_in, output_tokens=tokens_out, total_tokens=tokens_in + tokens_out)
 
 
-def sum_costs(entries: tuple[CostEntry, ...], start: datetime, end: datetime, newest: int = 100) -> CostReport:
-    """Return the report of a period; it lists the newest entries and sums all."""
+def sum_costs(entries: Iterable[CostEntry], start: datetime, end: datetime, newest: int = 100) -> CostReport:
+    """Return the report of a period; it lists the newest entries, keeps no others, and sums all."""
     by_operation: dict[str, OperationCost] = {}
+    last: deque[CostEntry] = deque(maxlen=newest)
+    count = cached = 0
+    dollars = 0.0
     for entry in entries:
         by_operation[entry.operation] = _add(by_operation.get(entry.operation), entry)
-    cached = sum(entry.cached for entry in entries)
+        last.append(entry)
+        count, cached, dollars = count + 1, cached + entry.cached, dollars + entry.usage.estimated_cost_usd
     return CostReport(
         period_start=start,
         period_end=end,
-        total_cost_usd=sum(entry.usage.estimated_cost_usd for entry in entries),
-        total_operations=len(entries),
+        total_cost_usd=dollars,
+        total_operations=count,
         by_operation=dict(sorted(by_operation.items())),
-        entries=entries[-newest:],
-        cache_hit_rate=cached / len(entries) if entries else 0.0,
+        entries=tuple(last),
+        cache_hit_rate=cached / count if count else 0.0,
         estimated_savings_usd=0.0,
         note=NO_MODEL_NOTE,
     )

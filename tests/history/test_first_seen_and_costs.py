@@ -1,9 +1,11 @@
 """Promise: first-seen times and the cost ledger outlive the process."""
 
+import tracemalloc
 from datetime import timedelta
 from pathlib import Path
 
 from bcon_exporter.model.reports import CostEntry, TokenUsage
+from bcon_exporter.tools.cost import sum_costs
 from tests.factories import NOON, ago
 from tests.history.told import open_history
 
@@ -58,15 +60,15 @@ def test_costs_come_back_as_they_were_oldest_first(tmp_path: Path) -> None:
         history.record_cost(entry)
     history.close()
     again = open_history(tmp_path / "state.db")
-    assert again.costs(NOON, NOON + MINUTE) == (entries[1],)
-    assert again.costs(NOON, NOON + 3 * MINUTE) == (entries[1], entries[2], entries[0])
+    assert tuple(again.costs(NOON, NOON + MINUTE)) == (entries[1],)
+    assert tuple(again.costs(NOON, NOON + 3 * MINUTE)) == (entries[1], entries[2], entries[0])
 
 
 def test_two_calls_in_one_microsecond_are_both_in_the_ledger(tmp_path: Path) -> None:
     history = open_history(tmp_path / "state.db")
     for _ in range(2):
         history.record_cost(cost(0))
-    assert len(history.costs(NOON, NOON + MINUTE)) == 2
+    assert len(tuple(history.costs(NOON, NOON + MINUTE))) == 2
 
 
 def test_the_state_of_the_alerts_is_kept_and_replaced(tmp_path: Path) -> None:
@@ -78,3 +80,17 @@ def test_the_state_of_the_alerts_is_kept_and_replaced(tmp_path: Path) -> None:
 
     assert open_history(tmp_path / "state.db").alert_state() == "two"
     assert open_history(tmp_path / "state.db", read_only=True).alert_state() == "two"
+
+
+def test_a_report_of_many_calls_holds_few_of_them_at_a_time() -> None:
+    """A client may fill the ledger; to report all of it at once would end a daemon of 192 MB."""
+    history = open_history()
+    for number in range(4000):
+        history.record_cost(cost(number / 1000))
+    tracemalloc.start()
+    report = sum_costs(history.costs(NOON, NOON + 4 * MINUTE), NOON, NOON + 4 * MINUTE)
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (report.total_operations, len(report.entries)) == (4000, 100)
+    assert report.entries[-1] == cost(3.999)
+    assert peak_bytes < 2_000_000
