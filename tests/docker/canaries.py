@@ -11,6 +11,7 @@ import json
 import secrets
 import string
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from tests.waiting import wait_until
@@ -41,7 +42,7 @@ class Canaries:
 
     def password(self, place: str) -> str:
         """A password of no shape."""
-        return self._keep(place, "canary" + random_text(ALNUM, 14))
+        return self.keep(place, "canary" + random_text(ALNUM, 14))
 
     def token(self, place: str, kind: str = "github") -> str:
         """A secret that is known by its shape."""
@@ -57,20 +58,26 @@ class Canaries:
             "apr1": "$ap" + "r1$" + random_text(ALNUM, 8) + "$" + random_text(ALNUM, 22),
             "sha512crypt": "$6" + "$" + random_text(ALNUM, 12) + "$" + random_text(ALNUM, 86),
         }
-        return self._keep(place, makers[kind])
+        return self.keep(place, makers[kind])
 
     def key_line(self, place: str) -> str:
         """One line of a private key."""
-        return self._keep(place, random_text(ALNUM + "+/", 64))
+        return self.keep(place, random_text(ALNUM + "+/", 64))
 
     def basic(self, place: str) -> str:
         """Credentials as an Authorization header carries them."""
-        return self._keep(place, base64.b64encode(f"bob:{random_text(ALNUM, 15)}".encode()).decode())
+        return self.keep(place, base64.b64encode(f"bob:{random_text(ALNUM, 15)}".encode()).decode())
 
-    def _keep(self, place: str, secret: str) -> str:
+    def keep(self, place: str, secret: str) -> str:
+        """Take a secret that was made elsewhere."""
         assert place not in self.by_place, place
         self.by_place[place] = secret
         return secret
+
+    def places(self) -> set[str]:
+        """The places, each once: a secret is put there before and after the file is changed, and in two projects."""
+        again = (", running", ", wanted", ", own", ", of the files")
+        return {reduce(str.removesuffix, again, place) for place in self.by_place}
 
     def found_in(self, text: str) -> list[str]:
         """The places whose secret, or a telling half of it, stands in the text."""
@@ -305,6 +312,115 @@ def start_project(engine: TestEngine, canaries: Canaries, folder: Path, project:
         if round_name == "running":
             engine.compose("up", "-d", cwd=folder)
     return folder / "compose.yaml"
+
+
+SHAPES = {
+    "argon2": "FATAL hash $argon2id$v=19$m=65536,t=3,p=4$c2FsdHNhbHQ$@",
+    "Digest": 'Authorization: Digest username="bob", response="@", nonce="x"',
+    "list in JSON": '{"passwords":["@"]}',
+    "list in YAML": "passwords: [@]",
+    "list in lines": "passwords:\n- @",
+    "object of credentials": '{"credentials":{"value":"@"}}',
+    "next line": "password:\n@",
+    "named value": "- name: DB_PASSWORD\n  value: @",
+    "curl": "+ curl -su bob:@ https://h/",
+    "PGPASSWORD": "+ PGPASSWORD=@ psql -h db",
+    "mysql": "+ mysql -uroot -p@ shop",
+    "sshpass": "+ sshpass -p @ ssh h",
+    "htpasswd": "+ htpasswd -b f u @",
+    "openssl": "+ openssl rsa -passin pass:@",
+    "docker login": "+ docker login -u u -p @ r",
+    "Set-Cookie": "Set-Cookie: session=@; HttpOnly",
+    "Cookie": "Cookie: sid=@",
+    "presigned URL": "GET https://b.s3.amazonaws.com/k?X-Amz-Signature=@ 403",
+    "shared access": "GET https://a.blob.core.windows.net/c?sv=2022&sig=@",
+    "account key": "DefaultEndpointsProtocol=https;AccountName=a;AccountKey=@;EndpointSuffix=x",
+    "key in JSON": '{"private_key":"-----BEGIN PRIVATE KEY-----\\n@\\n-----END PRIVATE KEY-----\\n"}',
+    "netrc": "machine h login u password @",
+    "SQL": "CREATE USER app IDENTIFIED BY '@'",
+    "npm": "//registry.npmjs.org/:_authToken=@",
+    "docker config": '{"auths":{"r":{"auth":"@"}}}',
+    "otpauth": "otpauth://totp/x?secret=@",
+    "Slack's webhook": "POST https://hooks.slack.com/services/T0000AAAA/B0000AAAA/@",
+    "Discord's webhook": "POST https://discord.com/api/webhooks/123456789012345678/@",
+    "WireGuard": "PrivateKey = @",
+    "Bearer in JSON": '{"headers":{"authorization":"Bearer @"}}',
+    "proxy": "using HTTP_PROXY=http://u:@@proxy:3128",
+    "prefix": "app-1  | 2026-01-01T00:00:00Z ERROR password=@",
+    "export": "export API_TOKEN='@'",
+    "PowerShell": '$env:API_KEY = "@"',
+    "list of headers": "[('X-Auth-Token', '@')]",
+    "Python": "{'password': '@'}",
+    "Go": "{User:bob Password:@ Host:h}",
+    "Java": "Config[user=bob, password=@]",
+    "Rails": 'Parameters: {"user"=>{"password"=>"@"}}',
+    "XML": "<password>@</password>",
+    "HTML": '<input name="password" value="@">',
+    "form": "client_secret=@&grant_type=x",
+    "JSON in JSON": '"{\\"password\\":\\"@\\"}"',
+    "JDBC": "jdbc:mysql://h/d?user=u&password=@",
+    "CSRF": "X-CSRF-Token: @",
+    "Redis": "requirepass @",
+}
+"""A line or two of a log, with a secret in the place of @."""
+
+
+def start_more(engine: TestEngine, canaries: Canaries, folder: Path) -> None:
+    """Start containers for what the engine takes besides: shapes of logs, files of flags, drivers, exec, images."""
+    password, token = canaries.password, canaries.token
+    lines = [text.replace("@", password(f"log: {shape}"), 1) for shape, text in SHAPES.items()]
+    telegram = canaries.keep("log: Telegram", "AA" + random_text(ALNUM, 33))
+    lines.append(f"ERROR POST https://api.telegram.org/bot123456789:{telegram}/sendMessage")
+    (folder / "shapes").write_text("\n".join(lines) + "\n")
+    (folder / "flags.env").write_text(f"FLAG_PASSWORD={password('env file of a flag')}\n")
+    (folder / "flags.labels").write_text(f"flag.password={password('label file of a flag')}\n")
+    options = f"o=addr=10.0.0.1,username=u,password={password('volume option')}"
+    engine.docker("volume", "create", "-o", "type=cifs", "-o", "device=//10.0.0.1/x", "-o", options, "vol2")
+    network = ("-o", f"com.example.password={password('network option')}")
+    engine.docker("network", "create", *network, "--ipam-opt", f"api.token={token('option of addresses')}", "net2")
+    _build_image(engine, canaries)
+    engine.docker(
+        *("run", "-d", "--name", "shapes", "--network", "net2", "-v", f"{folder}/shapes:/shapes"),
+        *("--env-file", str(folder / "flags.env"), "--label-file", str(folder / "flags.labels")),
+        *("-e", f"HTTPS_PROXY=http://u:{password('proxy of the environment')}@proxy:3128"),
+        *("-e", f"DSN=app:{password('data source')}@tcp(db:3306)/shop", "-e", f"PLAIN={token('innocent env, token')}"),
+        *("--domainname", token("domain name", "gitlab"), "--dns-search", token("DNS search", "gitlab")),
+        *("--workdir", f"/{token('working directory', 'gitlab')}", "--tmpfs", f"/{token('tmpfs', 'gitlab')}"),
+        *(
+            "--add-host",
+            f"{token('extra host', 'gitlab')}:10.0.0.1",
+        ),
+        *("--network-alias", token("alias of a network", "gitlab")),
+        *(engine.image, "sh", "-c", "cat /shapes >&2; exit 3"),
+    )
+    engine.docker("run", "-d", "--name", "steady", "--entrypoint", "sleep", "built:1", "1000")
+    engine.docker("run", "-d", "--name", "built", "built:1")
+    said = f"echo --password {password('exec command')}; exit 1"
+    engine.docker("exec", "-e", f"EXEC_TOKEN={password('exec environment')}", "steady", "sh", "-c", said, check=False)
+    nowhere = f"/nowhere/{token('source of a mount that is not there', 'gitlab')}"
+    mount = ("--mount", f"type=bind,source={nowhere},target=/x")
+    engine.docker("create", "--name", "unmounted", *mount, engine.image, check=False)
+    engine.docker(
+        "run", "-d", "--name", "intruder", "--user", token("user that is not there"), engine.image, check=False
+    )
+
+
+def _build_image(engine: TestEngine, canaries: Canaries) -> None:
+    password, token = canaries.password, canaries.token
+    health = f'HEALTHCHECK --interval=1s CMD ["sh", "-c", "false --password {password("health check of an image")}"]'
+    changes = (
+        f'ENTRYPOINT ["sh", "-c", "sleep 2; exit 5", "--api-key={password("entrypoint of an image")}"]',
+        f'CMD ["--password", "{password("command of an image")}"]',
+        health,
+        f"VOLUME /{token('volume of an image', 'gitlab')}",
+        f"WORKDIR /{token('working directory of an image', 'gitlab')}",
+        f"ONBUILD ENV TOKEN={password('trigger of an image')}",
+        f"ENV IMAGE_SECRET={password('secret env of an image')}",
+    )
+    engine.docker("create", "--name", "seed2", engine.image, "sh")
+    author = f"me <https://u:{password('author of an image')}@h/>"
+    engine.docker("commit", "-a", author, *(word for change in changes for word in ("-c", change)), "seed2", "built:1")
+    engine.docker("rm", "seed2")
 
 
 BROKEN = {

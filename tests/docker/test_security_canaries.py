@@ -1,33 +1,48 @@
-"""Promise: of forty secrets and more, in every place a container or Compose file can hold one, none is ever shown.
+"""Promise: of 200 places in which a container, a Compose file, an image or a client can hold a secret, none is shown.
 
-Looked at is all that leaves the process: every tool over HTTP and as a command in every format, the snapshot, metrics,
-pages, the OpenAPI document, the daemon's log at its most talkative, errors, and the state file with its journal.
+Looked at is all that leaves the process: every tool over HTTP and as a command in every format, the snapshot and what
+is read back from it, metrics, pages, the OpenAPI document, alerts as they are pushed, the daemon's log at its most
+talkative, errors, and the state file with its journal. Names of containers, services, projects, images, networks and
+volumes are identities and are shown: a secret there is none.
 """
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bcon_exporter.cli.main import main
 from bcon_exporter.tools import TOOLS
-from tests.docker.canaries import Canaries, start_containers, start_project, write_broken
+from tests.docker.canaries import (
+    Canaries,
+    start_containers,
+    start_interpolated,
+    start_more,
+    start_project,
+    write_broken,
+    write_interpolated,
+)
+from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Daemon
+from tests.outputs.alertmanager.receiver import Receiver, receiving
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.docker.conftest import TestEngine
+    from tests.promises.plugin import Figure
 
 pytestmark = pytest.mark.docker
 
-NAMES = ("everything", "terminal", "refused")
+NAMES = ("everything", "terminal", "refused", "shapes", "steady", "built", "intruder")
+LEAST_PLACES = 200
+QUICK = ("--scan.diagnose-interval=1s", "--scan.drift-interval=2s")
 PAGES = (
     *("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/health", "/api/v1/cost"),
     *(
@@ -41,6 +56,11 @@ PAGES = (
 )
 
 
+FIELDS_WITH_SECRETS = frozenset(
+    ("image", "command", "entrypoint", "hostname", "labels", "healthcheck", "logging", "extra_hosts", "volumes")
+)
+
+
 class Shown:
     """All that was shown, by where."""
 
@@ -51,18 +71,28 @@ class Shown:
         assert text, where
         self.texts[where] = text
 
-    def leaks(self, canaries: Canaries) -> dict[str, list[str]]:
-        """The secrets that are shown, each with where."""
+    def add_files(self, folder: Path, when: str) -> None:
+        """Add the state file with its journal; not the lock, which is empty."""
+        for file in folder.glob("state.db*"):
+            if file.suffix != ".lock":
+                self.add(f"{file.name} {when}", file.read_bytes().decode("latin-1"))
+
+    def leaks(self, canaries: Canaries) -> list[str]:
+        """The secrets that are shown, each with where and what stands around it."""
         found: dict[str, list[str]] = {}
         for where, text in self.texts.items():
             for place in canaries.found_in(text):
                 found.setdefault(place, []).append(where)
-        return found
+        return [
+            f"{place}: {len(where)} times, {where[0]}: {excerpt(self.texts[where[0]], canaries.by_place[place])}"
+            for place, where in found.items()
+        ]
 
 
-def written_files(folder: Path) -> list[Path]:
-    """The state file and its journal; not the lock, which is empty."""
-    return [file for file in folder.glob("state.db*") if file.suffix != ".lock"]
+def excerpt(text: str, secret: str) -> str:
+    """What stands around a leak."""
+    at = text.find(secret[-10:])
+    return repr(text[max(0, at - 120) : at + 60])
 
 
 def payloads(name: str, containers: list[str], files: list[Path], canaries: Canaries) -> list[dict[str, Any]]:
@@ -99,15 +129,30 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
 
 
 def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[list[str]]:
-    """Every command in every format."""
-    found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"]]
+    """Every command, those that show something of containers or of a file in every format."""
+    found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"], ["rules"], ["health"], ["cost"]]
     for form in ("table", "json", "markdown"):
-        plain = [["diagnose"], ["drift"], ["list", "--all"], ["info", "everything"], ["logs", "everything"]]
-        plain += [["explain", "everything", "re:."], ["drift", str(files[0])]]
+        about = [["info"], ["logs"], ["diagnose"]]
+        plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
+        plain += [[*words, name] for words in about for name in containers]
+        plain += [["explain", name, "re:."] for name in containers]
         found += [[*words, "--format", form] for words in plain]
-    others = [["untracked"], ["health"], ["cost"], ["stats", "everything"], ["logs", "terminal"], ["info", "refused"]]
-    found += [["diagnose", containers[-1]], *others, *(["drift", str(file)] for file in files[1:])]
-    return found
+    found += [["drift", str(file)] for file in files]
+    return [*found, ["stats", "everything"], ["info", "unmounted"]]
+
+
+def about_project(container: str, file: Path) -> list[list[str]]:
+    """What shows something of one container and of its file."""
+    plain = [["info", container], ["logs", container], ["explain", container, "re:."], ["diagnose", container]]
+    return [
+        [*words, "--format", form] for words in [["drift", str(file)], *plain] for form in ("table", "json", "markdown")
+    ]
+
+
+def replays(snapshot: Path) -> list[list[str]]:
+    """What reads a snapshot back."""
+    plain = [["diagnose"], ["drift"], ["list", "--all"], ["info", "everything"], ["logs", "shapes"]]
+    return [[*words, "--from-snapshot", str(snapshot), "--format", "json"] for words in plain]
 
 
 def run_here(shown: Shown, lists: list[list[str]], capfd: pytest.CaptureFixture[str], *flags: str) -> None:
@@ -125,51 +170,185 @@ def run_as_process(shown: Shown, words: list[str], environ: dict[str, str]) -> N
     shown.add(f"$ {' '.join(words)} (a process)", done.stdout.decode() + done.stderr.decode())
 
 
+def write_own_files(canaries: Canaries, folder: Path) -> tuple[str, ...]:
+    """Write what the daemon itself is given as a secret; the flags that name the files."""
+    (folder / "alertmanager.yml").write_text(
+        f"basic_auth: {{username: me, password: {canaries.password('password towards Alertmanager')}}}\n"
+    )
+    return ("--alertmanager.config.file", str(folder / "alertmanager.yml"))
+
+
+def ask_wrongly(daemon: Daemon, shown: Shown, canaries: Canaries) -> None:
+    """Send secrets where none belongs; what is answered is told to the asker alone, what is kept must not hold them."""
+    password = canaries.password
+    headers = {
+        "Authorization": f"Basic {canaries.basic('Authorization of a request')}",
+        "Cookie": f"session={password('cookie of a request')}",
+        "Referer": f"http://localhost/?x={password('referrer of a request')}",
+        "User-Agent": password("agent of a request"),
+    }
+    query = f"/api/v1/containers?password={password('query of a request')}"
+    for path in (query, f"/{password('path of a request')}", "/metrics"):
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        connection.request("GET", path, headers=headers)
+        shown.add(f"GET {path[:10]}, wrongly", connection.getresponse().read().decode())
+        connection.close()
+    body = {"container_id": "everything", "error_pattern": f"password={password('pattern of a request')}"}
+    daemon.ask("/api/v1/tools/explain_error", "POST", body)
+    body = {"compose_file": f"/nowhere/{canaries.token('file of a request')}"}
+    daemon.ask("/api/v1/tools/detect_drift", "POST", body)
+
+
+def run_wrongly(shown: Shown, canaries: Canaries, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Give settings wrong values."""
+    elsewhere = f"tcp://u:{canaries.password('engine address')}@127.0.0.1:1"
+    run_here(shown, [["list"], ["check-config"]], capfd, "--docker.host", elsewhere)
+    (folder / "wrong.yml").write_text(f"scan: {{deadline: {canaries.password('settings file')}}}\n")
+    run_here(shown, [["check-config"]], capfd, "--config.file", str(folder / "wrong.yml"))
+    run_here(shown, [["check-config"]], capfd, "--scan.deadline", canaries.password("flag"))
+    address = f"http://u:{canaries.password('address of Alertmanager')}@127.0.0.1:1"
+    run_here(shown, [["check-config"]], capfd, "--alertmanager.url", address)
+    variables = {"BCON_SCAN__DEADLINE": canaries.password("variable of a setting")}
+    code = main(["check-config"], variables)
+    out, err = capfd.readouterr()
+    shown.add("$ check-config with a wrong variable", f"{out}{err}exit {code}")
+
+
+def fields_in_drift(report: str) -> set[str]:
+    """The fields that a report of drift names."""
+    found = json.loads(report.rpartition("exit")[0])["result"]["reports"]
+    return {one["field"].partition(".")[0] for report in found for one in report["differences"] if one["field"]}
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A host full of secrets.
+
+    Attributes:
+        folder: Holds the projects, and what the daemon writes.
+        projects: The folders of the projects that interpolate, by where they have their secrets from besides `.env`.
+        files: Every Compose file, broken ones too.
+        watched: The containers of those projects, one that runs and one that is refused of each.
+    """
+
+    engine: TestEngine
+    canaries: Canaries
+    folder: Path
+    projects: dict[str, Path]
+    files: list[Path]
+    watched: list[str]
+    containers: list[str]
+    default: str
+
+    def change(self) -> None:
+        """Give new secrets to the projects that interpolate; their containers keep those of before."""
+        for kind, project in self.projects.items():
+            write_interpolated(self.engine, self.canaries, project, project.name, f"{kind}, wanted", self.default)
+
+
+def start_scene(engine: TestEngine, canaries: Canaries, folder: Path, name: str) -> Scene:
+    """Start everything, and wait until it has failed and come back."""
+    full = folder / f"{name}-full"
+    projects = {kind: folder / f"{name}-{kind.replace(' ', '-')}" for kind in ("of the files", "own")}
+    for project in (full, *projects.values()):
+        project.mkdir()
+    start_containers(engine, canaries, folder)
+    start_more(engine, canaries, folder)
+    default = canaries.password("default of a variable")
+    files = [start_project(engine, canaries, full, full.name)]
+    for kind, project in projects.items():
+        files.append(write_interpolated(engine, canaries, project, project.name, f"{kind}, running", default))
+        start_interpolated(engine, project)
+    files += write_broken(canaries, folder)
+    watched = [f"{project.name}-{service}-1" for project in projects.values() for service in ("web", "refused")]
+    for container in ("everything", watched[0], watched[2]):
+        wait_until(
+            lambda container=container: engine.docker("inspect", "-f", "{{.RestartCount}}", container) != "0",  # type: ignore[misc]  # a bound default
+            "a restart",
+            timeout_seconds=60,
+        )
+    containers = [*NAMES, f"{full.name}-web-1", *watched]
+    return Scene(engine, canaries, folder, projects, files, watched, containers, default)
+
+
+def look_everywhere(
+    scene: Scene, daemon: Daemon, shown: Shown, capfd: pytest.CaptureFixture[str], here: tuple[str, ...]
+) -> None:
+    """Ask every face as everything runs."""
+    daemon.wait_until_ready()
+    wait_until(lambda: daemon.ask("/api/v1/drift").status == 200, "a drift scan", timeout_seconds=60)
+    snapshot = scene.folder / "host.json"
+    ask_daemon(daemon, shown, scene.canaries, scene.containers, scene.files)
+    ask_wrongly(daemon, shown, scene.canaries)
+    run_here(shown, commands(scene.containers, scene.files, snapshot), capfd, *here)
+    run_here(shown, replays(snapshot), capfd)
+    run_wrongly(shown, scene.canaries, scene.folder, capfd)
+    shown.add("snapshot file", snapshot.read_text())
+
+
+def look_again(scene: Scene, daemon: Daemon, receiver: Receiver, shown: Shown) -> None:
+    """Ask the daemon after the files have changed, so that both sides of a difference are secrets."""
+    scene.change()
+    changed = f"/api/v1/drift/{scene.projects['own'].name}"
+    wait_until(lambda: "labels.x.basicauth" in daemon.ask(changed).text, "the drift", timeout_seconds=60)
+    wait_until(lambda: scene.watched[0] in str(receiver.batches), "an alert about the container", timeout_seconds=60)
+    later = Shown()
+    ask_daemon(daemon, later, Canaries(), scene.watched, scene.files)
+    shown.texts |= {f"{where}, drifted": text for where, text in later.texts.items()}
+    shown.add_files(scene.folder, "while it runs")
+    daemon.end()
+    shown.add("daemon log", daemon.log)
+    shown.add("alerts", str(receiver.batches))
+    shown.add_files(scene.folder, "at the end")
+
+
+def look_without_daemon(
+    scene: Scene, shown: Shown, capfd: pytest.CaptureFixture[str], here: tuple[str, ...], environ: dict[str, str]
+) -> str:
+    """Run commands after that: only the daemon has seen the values of before, so of those they show drift alone."""
+    later = Shown()
+    run_here(later, [["drift", "--format", form] for form in ("table", "json", "markdown")], capfd, *here)
+    run_here(later, about_project(scene.watched[2], scene.files[2]), capfd, *here)
+    run_as_process(later, ["drift", "--log.level", "debug"], environ)
+    run_as_process(later, ["diagnose", "everything", "--log.level", "debug"], environ)
+    scene.engine.pause()
+    run_here(later, [["list"], ["diagnose"]], capfd, *here, "--scan.deadline", "1s")
+    scene.engine.resume()
+    shown.texts |= {f"{where}, drifted": text for where, text in later.texts.items()}
+    return later.texts["$ drift --format json"]
+
+
 @pytest.mark.promise("S9")
-def test_no_secret_of_a_host_full_of_them_is_shown_anywhere(
-    engine: TestEngine, project_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_no_secret_of_200_places_is_shown_on_any_face(
+    engine: TestEngine, project_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], figure: Figure
 ) -> None:
     canaries, shown = Canaries(), Shown()
-    start_containers(engine, canaries, tmp_path)
-    project = tmp_path / "project"
-    project.mkdir()
-    compose_file = start_project(engine, canaries, project, project_name)
-    files = [compose_file, *write_broken(canaries, tmp_path)]
-    containers = [*NAMES, f"{project_name}-web-1"]
+    scene = start_scene(engine, canaries, tmp_path, project_name)
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("BCON_", "DOCKER_"))}
     environ |= {
         "AWS_SECRET_ACCESS_KEY": canaries.password("the exporter's own environment"),
+        "HTTP_PROXY": f"http://u:{canaries.password('proxy of the exporter')}@127.0.0.1:1",
         "DOCKER_HOST": engine.host,
     }
-    flags = ("--log.level", "debug", "--scan.diagnose-interval", "2s", "--scan.drift-interval", "10s")
-    labels = "com.example.api-key,com.example.home,com.example.note,traefik.users,vcs,maintainer.password"
-    with Daemon(
-        tmp_path, engine.host, *flags, "--compose.roots", str(tmp_path), "--compose.files",
-        ",".join(map(str, files)), "--metrics.container-labels", labels, environ=environ,
-    ) as daemon:  # fmt: skip
-        daemon.wait_until_ready()
-        wait_until(lambda: daemon.ask("/api/v1/drift").status == 200, "a drift scan")
-        wait_until(lambda: engine.docker("inspect", "-f", "{{.RestartCount}}", "everything") != "0", "a restart")
-        ask_daemon(daemon, shown, canaries, containers, files)
-        here = ("--docker.host", engine.host, "--state.path", str(tmp_path / "state.db"))
-        run_here(shown, commands(containers, files, tmp_path / "host.json"), capfd, *here)
-        run_as_process(shown, ["diagnose", "everything", "--log.level", "debug"], environ)
-        elsewhere = f"tcp://u:{canaries.password('engine address')}@127.0.0.1:1"
-        run_here(shown, [["list"], ["check-config"]], capfd, "--docker.host", elsewhere)
-        engine.pause()
-        run_here(shown, [["list"], ["diagnose"]], capfd, *here, "--scan.deadline", "1s")
-        engine.resume()
-        for file in written_files(tmp_path):
-            shown.add(file.name, file.read_bytes().decode("latin-1"))
-        daemon.end()
-        shown.add("daemon log", daemon.log)
-    shown.add("snapshot file", (tmp_path / "host.json").read_text())
-    for file in written_files(tmp_path):
-        shown.add(f"{file.name} at the end", file.read_bytes().decode("latin-1"))
+    here = ("--docker.host", engine.host, "--state.path", str(tmp_path / "state.db"))
+    labels = "com.example.api-key,com.example.home,com.example.note,traefik.users,vcs,maintainer.password,x.basicauth"
+    flags = (
+        *("--log.level=debug", "--compose.roots", str(tmp_path), "--compose.files", ",".join(map(str, scene.files))),
+        *("--metrics.container-labels", labels, "--alertmanager.job=j", "--alertmanager.instance=i"),
+        *write_own_files(canaries, tmp_path),
+    )
+    with (
+        receiving() as receiver,
+        Daemon(tmp_path, engine.host, *QUICK, *flags, f"--alertmanager.url={receiver.url}", environ=environ) as daemon,
+    ):
+        look_everywhere(scene, daemon, shown, capfd, here)
+        look_again(scene, daemon, receiver, shown)
+    drift = look_without_daemon(scene, shown, capfd, here, environ)
     private = [tmp_path / "host.json", *tmp_path.glob("state.db*")]
     assert {file.stat().st_mode & 0o777 for file in private} == {0o600}
-    assert len(canaries.by_place) >= 40
     assert "exit_error" in shown.texts["$ diagnose --format json"], "the scene must be one that tells much"
-    assert json.loads(shown.texts["GET /api/v1/drift"])["result"]["reports"]
-    leaks = shown.leaks(canaries)
-    assert not leaks, "\n".join(f"{place}: {', '.join(where)[:300]}" for place, where in leaks.items())
+    assert fields_in_drift(drift) >= FIELDS_WITH_SECRETS
+    places, leaks = canaries.places(), shown.leaks(canaries)
+    figure(f"{len(canaries.by_place)} secrets in {len(places)} places, {len(shown.texts)} faces, {len(leaks)} leaks")
+    assert not leaks, "\n".join(leaks)
+    assert len(places) >= LEAST_PLACES, len(places)
