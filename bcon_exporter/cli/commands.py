@@ -94,7 +94,12 @@ def _add_project(parser: ArgumentParser, without_file: str) -> None:
 
 
 def _diagnose_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("container", nargs="?", metavar="CONTAINER", help="id, id prefix or name; all when left out")
+    parser.add_argument(
+        "container",
+        nargs="*",
+        metavar="CONTAINER",
+        help="ids, id prefixes, names or Compose projects; all when left out",
+    )
     parser.add_argument("--all", "-a", action="store_true", help="show healthy containers in full as well")
     parser.add_argument("--no-logs", action="store_true", help="judge without reading logs (one container)")
     parser.add_argument("--log-tail", metavar="LINES", help="newest log lines to analyse (one container)")
@@ -145,6 +150,10 @@ def _logs_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tail", "-n", metavar="LINES", help="newest lines to show (default: 100)")
     parser.add_argument("--since", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--until", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
+    parser.add_argument("--grep", "-g", metavar="PATTERN", help="lines with this text, or an RE2 pattern after re:")
+    parser.add_argument("--around-crash", action="store_true", help="lines before and after its last end, half each")
+    parser.add_argument("--previous", action="store_true", help="lines from before its last start")
+    parser.add_argument("--follow", "-f", action="store_true", help="go on with new lines, until Ctrl-C")
     parser.add_argument("--no-timestamps", action="store_true", help="leave the times out")
     _add_common(parser)
 

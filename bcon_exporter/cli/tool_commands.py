@@ -2,23 +2,28 @@
 
 from typing import Any
 
+from bcon_exporter.cli.follow_command import follow_log
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.work import run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
-from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS
+from bcon_exporter.tools.log_views import PART_OF_LOG
+from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
 
 
 def diagnose(call: Invocation) -> int:
-    """Say what is wrong with containers."""
+    """Say what is wrong with all containers, or with those of some names and projects."""
     given = call.arguments
-    if given.container is None:
+    if len(given.container) != 1:
         for flag, is_given in (("--no-logs", given.no_logs), ("--log-tail", given.log_tail is not None)):
             if is_given:
                 msg = f"{flag} is for one container: name it (diagnose CONTAINER {flag} ...), or leave {flag} out"
                 raise SettingsError(msg, {"flag": flag})
+    if not given.container:
         return run_command_tool(call, HOST_DIAGNOSIS, {"include_healthy": given.all}, healthy_too=given.all)
-    payload = _given(container_id=given.container, include_logs=not given.no_logs, log_tail=given.log_tail)
-    return run_command_tool(call, "diagnose_container", payload)
+    if len(given.container) == 1 and (given.no_logs or given.log_tail is not None):
+        payload = _given(container_id=given.container[0], include_logs=not given.no_logs, log_tail=given.log_tail)
+        return run_command_tool(call, "diagnose_container", payload)
+    return run_command_tool(call, NAMED_DIAGNOSIS, {"names": given.container}, healthy_too=given.all)
 
 
 def show_drift(call: Invocation) -> int:
@@ -56,8 +61,14 @@ def show_stats(call: Invocation) -> int:
 
 
 def show_logs(call: Invocation) -> int:
-    """Show a container's log."""
+    """Show a container's log, or a part of it."""
     given = call.arguments
+    parts = {"--previous": given.previous, "--around-crash": given.around_crash, "--follow": given.follow}
+    chosen = [flag for flag, is_given in parts.items() if is_given]
+    if len(chosen) > 1 or (chosen and (given.until is not None or given.watch is not None)):
+        others = [*chosen[1:], *("--until" for _ in (given.until,) if _), *("--watch" for _ in (given.watch,) if _)]
+        msg = f"{chosen[0]} and {others[0]} exclude each other"
+        raise SettingsError(msg, {"flag": chosen[0]})
     payload = _given(
         container_id=given.container,
         tail=given.tail,
@@ -65,7 +76,10 @@ def show_logs(call: Invocation) -> int:
         until=given.until,
         timestamps=not given.no_timestamps,
     )
-    return run_command_tool(call, "get_container_logs", payload)
+    if given.follow:
+        return follow_log(call, payload, given.grep)
+    part = "previous" if given.previous else "crash" if given.around_crash else "newest"
+    return run_command_tool(call, PART_OF_LOG, payload | _given(grep=given.grep, part=part))
 
 
 def list_untracked(call: Invocation) -> int:

@@ -72,7 +72,7 @@ def _watch_pause(call: Invocation) -> timedelta | None:
     try:
         pause = parse_duration(raw)
     except ValueError as error:
-        left_out = next((name for name in _WHOM if getattr(call.arguments, name, "") is None), None)
+        left_out = next((name for name in _WHOM if getattr(call.arguments, name, "") in (None, [])), None)
         hint = f"; put the {_WHOM[left_out]} before --watch" if left_out else ""
         msg = f"--watch: {error}{hint}"
         raise SettingsError(msg, {"flag": "--watch"}) from None

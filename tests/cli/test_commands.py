@@ -228,7 +228,7 @@ def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) 
         (["list", "--al"], 2, "unknown flag --al; did you mean --all?"),
         (["diagnose", "--fail-onn", "error"], 2, "unknown flag --fail-onn; did you mean --fail-on?"),
         (["diagnose", "--scan.deadlin=5s"], 2, "unknown flag --scan.deadlin; did you mean --scan.deadline?"),
-        (["diagnose", "a", "b"], 2, "unexpected argument 'b'"),
+        (["info", "a", "b"], 2, "unexpected argument 'b'"),
         (["info"], 2, "CONTAINER"),
         (["list", "--format", "xml"], 2, "--format"),
         (["serve", "--web.listen-address", "nowhere"], 2, "--web.listen-address: is not an address"),

@@ -1,0 +1,95 @@
+"""Parts of one container's log, for people at a terminal: lines that fit, around a crash, of the run before."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import Field
+
+from bcon_exporter.diagnosis.explain import _finder
+from bcon_exporter.docker_host import Wants
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.facts import ContainerFacts, LogLine
+from bcon_exporter.model.inputs import MAX_TAIL, GetContainerLogsInput
+from bcon_exporter.model.reports import ContainerLogs, LogEntry
+from bcon_exporter.tools.containers import read_container
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.tool import Tool
+
+_AFTER_THE_END = timedelta(seconds=1)
+"""The engine notes an end a moment before or after the last lines of it."""
+
+
+class PartOfLogInput(GetContainerLogsInput):
+    """Input of get_container_logs, and which part of the log is wanted."""
+
+    grep: str | None = Field(None, min_length=1, max_length=256)
+    part: Literal["newest", "previous", "crash"] = "newest"
+
+
+def find_lines(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a line fits a pattern, written as for `explain`.
+
+    Raises:
+        InvalidInputError: It cannot be read as one.
+    """
+    return _finder(pattern)
+
+
+def read_part_of_log(context: Context, request: PartOfLogInput) -> ContainerLogs:
+    """Return the newest lines of the part of the log that fit.
+
+    Raises:
+        BconError: There is no such part, or the pattern or log cannot be read.
+    """
+    fits = find_lines(request.grep) if request.grep is not None else None
+    facts, _ = read_container(context, request.container_id, Wants(logs=False, usage=False))
+    lines, cut = _read(context, facts, request)
+    if fits is not None:
+        lines = tuple(line for line in lines if fits(line.text))
+    kept = lines if request.part == "crash" else lines[-request.tail :]
+    return ContainerLogs(
+        container_id=facts.short_id,
+        container_name=facts.name,
+        entries=tuple(
+            LogEntry(timestamp=line.at if request.timestamps else None, stream=line.stream, message=line.text)
+            for line in kept
+        ),
+        tail=request.tail,
+        since=request.since,
+        until=request.until,
+        truncated=cut,
+    )
+
+
+def _read(context: Context, facts: ContainerFacts, request: PartOfLogInput) -> tuple[tuple[LogLine, ...], bool]:
+    """Return the lines, and whether older ones were cut off by the bounds of reading."""
+    if request.part == "crash":
+        return _read_around(context, facts, request.tail), False
+    until = request.until
+    if request.part == "previous":
+        if facts.started_at is None:
+            raise _nothing(facts, "never started, so there is no run before")
+        until = min(until, facts.started_at) if until is not None else facts.started_at
+    tail = request.tail if request.grep is None else MAX_TAIL
+    logs = context.host.read_logs(facts.id, tail=tail, since=request.since, until=until)
+    if request.part == "previous" and not logs.lines:
+        raise _nothing(facts, f"has no log line from before its last start at {facts.started_at:%Y-%m-%d %H:%M:%S} UTC")
+    return logs.lines, logs.truncated and len(logs.lines) < tail
+
+
+def _read_around(context: Context, facts: ContainerFacts, tail: int) -> tuple[LogLine, ...]:
+    """Return half of the lines from before the last end, half from after it; fewer after an end of just now."""
+    if facts.finished_at is None:
+        raise _nothing(facts, "has not ended yet, so there is no crash to show")
+    border = facts.finished_at + _AFTER_THE_END
+    before = context.host.read_logs(facts.id, tail=-(-tail // 2), since=None, until=border).lines
+    after = context.host.read_logs(facts.id, tail=MAX_TAIL, since=border, until=None).lines
+    return (*before, *after[: tail // 2])
+
+
+def _nothing(facts: ContainerFacts, why: str) -> InvalidInputError:
+    return InvalidInputError(f"{facts.name} {why}", {"container_id": facts.short_id})
+
+
+PART_OF_LOG = Tool("get_container_logs", "A part of a log.", PartOfLogInput, ContainerLogs, read_part_of_log)
