@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.logs import LogEvent, summarise
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import Case, Verdict, unknown
+from bcon_exporter.diagnosis.shapes import is_lost_answer
 from bcon_exporter.diagnosis.windows import softened
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
@@ -66,7 +67,7 @@ def log_symptom(
     case: Case, rule_type: SymptomType, severity: Severity, noun: str, events: tuple[LogEvent, ...]
 ) -> Symptom:
     """Make the symptom that `events` are evidence for; a warning when they explain an end that is over."""
-    if severity.rank > Severity.WARNING.rank and all(event.level is Level.WARNING for event in events):
+    if severity.rank > Severity.WARNING.rank and all(_is_warning(event) for event in events):
         severity = Severity.WARNING
     final = softened(severity, events, case.container, well=case.well)
     past = " before its last start" if final is not severity else ""
@@ -74,6 +75,11 @@ def log_symptom(
     newest = "" if len(events) == 1 else "the newest "
     description = f"The log shows {count}{past}, {newest}{_age(events[-1].at, case.now)}."
     return case.symptom(rule_type, final, description, *evidence_of(events))
+
+
+def _is_warning(event: LogEvent) -> bool:
+    """Whether a line calls itself a warning; that of an access log calls itself nothing."""
+    return event.level is Level.WARNING and not is_lost_answer(event.text)
 
 
 def evidence_of(events: tuple[LogEvent, ...]) -> tuple[str, ...]:

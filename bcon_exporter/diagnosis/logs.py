@@ -34,6 +34,8 @@ SHAPE_LINES = 20
 """So many lines of an event without a level are searched for what failed."""
 LOST_RATIO = 0.1
 """So great a part of the lines must be lost answers (HTTP 500, 502, 504) before these count as failures."""
+LOST_AT_LEAST = 3
+"""And so many of them: a single one is what every service answers now and then."""
 
 REPEATS = 3
 """So often a retry that is told as information must have failed, up to the end of the log, to be a failure."""
@@ -166,7 +168,7 @@ def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]
 def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     """Mark what recovered, and count lost answers as failures where they are many."""
     lost = [event for event in events if is_lost_answer(event.text)]
-    if lost and len(lost) >= LOST_RATIO * len(buffer.texts):
+    if len(lost) >= max(LOST_AT_LEAST, LOST_RATIO * len(buffer.texts)):
         events = [replace(event, failed=True) if event in lost else event for event in events]
     if any(_may_recover(event) for event in events):
         recoveries = Recoveries(buffer)

@@ -105,8 +105,9 @@ class Neighbours:
         return tuple(one for one in self.sharing(asking) if port in ports_of(one) and one.is_running)
 
     def sharing(self, asking: ContainerFacts) -> list[ContainerFacts]:
-        """The other containers on any of its networks, in the host's order."""
-        found = {one.id: one for net in sorted(self._nets(asking)) for one in self._by_network.get(net, ())}
+        """The other containers on any of its networks, in the host's order; on none nobody is reached."""
+        nets = sorted(self._nets(asking) - {"none"})
+        found = {one.id: one for net in nets for one in self._by_network.get(net, ())}
         return [one for one in found.values() if one.id != asking.id]
 
     def publishing(self, port: int, protocol: str = "tcp") -> tuple[ContainerFacts, ...]:

@@ -76,7 +76,8 @@ def find_peer_causes(
     if reached and not of_dependencies:
         declared = [one for name, _ in dependencies_of(asking) for one in neighbours.service(name, asking)]
         of_dependencies = _of_needed(declared, asking, neighbours, around, failures[-1])
-    if not of_dependencies and not names_stranger and not dependencies_of(asking):
+    names_nobody = all(one.peer is None for one in failures)
+    if not of_dependencies and names_nobody and not dependencies_of(asking):
         of_dependencies = _of_network(asking, neighbours, around, span)
     if names_stranger:
         return [*found, *(weakened(finding, UNNAMED_PENALTY * 2) for finding in of_dependencies)]

@@ -73,7 +73,7 @@ def _asked_end(container: ContainerFacts) -> datetime | None:
     if not (last.requested or last.shutdown):
         return None
     ends = [at for at in (last.at, _earlier_end(container)) if at is not None]
-    return max(ends) if container.is_running and container.started_at is not None else None
+    return max(ends) if container.is_running else None
 
 
 def _earlier_end(container: ContainerFacts) -> datetime | None:

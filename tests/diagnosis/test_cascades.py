@@ -321,6 +321,17 @@ class TestNobodyIsBlamedFalsely:
 
         assert roots(api, self.removed()) == {"api": None}
 
+    def test_who_has_no_network_reaches_nobody(self) -> None:
+        alone: dict[str, Any] = {"compose": None, "networks": (network("none"),), "wiring": Wiring(network_mode="none")}
+        api = service("api", "ERROR httpx.ConnectError: [Errno 111] Connection refused", **alone)
+
+        assert roots(api, gone("db", **alone))["api"] is None
+
+    def test_the_one_that_is_away_is_not_meant_by_an_address_that_is_not_its_own(self) -> None:
+        api = service("api", NGINX_504.replace("//api:", "//10.20.0.30:"), compose=None)
+
+        assert roots(api, gone("db", compose=None))["api"] is None
+
     def test_a_circle_is_cut_where_it_is_least_sure(self) -> None:
         web = service("web", NGINX_504, lifecycle=looping(), started_at=ago(3))
         api = service("api", 'ERROR Get "http://web:80/config": dial tcp 172.18.0.9:80: i/o timeout')

@@ -201,9 +201,12 @@ def test_a_disk_whose_store_refuses_writes_is_an_error() -> None:
     assert event.shows(SymptomType.LOG_ERROR)
 
 
-@pytest.mark.parametrize(("lost", "failed"), [(1, False), (2, True)])
-def test_lost_answers_count_from_a_tenth_of_the_lines_on(lost: int, failed: bool) -> None:
-    answers = ['10.0.0.1 - - [x] "GET / HTTP/1.1" 200 1'] * (20 - lost) + [
+@pytest.mark.parametrize(
+    ("lost", "of", "failed"),
+    [(1, 2, False), (2, 2, False), (3, 3, True), (3, 30, True), (3, 31, False), (5, 60, False)],
+)
+def test_lost_answers_count_from_three_and_a_tenth_of_the_lines_on(lost: int, of: int, failed: bool) -> None:
+    answers = ['10.0.0.1 - - [x] "GET / HTTP/1.1" 200 1'] * (of - lost) + [
         '10.0.0.1 - - [x] "GET / HTTP/1.1" 502 1'
     ] * lost
 

@@ -59,6 +59,21 @@ def test_the_number_needed_is_a_setting(count: int, expected: Severity | None) -
     assert severity(RULE, facts, log_error_count=3) is expected
 
 
+def test_lost_answers_in_an_access_log_are_errors_although_they_have_no_level() -> None:
+    answer = '10.20.0.7 - - [02/Mar/2026:08:15:05 +0000] "GET /api/orders HTTP/1.1" {} 171 "-" "okhttp/4.12"'
+
+    assert severity(RULE, container(logs=logs(*[answer.format(500)] * 5))) is Severity.ERROR
+    assert severity(RULE, container(logs=logs(answer.format(200), answer.format(500)))) is None
+
+
+def test_what_was_said_before_a_requested_restart_is_no_news_while_the_new_start_is_not_read() -> None:
+    past = lifecycle(exits=(ended(1, at=ago(5), requested=True),))
+    facts = container(started_at=None, unread={"started_at": "no answer"}, lifecycle=past)
+
+    assert severity(RULE, facts.model_copy(update={"logs": logs("ERROR no", at=ago(9))})) is None
+    assert severity(RULE, facts.model_copy(update={"logs": logs("ERROR no", at=ago(2))})) is Severity.ERROR
+
+
 def test_before_a_restart_since_which_it_runs_well_it_is_a_warning() -> None:
     past = lifecycle(exits=(ended(1, at=ago(61)),))
     quiet = container(started_at=ago(60), lifecycle=past, logs=logs("ERROR no", at=ago(62)))
