@@ -6,6 +6,7 @@ A pipe would hang whoever opens it, a device never end, some devices act on bein
 import os
 import stat
 from pathlib import Path
+from typing import cast
 
 MAX_FILE_BYTES = 1024 * 1024
 _KINDS = (
@@ -36,10 +37,13 @@ def read_regular_file(path: Path, max_bytes: int = MAX_FILE_BYTES) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         with os.fdopen(descriptor, "rb") as file:
             _refuse_other_kinds(os.fstat(descriptor))
-            content = file.read(max_bytes + 1)
+            content = cast("bytes | None", file.read(max_bytes + 1))
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         msg = f"cannot be read: {getattr(error, 'strerror', None) or 'no file name'}"
         raise UnreadableFileError(msg) from None
+    if content is None:  # the kernel's log calls itself a regular file, and makes its readers wait
+        msg = "cannot be read: it waits for what is still to come"
+        raise UnreadableFileError(msg)
     if len(content) > max_bytes:
         msg = f"is larger than {_size(max_bytes)}"
         raise UnreadableFileError(msg)

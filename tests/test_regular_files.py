@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from bcon_exporter.regular_files import UnreadableFileError, check_regular_file,
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools.replay import read_snapshot
 from tests.odd_files import ODD_KINDS, put_in_place
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,3 +156,17 @@ def test_links_are_followed_and_an_absent_file_is_named(tmp_path: Path) -> None:
         check_regular_file(tmp_path / "absent")
     with pytest.raises(UnreadableFileError, match="no file name"):
         check_regular_file(Path("a\0b"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel's log is root's")
+def test_a_file_that_makes_its_readers_wait_is_refused() -> None:
+    """The kernel's log calls itself a regular file; once it is read to its end, there is nothing yet."""
+
+    def waits() -> bool:
+        try:
+            read_regular_file(Path("/proc/kmsg"))
+        except UnreadableFileError as error:
+            return "still to come" in str(error)
+        return False
+
+    wait_until(waits, "the end of the kernel's log")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from bcon_exporter.clock import monotonic, utc_now
 from bcon_exporter.docker_host.parse_event import parse_event
 from bcon_exporter.docker_host.raw import from_epoch, get_int, get_object, get_text
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
@@ -41,6 +42,7 @@ class EventLog:
         self.changes = 0
         self.streams = 0
         self.skew = timedelta()
+        self.clock_offset = 0.0
 
     def add(self, raw: dict[str, Any]) -> None:
         """Take one event of the live stream."""
@@ -57,6 +59,10 @@ class EventLog:
         """Note that the live stream has ended: until now the engine was there, however long it had been silent."""
         with self._lock:
             self._ended_at = now
+
+    def knows_clock(self) -> bool:
+        """Whether nobody has set our clock since it was last compared with the engine's."""
+        return abs(_clock_offset() - self.clock_offset) < CLOCK_SLACK.total_seconds()
 
     def forget_later_than(self, nano: int) -> None:
         """Forget when the last event was if that is still to come: the clock has been set back since."""
@@ -80,7 +86,7 @@ class EventLog:
             skew: How far the engine's clock is ahead of ours.
         """
         with self._lock:
-            self.skew = skew
+            self.skew, self.clock_offset = skew, _clock_offset()
             full = len(ring) >= RING_SIZE
             oldest = parse_time_of(ring[0]) if ring else None
             known = any(_key(raw) in self._seen for raw in ring)
@@ -142,6 +148,11 @@ class EventLog:
             touched, self._touched = self._touched, set()
             lost, self._lost = self._lost, False
             return touched, lost
+
+
+def _clock_offset() -> float:
+    """How far the wall clock is ahead of the monotonic one, in seconds: it changes when the clock is set."""
+    return utc_now().timestamp() - monotonic()
 
 
 def parse_time_of(raw: dict[str, Any]) -> datetime | None:

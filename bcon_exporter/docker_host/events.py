@@ -69,11 +69,14 @@ def read_latest(session: EngineSession, log: EventLog, deadline: Deadline) -> No
     """Take from the daemon's memory what the live stream has not brought yet.
 
     On a busy machine the stream lags behind what a scan has read meanwhile: a log line that a program wrote on its stop
-    signal would be known, and the signal not.
+    signal would be known, and the signal not. Nothing is asked after a step of our clock, until the stream is opened
+    anew: an `until` in the engine's future would keep the request open.
 
     Raises:
         BconError: It did not answer.
     """
+    if not log.knows_clock():
+        return
     until = _to_nano(utc_now() + log.skew)
     since = min(max(log.last_nano, until - _LATEST_NANO), until)
     target = f"{session.negotiate(deadline)}/events?filters={_FILTERS}&since={_stamp(since)}&until={_stamp(until)}"
