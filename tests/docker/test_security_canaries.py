@@ -14,6 +14,8 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +33,7 @@ from tests.docker.canaries import (
     write_interpolated,
 )
 from tests.docker.conftest import TestEngine
-from tests.docker.daemon import Daemon
+from tests.docker.daemon import Answer, Daemon
 from tests.outputs.alertmanager.receiver import Receiver, receiving
 from tests.waiting import wait_until
 
@@ -115,6 +117,12 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
     return found
 
 
+def answer_of(daemon: Daemon, tool: str, payload: dict[str, Any]) -> Answer | None:
+    """A tool's answer; none while Compose still resolves what it is asked of."""
+    answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", payload)
+    return None if answer.status == HTTPStatus.GATEWAY_TIMEOUT else answer
+
+
 def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: list[str], files: list[Path]) -> None:
     for path in PAGES:
         shown.add(f"GET {path}", daemon.ask(path).text)
@@ -123,8 +131,8 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
             shown.add(f"GET container {one}{tail}", daemon.ask(f"/api/v1/containers/{one}{tail}").text)
     for tool in TOOLS:
         for payload in payloads(tool.name, containers, files, canaries):
-            answer = daemon.ask(f"/api/v1/tools/{tool.name}", "POST", payload)
-            assert answer.status < 500 or payload.get("container_id") == 7, answer.text
+            answer = wait_until(partial(answer_of, daemon, tool.name, payload), f"an answer of {tool.name}")
+            assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
             shown.add(f"POST {tool.name} {payload.get('container_id') or payload.get('compose_file')}", answer.text)
 
 
