@@ -40,7 +40,10 @@ def test_a_hung_engine_is_noticed_in_six_seconds_and_gone_again_when_it_resumes(
         engine.resume()
         wait_until(host.is_up, "is_up to rise", timeout_seconds=8)
         assert by_name(scan(host))["aa"].is_running
-        assert all(host.endpoints_up().values())
+        # Stats are tried by a thread of its own, which a scan plans.
+        wait_until(
+            lambda: scan(host).containers and all(host.endpoints_up().values()), "every endpoint", every_seconds=1.0
+        )
 
 
 def test_a_hung_engine_is_noticed_as_soon_while_a_probe_of_its_stats_hangs(engine: TestEngine) -> None:
