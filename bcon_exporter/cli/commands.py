@@ -4,26 +4,10 @@ from argparse import ArgumentParser
 
 from bcon_exporter.cli.exits import NEVER, UNCHECKED
 from bcon_exporter.cli.parsing import ALL_SETTINGS, NO_SETTINGS, Command
+from bcon_exporter.model.filter_keys import FILTER_KEYS
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
-FILTER_KEYS = (
-    "ancestor",
-    "before",
-    "exited",
-    "health",
-    "id",
-    "label",
-    "name",
-    "network",
-    "project",
-    "publish",
-    "service",
-    "since",
-    "status",
-    "volume",
-)
-"""As the input of list_containers takes them."""
 _DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
 
 

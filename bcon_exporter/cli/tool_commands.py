@@ -64,10 +64,10 @@ def show_logs(call: Invocation) -> int:
     """Show a container's log, or a part of it."""
     given = call.arguments
     parts = {"--previous": given.previous, "--around-crash": given.around_crash, "--follow": given.follow}
-    chosen = [flag for flag, is_given in parts.items() if is_given]
-    if len(chosen) > 1 or (chosen and (given.until is not None or given.watch is not None)):
-        others = [*chosen[1:], *("--until" for _ in (given.until,) if _), *("--watch" for _ in (given.watch,) if _)]
-        msg = f"{chosen[0]} and {others[0]} exclude each other"
+    none_beside = {**parts, "--until": given.until is not None, "--watch": given.watch is not None}
+    chosen = [flag for flag, is_given in none_beside.items() if is_given]
+    if any(parts.values()) and len(chosen) > 1:
+        msg = f"{chosen[0]} and {chosen[1]} exclude each other"
         raise SettingsError(msg, {"flag": chosen[0]})
     payload = _given(
         container_id=given.container,

@@ -76,7 +76,7 @@ def explain(
     Raises:
         InvalidInputError: The pattern is empty, too long, or not RE2.
     """
-    finds = _finder(pattern)
+    finds = find_lines(pattern)
     lines = container.logs.lines if container.logs is not None else ()
     indexes = [index for index, line in enumerate(lines) if finds(line.text)]
     found = _place(lines, indexes, container if well else None, catalogue)
@@ -105,7 +105,12 @@ def explain(
     )
 
 
-def _finder(pattern: str) -> Callable[[str], bool]:
+def find_lines(pattern: str) -> Callable[[str], bool]:
+    """Return what tells whether a line fits a pattern: literal text of any case, or RE2 after "re:".
+
+    Raises:
+        InvalidInputError: It cannot be read as one.
+    """
     if not pattern.startswith(PREFIX):
         if not pattern or len(pattern) > MAX_PATTERN_CHARS:
             raise _bad(_LENGTH)

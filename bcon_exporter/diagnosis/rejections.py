@@ -90,7 +90,7 @@ def _trouble_of(server: ContainerFacts, failure: Failure, asking: ContainerFacts
     if not has_worked(asking, failure.span):
         return None
     what = "its credentials" if failure.kind is Kind.DENIED else "what it holds"
-    text = f"answered well before; {what} changed there since"
+    text = f"answered well before; {what} probably changed there since"
     return Trouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
 
 

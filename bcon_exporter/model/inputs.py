@@ -2,7 +2,7 @@
 
 import re  # noqa: TID251 - sees at most 64 characters of an argument
 from collections.abc import Mapping
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import (
     BeforeValidator,
@@ -17,6 +17,7 @@ from pydantic import (
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.facts import ContainerState, HealthStatus
+from bcon_exporter.model.filter_keys import FilterKey
 from bcon_exporter.model.refusals import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
@@ -90,23 +91,6 @@ Moment = Annotated[
 ]
 """A time with its zone, or how long ago: "10m"."""
 
-FilterKey = Literal[
-    "ancestor",
-    "before",
-    "exited",
-    "health",
-    "id",
-    "label",
-    "name",
-    "network",
-    "project",
-    "publish",
-    "service",
-    "since",
-    "status",
-    "volume",
-]
-FILTER_KEYS: tuple[str, ...] = get_args(FilterKey)
 _HIGHEST_PORT = 65535
 _KNOWN_VALUES: Mapping[FilterKey, tuple[str, ...]] = {
     "status": tuple(state.value for state in ContainerState),

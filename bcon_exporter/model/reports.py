@@ -1,7 +1,7 @@
 """What leaves the program: the JSON contract of the API, the command line and MCP (docs/api.md)."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import ProjectProblem
@@ -17,6 +17,7 @@ from bcon_exporter.model.findings import (
 )
 
 Status = Literal["healthy", "warning", "error", "critical"]
+STATUSES: tuple[Status, ...] = get_args(Status)
 """A container's status: its worst symptom's severity; info counts as healthy."""
 
 

@@ -1,12 +1,11 @@
 """Parts of one container's log, for people at a terminal: lines that fit, around a crash, of the run before."""
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Literal
 
 from pydantic import Field
 
-from bcon_exporter.diagnosis.explain import _finder
+from bcon_exporter.diagnosis.explain import find_lines
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.facts import ContainerFacts, LogLine
@@ -25,15 +24,6 @@ class PartOfLogInput(GetContainerLogsInput):
 
     grep: str | None = Field(None, min_length=1, max_length=256)
     part: Literal["newest", "previous", "crash"] = "newest"
-
-
-def find_lines(pattern: str) -> Callable[[str], bool]:
-    """Return what tells whether a line fits a pattern, written as for `explain`.
-
-    Raises:
-        InvalidInputError: It cannot be read as one.
-    """
-    return _finder(pattern)
 
 
 def read_part_of_log(context: Context, request: PartOfLogInput) -> ContainerLogs:

@@ -9,7 +9,7 @@ from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.inputs import ContainerRef, DiagnoseAllInput, DiagnoseContainerInput, ProjectName
 from bcon_exporter.model.lifecycle import HostMemory, without_lines
-from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.model.reports import STATUSES, ContainerStats, DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
@@ -17,8 +17,6 @@ from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects
 from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
-
-_STATUSES = ("healthy", "warning", "error", "critical")
 
 
 class Nothing(Frozen):
@@ -53,7 +51,7 @@ def _diagnose_named(context: Context, request: NamedInput) -> DiagnosisReport | 
     return host.model_copy(
         update={
             "total_containers": len(reports),
-            **{status: sum(report.status == status for report in reports) for status in _STATUSES},
+            **{status: sum(report.status == status for report in reports) for status in STATUSES},
             "not_checked": sum(report.is_unchecked for report in reports),
             "unchecked": tuple(one for one in host.unchecked if one.container_id in chosen),
             "summaries": tuple(one for one in host.summaries if one.container_id in chosen),

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.cli import parsing
-from bcon_exporter.cli.commands import COMMANDS, FILTER_KEYS
+from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.main import main
 from bcon_exporter.cli.parsing import Command, make_parser
 from bcon_exporter.cli.setting_flags import list_switches
-from bcon_exporter.model import inputs
+from bcon_exporter.model.filter_keys import FILTER_KEYS
+from bcon_exporter.model.inputs import ListContainersInput
 from bcon_exporter.settings import add_setting_flags, list_settings
 from deploy.terminal_files import TABLE, render_table
 
@@ -74,7 +75,8 @@ def test_each_command_can_be_started(command: Command) -> None:
 
 
 def test_the_filters_that_help_names_are_those_of_the_tool() -> None:
-    assert inputs.FILTER_KEYS == FILTER_KEYS
+    filters = ListContainersInput.model_json_schema()["properties"]["filters"]["anyOf"][0]
+    assert filters["propertyNames"]["enum"] == list(FILTER_KEYS)
 
 
 @pytest.mark.parametrize(

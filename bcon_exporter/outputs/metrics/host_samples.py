@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, EngineFacts
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.model.reports import DriftReport, DriftStatus, Status
+from bcon_exporter.model.reports import STATUSES, DriftReport, DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.subjects import Subject
@@ -15,7 +15,6 @@ from bcon_exporter.store import DiagnoseScan, DriftScan
 
 Row = tuple[tuple[str | None, ...], float | None]
 _NEED_CONFIGURATION = frozenset((DriftType.IMAGE_MISMATCH, DriftType.CONFIG_MISMATCH))
-_STATUSES: tuple[Status, ...] = ("healthy", "warning", "error", "critical")
 
 
 def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Samples, ...]:
@@ -29,7 +28,7 @@ def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Sam
     )
     return (
         _rows("bcon_docker_info", _engine_rows(scan.snapshot.engine)),
-        _rows("bcon_containers", (((status,), statuses[status]) for status in _STATUSES)),
+        _rows("bcon_containers", (((status,), statuses[status]) for status in STATUSES)),
         _rows("bcon_containers_not_checked", iter([((), sum(one.report.is_unchecked for one in subjects))])),
         _rows("bcon_containers_by_state", (((state.value,), states[state]) for state in ContainerState)),
         _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.errors import ErrorCode
-from bcon_exporter.model.inputs import FILTER_KEYS
+from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
 from bcon_exporter.tools import TOOLS
 from tests.outputs.http.asking import ask, site_of
