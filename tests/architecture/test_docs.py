@@ -64,6 +64,6 @@ def test_the_metrics_document_lists_every_reason_of_an_unreadable_project() -> N
 
 
 def test_every_stop_of_the_tour_leads_to_a_file() -> None:
-    tour = (ROOT / "docs" / "tour.md").read_text()
+    tour = (ROOT / "docs" / "development" / "tour.md").read_text()
     paths = re.findall(r"`(bcon_exporter/[\w/.]+)`", tour)
     assert [path for path in paths if not (ROOT / path).exists()] == []
