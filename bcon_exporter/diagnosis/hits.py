@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.clients import names_client
+from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 
 _SAY_NOT_WHY = frozenset({Category.SLOW, Category.CRASH})
@@ -37,6 +38,8 @@ class Match(NamedTuple):
 def find_hits(matches: Sequence[Match], level: Level, catalogue: Catalogue, *, fails: bool) -> tuple[Hit, ...]:
     """The first signature of each line that counts at the event's level, and one that it yields to; each once.
 
+    Of a failed connection the first line that names the other side stands for all: a trace may end with it.
+
     In a line without a level that has the shape of a failure, what counts in errors counts too.
     """
     hits: dict[str, Hit] = {}
@@ -46,13 +49,19 @@ def find_hits(matches: Sequence[Match], level: Level, catalogue: Catalogue, *, f
             signature = catalogue.owner(index)
             if signature.category not in wanted or not _counts(catalogue, index, level, match.text, fails=fails):
                 continue
-            if signature.id not in hits:
-                hits[signature.id] = Hit(signature, match.text.strip(), _peer(catalogue, index, match))
+            known, line = hits.get(signature.id), match.text.strip()
+            if known is None or (_names_nobody(known) and peer_in(line, _peer(catalogue, index, match)) is not None):
+                hits[signature.id] = Hit(signature, line, _peer(catalogue, index, match))
             if signature.category not in _SAY_NOT_WHY:
                 wanted = tuple(category for category in signature.yields_to if category in _NAMED_BESIDE)
             if not wanted:
                 break
     return tuple(hits.values())
+
+
+def _names_nobody(hit: Hit) -> bool:
+    """Whether it tells of a failed connection without telling to whom: a later line of the trace may."""
+    return hit.signature.category is Category.NETWORK and peer_in(hit.line, hit.peer) is None
 
 
 def _counts(catalogue: Catalogue, index: int, level: Level, text: str, *, fails: bool) -> bool:

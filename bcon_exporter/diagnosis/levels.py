@@ -77,6 +77,8 @@ _LOGCAT = re2.compile(r"^\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ ([VDIWEF]) ")
 _LOGCAT_LEVELS = {**_LETTERS, "V": Level.DEBUG, "E": Level.WARNING}
 """On Android E is what an app says of a missing default; what ends it is F."""
 _REDIS_LINE = re2.compile(r"^(?:\d+:[A-Z]|\[\d+\]) \d+ \w{3} (?:\d{4} )?[\d:.]+ ([.*#-]) ")
+_REDIS_WARNING = "#"
+"""The worst that Redis and its kin know: of a save that fails, of a fatal error, and of advice."""
 _MONGO = re2.compile(r"^\d{4}-\d\d-\d\dT\S+ ([DIWEF])\d? +[A-Z_-]+ +\[")
 _SYSLOG = re2.compile(r"^(?:<(\d{1,3})>|%([0-7])\|)|^[\d.: ]{0,24}LOG([0-7])\[")
 _ACCESS = re2.compile(
@@ -292,6 +294,18 @@ def _column(head: str) -> Level | None:
 def _redis(head: str) -> Level | None:
     found = _REDIS_LINE.search(head)
     return None if found is None else _REDIS[found.group(1)]
+
+
+def redis_warning(text: str) -> str | None:
+    """The message of a line that Redis or one of its kin calls a warning, the worst level that they know; else None.
+
+    What says WARNING once more in its message is advice, and means it.
+    """
+    found = _REDIS_LINE.search(text[:HEAD_CHARS])
+    if found is None or found.group(1) != _REDIS_WARNING:
+        return None
+    message = text[found.end() :]
+    return None if message.lower().startswith("warning") else message
 
 
 def _token(head: str) -> Level | None:

@@ -12,14 +12,29 @@ import re2
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.hits import Hit, Match, find_hits
-from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.diagnosis.levels import level_of, redis_warning
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.line_screen import LineScreen, screen_of
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
-from bcon_exporter.diagnosis.recovery import Recoveries, is_retried
+from bcon_exporter.diagnosis.recovery import (
+    Recoveries,
+    Try,
+    gives_up,
+    is_retried,
+    passed_checks,
+    subject_of_failed_check,
+    tells_of_success,
+    try_of,
+)
 from bcon_exporter.diagnosis.serving import ANSWERS, same_server, works_again
-from bcon_exporter.diagnosis.shapes import is_fatal, is_lost_answer, looks_like_failure
+from bcon_exporter.diagnosis.shapes import (
+    is_fatal,
+    is_lost_answer,
+    is_timed_out_answer,
+    looks_like_failure,
+    names_failure,
+)
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
@@ -41,6 +56,12 @@ REPEATS = 3
 """So often a retry that is told as information must have failed, up to the end of the log, to be a failure."""
 LAST_LINES = 2
 """So near to the end the newest of them must stand."""
+
+LINES_AFTER_TRY = 2
+"""So many lines after a numbered try that failed show that no further one did."""
+
+_WAITED_FOR_ANSWER = "slow_upstream_read"
+"""The signature of a proxy that waited in vain for an answer; its access log calls that 504."""
 
 START_FAILURES, START_LINES, GOOD_LINES = 2, 20, 100
 """So few failures within the first lines are over once so many lines tell of nothing bad."""
@@ -168,6 +189,8 @@ def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]
 def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     """Mark what recovered, and count lost answers as failures where they are many."""
     lost = [event for event in events if is_lost_answer(event.text)]
+    if any(hit.signature.id == _WAITED_FOR_ANSWER for event in events for hit in event.hits):
+        lost = [event for event in lost if not is_timed_out_answer(event.text)]
     if len(lost) >= max(LOST_AT_LEAST, LOST_RATIO * len(buffer.texts)):
         events = [replace(event, failed=True) if event in lost else event for event in events]
     if any(_may_recover(event) for event in events):
@@ -175,6 +198,7 @@ def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
     events = _without_outages(events, buffer)
     passed = _passed_over(events, buffer) | _long_ago(events, len(buffer.texts))
+    passed |= _tried_again(events, buffer) | _passed_later(events, buffer)
     if passed:
         events = [replace(event, recovered=True) if event.index in passed else event for event in events]
     return tuple(_without_consequences(events))
@@ -264,6 +288,45 @@ def _passed_over(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
     return passed
 
 
+def _tried_again(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
+    """Indexes of failed tries after which none failed though more were to come, and of what led up to them."""
+    failed = [event for event in events if event.failed or event.hits]
+    tries = {event.index: told for event in failed if (told := try_of(event.text)) is not None}
+    if not tries:
+        return set()
+    goes_on = sum(1 for text in buffer.texts[_end(failed[-1]) :] if text.strip()) >= LINES_AFTER_TRY
+    following = Try(0, 0) if goes_on else None
+    over: set[int] = set()
+    for event in reversed(failed):
+        this = tries.get(event.index)
+        if this is None:
+            following = None if gives_up(event.text) else following
+            continue
+        if this.number < this.limit and following is not None and following.number <= this.number:
+            over.add(event.index)
+        following = this
+    return over | _led_up_to(over, failed, tries)
+
+
+def _led_up_to(over: set[int], failed: Sequence[LogEvent], tries: Mapping[int, Try]) -> set[int]:
+    """Indexes of the failures just before these tries: a job tells first what failed, then that the try did."""
+    found: set[int] = set()
+    for event, following in zip(reversed(failed[:-1]), reversed(failed[1:]), strict=True):
+        leads = following.index in over or following.index in found
+        if leads and event.index not in tries and _end(event) == following.index:
+            found.add(event.index)
+    return found
+
+
+def _passed_later(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
+    """Indexes of entries of a check list that failed, whose subject a later entry says to be well."""
+    failed = {event.index: subject for event in events if (subject := subject_of_failed_check(event.text)) is not None}
+    if not failed:
+        return set()
+    passed = passed_checks(buffer)
+    return {index for index, subject in failed.items() if passed.get(subject, -1) > index}
+
+
 def _long_ago(events: Sequence[LogEvent], line_count: int) -> set[int]:
     """Indexes of the few failures of a start after which very many lines tell of nothing bad."""
     first = [event for event in events if not event.recovered and (event.failed or event.hits)]
@@ -301,11 +364,17 @@ def template_of(text: str) -> str:
 def _level_of_event(lines: Sequence[LogLine]) -> Level:
     """The level of the first line; of JSON that was printed over several lines, that of all together.
 
-    Some loggers know nothing worse than a warning: one that tells of the program's end is an error.
+    Some loggers know nothing worse than a warning: one that tells of the program's end is an error, and so is what
+    Redis says of a failure. That the next try went well is none, whatever level the line has.
     """
     text = lines[0].text
     level = level_of(" ".join(line.text.strip() for line in lines[:JSON_LINES]) if text.strip() == "{" else text)
-    return Level.ERROR if level is Level.WARNING and is_fatal(text) else level
+    if level >= Level.ERROR and tells_of_success(text):
+        return Level.INFO
+    if level is not Level.WARNING:
+        return level
+    message = redis_warning(text)
+    return Level.ERROR if is_fatal(text) or (message is not None and names_failure(message)) else level
 
 
 def _judge(
@@ -323,13 +392,18 @@ def _judge(
 
 
 def _failed(level: Level, hits: tuple[Hit, ...], *, fails: bool) -> bool:
-    if hits and all(hit.signature.blame == "client" for hit in hits):
+    if hits and all(hit.signature.blame == "client" or _is_late_only(hit.signature) for hit in hits):
         return False
     if level >= Level.ERROR:
         return True
     if any(hit.signature.error and hit.signature.blame == "program" for hit in hits):
         return True
     return fails
+
+
+def _is_late_only(signature: Signature) -> bool:
+    """Whether it says no more than that an answer was late: that is no error, at whatever level it is told."""
+    return signature.category is Category.SLOW and not signature.error
 
 
 def _has_shape_of_failure(lines: Sequence[LogLine]) -> bool:

@@ -44,6 +44,8 @@ _TELLS_OF_EXCEPTION = re2.compile(
 _CHAINS = ("During handling of the above", "The above exception was")
 _WHERE_AT_END = re2.compile(r"^(.*?\S) {2,}[\w.]+\.\w{1,4}:\d+ *$")
 """Loggers for terminals wrap the message and write the place in the source behind its first line."""
+_MARKED = re2.compile(r"^\s+(?:\[(?:[✓✔✗✘xi!+*-]| ?(?:ok|OK|FAIL(?:ED)?|WARN|INFO) ?)\] |[✓✔✅✗✘❌])")
+"""Entries of a check list, which some programs indent."""
 _NPM_HEADS = ("npm ERR!", "npm error")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
@@ -77,7 +79,7 @@ def _belongs(lines: Sequence[LogLine], index: int) -> bool:
             return True
     if index > 1 and not lines[index - 1].text and _is_logged_below(lines[index - 2].text, text):
         return True
-    if text.startswith("Traceback (most recent") and level_of(lines[index - 1].text) is Level.WARNING:
+    if text.startswith("Traceback (most recent") and _logs_below_error(lines[index - 1].text):
         return _goes_on(lines, index)
     return continues(lines[index - 1].text, text)
 
@@ -87,6 +89,14 @@ def _is_logged_below(record: str, text: str) -> bool:
     if not record or record[0] in " \t" or not any(word in text for word in _EXCEPTION_WORDS):
         return False
     return _EXCEPTION.match(text) is not None and _logs_exception(record)
+
+
+def _logs_below_error(record: str) -> bool:
+    """Whether a record below ERROR may have an exception attached: a warning, or a lower one that tells of it."""
+    level = level_of(record)
+    if level in (Level.DEBUG, Level.INFO):
+        return _TELLS_OF_EXCEPTION.search(record) is not None
+    return level is Level.WARNING
 
 
 def _goes_on(lines: Sequence[LogLine], index: int) -> bool:
@@ -101,7 +111,7 @@ def continues(previous: str, current: str) -> bool:
         return previous.startswith((*_GO_HEADS, *_CHAINS))
     first = current[0]
     if first in " \t":
-        return level_of(current.lstrip()) is Level.UNKNOWN
+        return level_of(current.lstrip()) is Level.UNKNOWN and _MARKED.match(current) is None
     if current.startswith(_NPM_HEADS) and previous.startswith(_NPM_HEADS):
         return True
     if first in "})]" and len(current) <= CLOSING_CHARS:

@@ -1,5 +1,7 @@
 """What is over: a failure that was retried with success, or that stands before the last successful start."""
 
+from typing import NamedTuple
+
 from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.model.automata import compile_pattern
@@ -24,6 +26,7 @@ _RECOVERED = compile_pattern(
     r" (?:available|ready|up|reachable|online)\b|\b(?:notify|delivery|send) success\b"
     r"|\bsuccessfully (?:\w+ )?(?:acquired|sent|delivered|reached|renewed|fetched)\b|^successfully installed\b"
     r"|\bacquired (?:the )?(?:leader )?(?:leas\w+|leadership)"
+    r"|\bstatus=sent\b|\bstat=Sent\b|(?-i:^[\d-]+ [\d:.]+ \S{4,23} (?:Completed$|[=-]> \S+@))"
     r"|(?:REPLICA|SLAVE) sync: (?:Finished|Successful|Master accepted)|partial resynchronization"
 )
 _READY = compile_pattern(
@@ -48,6 +51,27 @@ _NOT_YET = compile_pattern(
     r"\bnot\b|n't\b|no longer|fail|unable|\berror|lost|refus|disconnect|\bnever\b|\buntil\b|\bif\b|\bwhen\b|\bonce\b"
     r"|waiting for (?:it|the|connection to)|should|must|cannot|trying|retrying|attempting"
 )
+_NO_BAD_NEWS = compile_pattern(
+    r"(?i)<[^<>]*>|\S+@\S+|\b(?:last[ _])?(?:fail(?:ed|ures?)|errors?)[\"']?(?: ?[:=]| is| was)? ?"
+    r"(?:never|none|0|nil|null)\b"
+    r"|\b(?:no|0|zero|without(?: any)?) (?:failures?|errors?)\b"
+)
+"""Addresses, and counters of failures that say that there were none."""
+_TRY = compile_pattern(
+    r"(?i)\b(?:try|tries|attempt|retry)\b(?: number| no\.)? ?[#(:]? ?(\d{1,3}) ?(?:/|of|out of) ?(\d{1,3})\b"
+)
+_TRY_SUCCEEDED = compile_pattern(
+    r"(?i)\b(?:try|attempt|retry) #?\d{1,3} ?(?:/|of|out of) ?\d{1,3}:? (?:has |was )?(?:succeeded|successful|ok)\b"
+)
+_GIVES_UP = compile_pattern(
+    r"(?i)\b(?:giving|gave|given) up\b|\b(?:retries|attempts|tries) (?:are |were )?exhausted\b"
+    r"|\bno more (?:retries|attempts|tries)\b|\bafter \d+ (?:retries|attempts|tries)\b"
+)
+_TRY_WORDS = ("try", "Try", "TRY", "tries", "ttempt", "TTEMPT")
+_FAILED_MARKS, _PASSED_MARKS = "✗✘❌", "✓✔✅"
+_CHECK_FAILED, _CHECK_PASSED = (
+    compile_pattern(rf"^[ \t]*(?:\[[{marks}]\]|[{marks}]) +(\S+ \S+)") for marks in (_FAILED_MARKS, _PASSED_MARKS)
+)
 _STARTS = compile_pattern(
     "(?i)"
     r"starting (?:PostgreSQL|gunicorn|nginx|MongoDB|\w*server|\w*application|\w+ v?\d|the server|up\b)"
@@ -61,6 +85,13 @@ _RETRIES = compile_pattern(
     r"|recovery mode|\bsleeping\b|\b(?:still )?waiting for\b|\b(?:will|going to) (?:reconnect|retry)"
     r"|\bno (?:cluster )?leader\b|\bempty ring\b|\bre-?opening\b"
 )
+
+
+class Try(NamedTuple):
+    """One of several tries, as a program counts them: "attempt 2 of 5"."""
+
+    number: int
+    limit: int
 
 
 class Recoveries:
@@ -97,9 +128,44 @@ def _any_after(indexes: list[int], line: int) -> bool:
 
 
 def _is_good_news(text: str) -> bool:
-    return _NOT_YET.search(text.encode("utf-8", "replace")) is None and level_of(text) <= Level.WARNING
+    if level_of(text) > Level.WARNING:
+        return tells_of_success(text)
+    said = text.encode("utf-8", "replace")
+    return _NOT_YET.search(said) is None or _NOT_YET.search(_NO_BAD_NEWS.sub(b" ", said)) is None
 
 
 def is_retried(text: str) -> bool:
     """Whether the line itself says that it will be tried again."""
     return _RETRIES.search(text.encode("utf-8", "replace")) is not None
+
+
+def try_of(text: str) -> Try | None:
+    """Which of how many tries a line is about; None where it counts none."""
+    if not any(word in text for word in _TRY_WORDS):
+        return None
+    found = _TRY.search(text.encode("utf-8", "replace"))
+    return None if found is None else Try(int(found.group(1)), int(found.group(2)))
+
+
+def tells_of_success(text: str) -> bool:
+    """Whether a line says of a numbered try that it succeeded; some programs log that as an error too."""
+    return _TRY_SUCCEEDED.search(text.encode("utf-8", "replace")) is not None
+
+
+def gives_up(text: str) -> bool:
+    """Whether a line says that nothing more will be tried."""
+    return _GIVES_UP.search(text.encode("utf-8", "replace")) is not None
+
+
+def subject_of_failed_check(text: str) -> bytes | None:
+    """What an entry of a check list says to have failed ("[✗] DNS resolution is …"), by its first words; else None."""
+    if not any(mark in text for mark in _FAILED_MARKS):
+        return None
+    failed = _CHECK_FAILED.search(text.encode("utf-8", "replace"))
+    return None if failed is None else failed.group(1)
+
+
+def passed_checks(buffer: LineBuffer) -> dict[bytes, int]:
+    """The subjects of all entries of check lists that passed, each with the index of its last line."""
+    found = {index: _CHECK_PASSED.search(buffer.line(index)) for index in buffer.lines_with(_CHECK_PASSED)}
+    return {entry.group(1): index for index, entry in found.items() if entry is not None}

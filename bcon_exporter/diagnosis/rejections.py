@@ -18,7 +18,7 @@ from bcon_exporter.diagnosis.servers import candidates_for, find_server
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import SymptomType
 
-_MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service"})
+_MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service", "missing_in_service_topic"})
 CHANGED_CONFIDENCE = 0.82
 """Surer than that both sides were given different credentials, or that a migration has not run."""
 _JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")

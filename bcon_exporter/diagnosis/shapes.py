@@ -74,14 +74,17 @@ _NAMES = re2.compile(
     r"(?:--?|[\w.:-]*/|[\w.-]*_)[\w./=-]*(?:error|fail|fatal|panic|abort|critical|exception)[\w./=-]*"
     r"|\b[\w-]*(?:errors?|failures?|fatal|exceptions?)[\w-]*\.(?:log|html?|php|py|js|ts|rb|go|java|txt|json|ya?ml|sh|c)\b"
     r"|(?-i:\b(?:[a-z0-9_-]+\.)+[a-z0-9_-]*(?:error|fail)[a-z0-9_-]*(?:[^\w:]|$)|\b(?:error|failure)s?\.[a-z][\w.-]*)"
+    r"|(?-i:\b[a-z0-9-]*(?:error|fail|fatal|panic|crash|abort)[a-z0-9-]*(?:\.[a-z0-9-]+)*\.[a-z]{2,12}(?:[^\w:(.]|$))"
     r"|'[^' ]*(?:error|fail)[^' ]*'|\"[^\" ]*(?:error|fail)[^\" ]*\""
 )
 """Paths, options, identifiers and quoted words: a trigger word inside them is a name."""
 _LOUD = re2.compile("|".join(f"(?:{part})" for part in _TRACE_HEADS))
 _LOST_ANSWER = re2.compile(r'(?:HTTP/[\d.]+"|\[GIN\] [^|]*\|) (?:500|502|504|507|508)\b')
+_ENDS_IN_ERROR = re2.compile(r"(?i)\berror[.!]?$")
+_TIMED_OUT_ANSWER = re2.compile(r'HTTP/[\d.]+" 504\b')
 _FATAL = re2.compile(
     r"(?i)\bfatal error\b|crashed by signal|core dumped|panicked at |\bunrecoverable\b|wrong signature trying to load"
-    r"|\bjob raised exception\b|(?:terminated|killed|exited) (?:by|on) signal (?:6|7|8|11)\b"
+    r"|(?:terminated|killed|exited) (?:by|on) signal (?:6|7|8|11)\b"
 )
 
 
@@ -97,6 +100,11 @@ def looks_like_failure(text: str) -> bool:
     return _HARMLESS.search(head) is None
 
 
+def names_failure(message: str) -> bool:
+    """Whether the message of a line that is no mere information tells of a failure: "Background saving error"."""
+    return _ENDS_IN_ERROR.search(message) is not None or looks_like_failure(message)
+
+
 def is_fatal(text: str) -> bool:
     """Whether a line that calls itself a warning tells of the program's end: some loggers know nothing worse."""
     return _FATAL.search(text) is not None
@@ -105,3 +113,8 @@ def is_fatal(text: str) -> bool:
 def is_lost_answer(text: str) -> bool:
     """Whether an access line says that the service itself failed; 503 is also said while starting or draining."""
     return _LOST_ANSWER.search(text) is not None
+
+
+def is_timed_out_answer(text: str) -> bool:
+    """Whether an access line of a proxy says that the service behind it did not answer in time."""
+    return _TIMED_OUT_ANSWER.search(text) is not None

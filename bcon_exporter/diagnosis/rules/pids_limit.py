@@ -1,8 +1,8 @@
 """pids_limit: the container has nearly as many processes and threads as it may have."""
 
-from bcon_exporter.diagnosis.log_symptom import log_symptom, showing
+from bcon_exporter.diagnosis.log_symptom import log_counts, log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -23,8 +23,8 @@ def _judge(case: Case) -> Verdict:
         return case.symptom(PIDS, Severity.ERROR, description, f"threshold {in_percent(case.thresholds.pids_ratio)}")
     events = showing(case, PIDS)
     if events:
-        return log_symptom(case, PIDS, Severity.ERROR, "failed start of a process", events)
-    if limit and pids is None:
+        return log_symptom(case, PIDS, Severity.ERROR, "failed process start", events)
+    if case.is_running and limit and pids is None:
         return unknown(case, PIDS, ("usage",))
     return None
 
@@ -48,7 +48,8 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=PIDS,
-    states=RUNNING,
+    states=STARTED_ONCE,
+    applies=log_counts,
     needs=("limits",),
     judge=_judge,
     advise=_advise,
