@@ -16,7 +16,9 @@ from bcon_exporter.diagnosis.levels import level_of, redis_warning
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.line_screen import LineScreen, screen_of
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
+from bcon_exporter.diagnosis.neighbours import host_of, is_address
 from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
+from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.diagnosis.recovery import (
     Recoveries,
     Try,
@@ -211,8 +213,9 @@ def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEven
         return events
     answers = _newest_by_kind(event for event in events if not event.recovered and _is_answer(event))
     newest = _newest_by_kind(lost) if answers else {}
+    hosts = {event.index: _hosts_of(event) for event in (*answers.values(), *newest.values())} if answers else {}
     until = {
-        kind: max((answer.index for answer in answers.values() if _answers(answer, event)), default=-1)
+        kind: max((answer.index for answer in answers.values() if _answers(answer, event, hosts)), default=-1)
         for kind, event in newest.items()
     }
     over = {event.index for event in lost if event.index < until.get(_kind_of_event(event), -1)}
@@ -240,14 +243,20 @@ def _is_answer(event: LogEvent) -> bool:
     return any(signature.id.startswith(tuple(ANSWERS)) for signature in told)
 
 
-def _answers(answer: LogEvent, failure: LogEvent) -> bool:
+def _answers(answer: LogEvent, failure: LogEvent, hosts: Mapping[int, frozenset[str]]) -> bool:
     """Whether what a server said can be the answer of the one whose connection had failed before."""
     if is_lost_answer(failure.text):
         return False
-    known = [{hit.peer.partition(":")[0] for hit in event.hits if hit.peer} for event in (answer, failure)]
-    if all(known) and known[0].isdisjoint(known[1]):
-        return False
+    asked, answered = hosts[failure.index], hosts[answer.index]
+    if asked and answered:
+        return not asked.isdisjoint(answered)
     return same_server(answer.text, failure.text)
+
+
+def _hosts_of(event: LogEvent) -> frozenset[str]:
+    """The servers that an event names; addresses tell nothing, since a restarted container may have another one."""
+    peers = (peer_in(hit.line, hit.peer) for hit in event.hits)
+    return frozenset(host for host in (host_of(peer) for peer in peers if peer is not None) if not is_address(host))
 
 
 def _without_consequences(events: list[LogEvent]) -> list[LogEvent]:

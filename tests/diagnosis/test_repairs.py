@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
-from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.findings import Severity, SymptomType
 from tests.diagnosis.judging import diagnose
 from tests.diagnosis.test_cascades import NGINX_502, REFUSED, judged, service
-from tests.factories import ago, ended, exited, health, lifecycle, line, logs
+from tests.factories import ago, ended, exited, health, lifecycle, line, logs, looping, network
 
 DENIED = 'psycopg2.OperationalError: FATAL:  password authentication failed for user "shop"'
 
@@ -68,6 +68,19 @@ class TestTheLogTellsIt:
 
         assert SymptomType.NETWORK_ERROR in {one.type for one in report.symptoms}
 
+    @pytest.mark.parametrize(("server", "is_lost"), [("archive", True), ("db", False)])
+    def test_of_another_host_it_is_none(self, server: str, is_lost: bool) -> None:
+        denied = f'connection to server at "{server}" (172.18.0.9), port 5432 failed: FATAL:  password authentication '
+        report = diagnose(service("api", f"ERROR {REFUSED}", f'ERROR {denied}failed for user "shop"'))
+
+        assert (SymptomType.NETWORK_ERROR in {one.type for one in report.symptoms}) is is_lost
+
+    def test_no_answer_of_a_server_makes_up_for_requests_that_this_one_answered_badly(self) -> None:
+        bad = '172.18.0.1 - - [01/Jan/2026:11:59:20 +0000] "GET / HTTP/1.1" 502 157 "-" "curl"'
+        report = diagnose(service("api", bad, bad, bad, f"ERROR {DENIED}"))
+
+        assert [one.description for one in report.symptoms] == ["The log shows 4 error events, the newest 40 s ago."]
+
 
 class TestThePeerIsBack:
     """A program that says nothing when it succeeds is well once its peer is, and nothing has failed for a minute."""
@@ -86,6 +99,8 @@ class TestThePeerIsBack:
             {"state": ContainerState.PAUSED},
             {"health": health(HealthStatus.UNHEALTHY)},
             {"health": health(HealthStatus.STARTING)},
+            {"networks": (network("other"),)},
+            {"lifecycle": looping(5)},
         ],
     )
     def test_nor_while_the_peer_is_ill(self, facts: dict[str, object]) -> None:
@@ -100,6 +115,14 @@ class TestThePeerIsBack:
         mixed = sorted([*lines, other], key=lambda one: one.at or ago())
 
         assert judged(api.model_copy(update={"logs": logs(*mixed)}), self.DB)["api"].status == "healthy"
+
+    @pytest.mark.parametrize("own", ["could not write: No space left on device", "open /data/x: permission denied"])
+    def test_but_not_a_trouble_of_its_own(self, own: str) -> None:
+        api = failed_every_five_seconds(85)
+        lines = [*(api.logs.lines if api.logs else ()), line(f"ERROR {own}", at=ago(150))]
+        mixed = sorted(lines, key=lambda one: one.at or ago())
+
+        assert judged(api.model_copy(update={"logs": logs(*mixed)}), self.DB)["api"].status == "error"
 
     def test_what_failed_at_another_time_is_not(self) -> None:
         api = failed_every_five_seconds(85, "ERROR could not render the cart")
@@ -121,19 +144,30 @@ class TestThePeerIsBack:
 
         assert judged(api)["api"].status == "error"
 
-    def test_a_loop_for_want_of_it_is_over_once_it_has_come_up(self) -> None:
-        ends = tuple(ended(1, at=ago(at), lifetime_seconds=2.0) for at in (290, 250, 210, 170, 130))
+    def looped(self, lifetime_seconds: float = 2.0, **facts: Any) -> ContainerFacts:
+        """It ended soon after each start for want of the database, until 100 s ago."""
+        ends = tuple(ended(1, at=ago(at), lifetime_seconds=lifetime_seconds) for at in (290, 250, 210, 170, 130))
         restarts = tuple(end.at + timedelta(seconds=1) for end in ends)
-        looped = lifecycle(exits=ends, restarts=restarts, restarts_total=5)
-        api = failed_every_five_seconds(131, restart_policy="always", started_at=ago(100), lifecycle=looped)
+        past = lifecycle(exits=ends, restarts=restarts, restarts_total=5)
+        base: dict[str, Any] = {"restart_policy": "always", "started_at": ago(100), "lifecycle": past}
+        return failed_every_five_seconds(131, **{**base, **facts})
+
+    def test_a_loop_for_want_of_it_is_over_once_it_has_come_up(self) -> None:
         db = self.DB.model_copy(update={"started_at": ago(128)})
 
-        assert judged(api, db)["api"].status == "healthy"
-        assert judged(api.model_copy(update={"started_at": ago(60)}), db)["api"].status == "critical"
+        assert judged(self.looped(), db)["api"].status == "healthy"
+        assert judged(self.looped(started_at=ago(60)), db)["api"].status == "critical"
         assert (
-            judged(api, exited(1, name="shop-db-1", compose=db.compose, networks=db.networks))["api"].status
+            judged(self.looped(), exited(1, name="shop-db-1", compose=db.compose, networks=db.networks))["api"].status
             == "critical"
         )
+
+    @pytest.mark.parametrize("facts", [{"lifetime_seconds": 39.0}, {"health": health(HealthStatus.UNHEALTHY)}])
+    def test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy(self, facts: dict[str, Any]) -> None:
+        db = self.DB.model_copy(update={"started_at": ago(128)})
+        found = {one.type: one.severity for one in judged(self.looped(**facts), db)["api"].symptoms}
+
+        assert found[SymptomType.RESTART_LOOP] is Severity.CRITICAL
 
 
 class TestTheFlagOfTheOomKiller:
