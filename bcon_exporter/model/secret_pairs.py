@@ -40,10 +40,13 @@ _CALL = re2.compile(r"[a-z][a-z_-]{2,31}\([^()\s]*\)")
 """What dovecot's "auth: passwd-file(bob,192.0.2.9): " looks like, and no generated value."""
 _WRAPPER = re2.compile(r"(?:[A-Za-z_][A-Za-z0-9_:.]{0,31}[({] ?|[bBuUrRfF]{1,2}|[@&(]|!![a-z]{1,16} )(?:\\*[\"'])")
 """What stands before a quoted value: Some("x"), b'x', ("x"."""
+_FOLDER, _FILE = r"/\.?[A-Za-z][a-z._\-]{1,62}", r"/[A-Za-z0-9._\-]{1,64}"
 _PATH = re2.compile(
-    r"(?:file://)?(?:~|\.{1,2}|/(?:etc|run|var|usr|opt|home|root|app|srv|tmp|mnt|data|secrets|certs?|config|ssl|proc|sys|"
-    r"dev|bin|lib|code|workspace|vault|keys|kaniko))(?:/[A-Za-z0-9._\-]{1,64})+/?"
+    r"(?:file://)?(?:/(?:etc|run|var|usr|opt|home|root|app|srv|tmp|mnt|data|secrets|certs?|config|ssl|proc|sys|"
+    rf"dev|bin|lib|code|workspace|vault|keys|kaniko)(?:{_FILE})+|(?:~|\.{{1,2}}(?:/\.\.)*)"
+    rf"(?:(?:{_FOLDER})+{_FILE}|/[A-Za-z._\-]{{1,64}}|{_FILE}\.[a-z]{{2,5}}))/?"
 )
+"""From home or here on only what reads as a path: ~/.ssh/id_ed25519, ./db_password, ../token1.txt, but not ~/000A."""
 _ERROR_CLASS = re2.compile(
     r"(?:[A-Za-z_$][A-Za-z0-9_$]{0,63}(?:\.|::)){0,12}[A-Z][A-Za-z]{1,63}(?:Exception|Error|Failure)"
 )

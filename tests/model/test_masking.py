@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from bcon_exporter.model.cleaning import MAX_INPUT_CHARS
@@ -111,6 +111,8 @@ SECRETS = st.one_of(
 
 
 @settings(max_examples=1500)
+@example(before="", name="password", between="=", secret="~/000A", ending="")
+@example(before="", name="password", between=": ", secret="../b/7a", ending="")
 @given(BEFORE, NAMES_OF_SECRETS, BETWEEN, SECRETS, st.sampled_from(ENDINGS))
 def test_no_value_passes_for_a_message_whatever_stands_behind_it(
     before: str, name: str, between: str, secret: str, ending: str
