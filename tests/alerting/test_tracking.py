@@ -155,6 +155,15 @@ def test_counters_that_stand_still_are_remembered_once_however_often_they_are_lo
     assert len(counters) == 6
 
 
+def test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered() -> None:
+    counters: Counters = ()
+    for second in (0, 1801, 9000, 5400):  # then the clock is set back
+        counters = remember_counters(counters, {"bcon_scans_missed_total": {(): float(second)}}, at(second))
+        assert [moment for moment, _ in counters] == [at(second).timestamp()]
+    counters = remember_counters(counters, {}, at(5400 + 1800))
+    assert [moment for moment, _ in counters] == [at(5400).timestamp(), at(7200).timestamp()]
+
+
 def test_a_symptom_without_a_scan_is_carried_over_a_restart() -> None:
     labels = (("container", "api"), ("symptom", "unhealthy"))
     seen: Watched = {

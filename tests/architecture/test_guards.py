@@ -33,8 +33,13 @@ class Door:
 
 
 def find_tests(file: str) -> set[str]:
-    """The names of a file's tests."""
-    return {node.name for node in parse(ROOT / file).body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    """The names of a file's tests, as pytest names them: also those of its classes."""
+    body = parse(ROOT / file).body
+    functions = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    classes = [node for node in body if isinstance(node, ast.ClassDef)]
+    return functions | {
+        f"{each.name}::{node.name}" for each in classes for node in each.body if isinstance(node, ast.FunctionDef)
+    }
 
 
 def tell_what_is_wrong(guard: Guard | ShippedGuard) -> str | None:

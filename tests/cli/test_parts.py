@@ -123,3 +123,4 @@ def test_following_shows_each_line_once() -> None:
     assert unseen.take([same, same, other, entry("b", 2)]) == (entry("b", 2),)
     assert unseen.take([entry("b", 2)]) == ()
     assert unseen.take([]) == ()
+    assert len(unseen._at_last) == 1, "of a log that is followed for days the last time alone is kept"

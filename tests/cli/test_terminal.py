@@ -138,7 +138,7 @@ def test_the_wheel_carries_and_prints_them(tmp_path: Path) -> None:
 
 @pytest.fixture
 def wide(tmp_path: Path) -> str:
-    facts = snapshot(container(name="a-container-with-a-long-name", image="registry.example.org/team/app:1"))
+    facts = snapshot(container(name="a-container-with-a-long-name", image=f"registry.example.org/{'x' * 300}"))
     write_snapshot(tmp_path / "host.json", facts)
     return str(tmp_path / "host.json")
 
@@ -151,8 +151,7 @@ def test_a_pipe_is_as_wide_as_columns_says(wide: str, columns: str | None, wides
     if columns is None:  # readline, which pytest loads, has set it in the environment behind os.environ
         words = ["env", "-u", "COLUMNS", *words]
     done = subprocess.run(words, env=environ, capture_output=True, text=True, check=True)
-    longest = max(map(len, done.stdout.splitlines()))
-    assert longest <= widest
+    assert max(map(len, done.stdout.splitlines())) == widest
 
 
 def test_drift_of_a_project_lists_no_foreign_containers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

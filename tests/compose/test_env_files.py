@@ -1,6 +1,7 @@
 """Promise: what env files and defaults hold is known before Compose is asked, from files that may be read."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from bcon_exporter.compose import ComposeOptions
 from bcon_exporter.compose.env_files import EnvFiles, find_defaults, parse_env_file
 from bcon_exporter.compose.invocation import parse_variables
+from bcon_exporter.compose.involved import Asked
 from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.secret_book import SecretBook
 
-PASSWORD = "Qx7" + "rT9vLm2p"
+PASSWORD, OTHER = "Qx7" + "rT9vLm2p", "Hj6" + "tR2mXq9s"
 
 
 def claim(folder: Path, **parts: object) -> ComposeIdentity:
@@ -78,6 +80,20 @@ def test_the_daemon_reads_no_file_outside_of_the_roots(tmp_path: Path) -> None:
     (inside / ".env").unlink()
     (inside / ".env").symlink_to(outside / ".env")
     assert learned(inside, ComposeOptions(roots=(inside,))) == PASSWORD
+
+
+def test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".env").write_text(f"DB_PASSWORD={PASSWORD}\n")
+    asked = Asked(files=(tmp_path / "compose.yaml",), env_files=(), directory=tmp_path)
+    reader = EnvFiles(ComposeOptions(environ={"API_TOKEN": OTHER}), SecretBook())
+
+    def shown(roots: tuple[Path, ...] | None) -> str:
+        return reader.secrets_of(replace(asked, roots=roots)).hide(f"{PASSWORD} {OTHER}")
+
+    assert shown(None) == shown((tmp_path,)) == "*** ***"
+    assert shown((tmp_path / "elsewhere",)) == f"{PASSWORD} ***"
 
 
 @pytest.mark.parametrize("kind", ["absent", "fifo", "directory", "large", "binary"])

@@ -321,6 +321,13 @@ class TestNobodyIsBlamedFalsely:
 
         assert roots(api, self.removed()) == {"api": None}
 
+    def test_nor_where_the_new_one_was_slow_to_start(self) -> None:
+        failed = logs(*(line(f"ERROR {REFUSED}", at=ago(at)) for at in (120, 50)))
+        api = service("api", created_at=ago(165), started_at=ago(164), logs=failed)
+        report = judged(api, self.removed().model_copy(update={"started_at": ago(100)}))["api"]
+
+        assert [one.id for one in report.likely_causes if one.peer == "shop-db-1"] == ["dependency_starting"]
+
     def test_who_has_no_network_reaches_nobody(self) -> None:
         alone: dict[str, Any] = {"compose": None, "networks": (network("none"),), "wiring": Wiring(network_mode="none")}
         api = service("api", "ERROR httpx.ConnectError: [Errno 111] Connection refused", **alone)

@@ -1,12 +1,13 @@
 """The screen finds the lines that a pattern or a trigger matches, each with its patterns, and no others."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.diagnosis.line_buffer import LineBuffer
 from bcon_exporter.diagnosis.line_screen import LineScreen
 from bcon_exporter.diagnosis.shapes import TRIGGERS
-from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.model.automata import Expressions, compile_pattern
 from bcon_exporter.model.signatures import Catalogue, Category, Signature, SignaturePattern
 from tests.diagnosis.judging import shipped
 
@@ -31,6 +32,23 @@ def test_ends_of_lines_are_found_within_a_buffer() -> None:
     tried = screen("^melted", "melted$")
 
     assert tried.find_lines(LineBuffer(["x", "melted now", "it melted", "it melted now"])) == {1: [0], 2: [1]}
+
+
+@pytest.mark.parametrize(
+    "regexes",
+    [
+        pytest.param([r"[a-z]+\Q!", "[0-9]"], id="a quotation without an end"),
+        pytest.param(["(?P<a>[a-z])", "(?P<a>[0-9])"], id="one name twice"),
+        pytest.param([r"[ax]\pL{300}", r"[by]\pL{300}", "[0-9]"], id="too large together"),
+    ],
+)
+def test_expressions_that_cannot_be_joined_to_one_are_candidates_all_the_same(regexes: list[str]) -> None:
+    assert len(regexes) - 1 in [index for index, _ in Expressions(regexes).candidates(b"7")]
+
+
+@pytest.mark.parametrize("apart", [[r"[a-z]+\Q!"], ["(?P<a>[a-z])", "(?P<a>[A-Z])"]])
+def test_one_that_cannot_be_joined_leaves_the_others_joined(apart: list[str]) -> None:
+    assert len(apart) not in [index for index, _ in Expressions([*apart, "[0-9]"]).candidates(b"-")]
 
 
 def test_patterns_with_large_programs_have_room() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.docker_host.logs import LogCursors, LogSource
 from bcon_exporter.model.facts import LogFacts
+from bcon_exporter.model.known_secrets import KnownSecrets
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -62,6 +63,15 @@ def test_a_line_written_after_one_with_a_later_stamp_is_not_lost() -> None:
         "next",
     ]
     assert len(read(cursors, engine).lines) == 3
+
+
+def test_a_new_line_hides_what_the_container_is_known_to_hold() -> None:
+    secret = "Qx7" + "rT9vLm2p"
+    source = LogSource(tty=False, driver="json-file", known=KnownSecrets(frozenset((secret,))))
+    cursors = LogCursors()
+    for number in range(2):
+        facts = cursors.take("a", line(BASE + number, f"connected as {secret}"), source, since=None, tail=200)
+        assert [kept.text for kept in facts.lines] == ["connected as ***"] * (number + 1)
 
 
 @given(st.lists(st.lists(st.sampled_from([0, 1, 10**7, 10**8, 10**9]), max_size=5), min_size=1, max_size=6))

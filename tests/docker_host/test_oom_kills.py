@@ -197,6 +197,20 @@ def test_who_was_killed_by_somebody_was_not_killed_by_the_kernel() -> None:
     assert [told.container_id for told in kernel.tell(died(ago(18), OTHER), now=ago(15))] == [OTHER]
 
 
+def test_a_kill_of_the_run_before_is_none_of_this_one() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(event("kill", ago(60), signal=9), died(ago(59)), now=ago(30))
+    kernel.counts = counts(1)
+    assert [told.at for told in kernel.tell(died(ago(18)), now=ago(15))] == [ago(18)]
+
+
+def test_an_end_of_another_kind_or_time_is_not_the_kernels() -> None:
+    kernel = Kernel(counts=counts(0))
+    kernel.tell(died(ago(60)), now=ago(30))
+    kernel.counts = counts(1)
+    assert kernel.tell(event("die", ago(20), OTHER, exit_code=1), now=ago(15)) == []
+
+
 def test_a_child_that_was_killed_explains_nobody_elses_end() -> None:
     kernel = Kernel(counts=counts(0, other=0))
     living = [container(name="other")]

@@ -93,4 +93,4 @@ def test_a_report_of_many_calls_holds_few_of_them_at_a_time() -> None:
     tracemalloc.stop()
     assert (report.total_operations, len(report.entries)) == (4000, 100)
     assert report.entries[-1] == cost(3.999)
-    assert peak_bytes < 2_000_000
+    assert peak_bytes < 1_000_000

@@ -110,6 +110,8 @@ _logs = _Tests("docker_host/test_logs.py")
 _log_stream = _Tests("docker_host/test_log_stream.py")
 _read_logs = _Tests("docker_host/test_read_logs.py")
 _any_answer = _Tests("docker_host/test_malformed_answers.py")
+_oom = _Tests("docker_host/test_oom_kills.py")
+_parse_config = _Tests("docker_host/test_parse_config.py")
 
 ENGINE = (
     # what may be asked of the engine
@@ -138,7 +140,24 @@ ENGINE = (
     _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
     _read_logs("_settled", never("known.logs_done and"), "test_the_logs_of_an_ended_container_are_read_once"),
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
+    _logs("LogCursors.take", never("_has_gap"), "test_more_new_lines_than_the_tail_say_that_some_were_left_out"),
+    _logs("LogCursors.take", never("kept.cursor is None and lines"), "test_lines_without_stamps_are_not_read_twice"),
+    _logs("LogCursors.take", with_text("if new and cursor is not None else []", "if False else []"), "test_a_value_whose_name_ended_the_read_before_is_masked"),
+    _logs("LogCursors.take", with_text("source.known, before", "NO_SECRETS, before"), "test_a_new_line_hides_what_the_container_is_known_to_hold"),
     _log_stream("finish_entries", with_text("known.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
+    # whom the kernel has killed
+    _oom("kernel_log.parse_kill", with_text("level not in _LEVELS or ", ""), "test_no_other_record_is_taken_for_a_kill"),
+    _oom("kernel_log.parse_kill", with_text("(not stamp.isdigit()) or ", ""), "test_no_other_record_is_taken_for_a_kill"),
+    _oom("kernel_log.parse_kill", with_text("len(stamp) > 17", "False"), "test_no_other_record_is_taken_for_a_kill"),
+    _oom("OomKills._is_new", returns("True"), "test_the_engines_own_event_stays_the_only_one"),
+    _oom("OomKills._note_deaths", never("event.exit_code != _KILL_CODE"), "test_an_end_of_another_kind_or_time_is_not_the_kernels"),
+    _oom("OomKills._note_deaths", always("asked_at is None"), "test_who_was_killed_by_somebody_was_not_killed_by_the_kernel"),
+    _oom("OomKills._note_deaths", with_text(" or abs(event.at - asked_at) > _REPORTED_WITHIN", ""), "test_a_kill_of_the_run_before_is_none_of_this_one"),
+    _oom("OomKills._explain_deaths", never("len(within) > span.kills"), "test_more_ends_than_kills_prove_nothing"),
+    _oom("OomKills._explain_deaths", always("self._is_untold"), "test_the_count_of_the_slice_explains_an_end_that_nobody_asked_for"),
+    _oom("OomKills._explain_deaths", always("_is_within"), "test_an_end_of_another_kind_or_time_is_not_the_kernels"),
+    _parse_config("given_by_podman", returns("()"), "test_what_podman_gives_each_container_is_as_if_its_image_gave_it"),
+    _parse_config("given_by_podman", never("_MARK"), "test_docker_gives_no_such_thing"),
 )  # fmt: skip
 
 _cleaning = _Tests("model/test_cleaning.py")
@@ -148,6 +167,7 @@ _parse_secrets = _Tests("docker_host/test_parse_secrets.py")
 _book = _Tests("test_secret_book.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
+_hostile_text = _Tests("security/test_untrusted_text.py")
 _inputs = _Tests("model/test_inputs.py")
 _registry = _Tests("tools/test_registry.py")
 _daemon = _Tests("test_daemon.py")
@@ -164,6 +184,13 @@ TEXT = (
     _masking("_no_digest", returns("MASK"), "test_a_digest_of_64_bytes_is_no_key"),
     _masking("mask_key_blocks", returns("lines"), "test_a_key_that_comes_in_two_scans_is_masked_in_both"),
     _masking("mask_following_lines", returns("lines"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_blocks._mask_vault", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_blocks._mask_vault", never("_VAULT_LINE"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_lines._cells", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_lines._cells", always("word and"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_pairs._is_placeholder", returns("False"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_pairs._is_placeholder", returns("True"), "test_every_secret_of_the_corpus_is_masked"),
+    _masking("masking._searcher", with_text("options.log_errors = False", "pass"), "test_text_that_fills_the_memory_of_a_search_writes_nothing"),
     _masking("mask_pairs", returns("line"), "test_every_secret_of_the_corpus_is_masked"),
     _masking("mask_pair", returns("mask_text(value)"), "test_a_pair_is_masked_by_its_key_or_by_its_shape"),
     _masking("key_strength", returns("'no'"), "test_names_of_secrets_are_known"),
@@ -184,13 +211,22 @@ TEXT = (
     _parse_secrets("Inventory.hide_learned", returns("None"), "test_what_a_container_holds_is_hidden_in_those_of_its_project_that_were_read_before_it"),
     _parse_secrets("LogCursors._hide", returns("None"), "test_kept_lines_hide_what_is_learned_after_they_were_read"),
     _parse_secrets("parse_labels", with_text("known is not None or", "True or"), "test_while_its_environment_is_unread_a_container_shows_plain_labels_only"),
+    _parse_secrets("LogCursors.take", never("source.known is not kept.hidden"), "test_kept_lines_hide_what_is_learned_after_they_were_read"),
     _book("SecretBook.retain", returns("None"), "test_removed_containers_are_forgotten"),
     _book("SecretBook._of_project", never("whole.too_many"), "test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims"),
+    _book("SecretBook._forget_projects", returns("None"), "test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not"),
+    _book("secret_book._known_to", never("known is None and"), "test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds"),
+    _book("secret_book._known_to", returns("NO_SECRETS"), "test_an_event_is_kept_without_a_secret_tag"),
     _book("hide_in_events", returns("batch"), "test_an_event_is_kept_without_a_secret_tag"),
     _hidden("_hide_where", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
     _hidden("has_other_image", never("fingerprint is not None"), "test_two_secret_tags_are_two_images"),
     _hidden("add_field", never("other is not None"), "test_paths_that_are_masked_alike_still_tell_that_one_has_changed"),
     _env_files("EnvFiles._may_read", returns("True"), "test_the_daemon_reads_no_file_outside_of_the_roots"),
+    _env_files("EnvFiles.secrets_of", returns("KnownSecrets()"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
+    _env_files("EnvFiles.secrets_of", always("asked.roots is None"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
+    _registry("hide_in_error", returns("error"), "test_an_error_shows_nothing_that_containers_hold_as_secrets"),
+    _registry("hide_in_error", never("isinstance(error, ContainerNotFoundError"), "test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret"),
+    _hostile_text("hide_in_error", with_text("key in _NAMES", "False"), "test_hostile_text_acts_at_no_face"),
     _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
     _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),
@@ -245,7 +281,7 @@ HTTP = (
     _listeners("HEADERS_MAX_BYTES", set_to("10 ** 9"), "test_malformed_requests_get_a_4xx_and_stop_nothing"),
     _protocol("HEADER_SECONDS", set_to("60.0"), "test_no_client_may_take_longer_than_is_promised"),
     _protocol("BoundedProtocol._enter", without("self.loop.call_later"), "test_a_second_request_has_the_same_time_as_the_first"),
-    _protocol("BoundedProtocol.pause_writing", without("self._follow"), "test_who_does_not_read_its_answers_loses_the_connection"),
+    _protocol("BoundedProtocol.pause_writing", without("self._follow"), "test_who_does_not_read_one_long_answer_loses_the_connection"),
     _protocol("BoundedProtocol._follow", never("self.conn.their_state is h11.SEND_BODY"), "test_who_trickles_a_body_after_the_answer_loses_the_connection"),
     _protocol("BoundedProtocol.send_400_response", never("self._is_answering"), "test_what_is_no_http_is_refused_in_the_envelope_once_and_nothing_is_logged"),
     # connections
@@ -296,7 +332,7 @@ COMPOSE = (
     _roots("_find_refused", returns("None"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
     _roots("Involved.is_unchanged", returns("True"), "test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked"),
     _roots("_node_of", never("_BINARY_TAG"), "test_a_name_that_cannot_be_told_counts_as_outside"),
-    _roots("variables.expand", with_text("values is None or", ""), "test_a_name_that_cannot_be_told_counts_as_outside"),
+    _roots("variables.expand", with_text("values is None or", ""), "test_a_name_with_a_variable_of_an_env_file_that_cannot_be_understood_counts_as_outside"),
     _roots("_Walk._walk_include", with_text("scope.directory, scope.mistaken", "scope.directory"), "test_all_that_compose_opens_is_known_before"),
     _involved("_MOST_FILES", set_to("10 ** 6"), "test_too_many_files_are_not_kept"),
     _hostile("named_files._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
@@ -317,7 +353,52 @@ COMPOSE = (
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
 )  # fmt: skip
 
+_client_lines = _Tests("diagnosis/test_client_lines.py")
+_repairs = _Tests("diagnosis/test_repairs.py")
+_cascades = _Tests("diagnosis/test_cascades.py")
+_advice = _Tests("diagnosis/test_advice.py")
+_judged_lines = _Tests("diagnosis/test_judged_lines.py")
+_line_screen = _Tests("diagnosis/test_line_screen.py")
+
+DIAGNOSIS = (
+    # who is meant by a line
+    _client_lines("peer_names._without_others", returns("line"), "test_a_failed_connection_is_read"),
+    _cascades("peer_state._was_missed", returns("True"), "TestNobodyIsBlamedFalsely::test_by_a_removed_namesake_before_the_client_was_made"),
+    _cascades("peer_state._was_missed", never("asking is not None"), "TestNobodyIsBlamedFalsely::test_nor_where_the_new_one_was_slow_to_start"),
+    _cascades("causes._behind", returns("cause"), "TestChains::test_who_only_sees_bad_answers_of_a_sufferer_joins"),
+    # what is over
+    _repairs("back_again._is_well", returns("True"), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("back_again._is_well", with_text("runs_well(peer, now) and ", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("back_again._is_well", with_text(" and (not waits)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("back_again._is_well", with_text(" and (lost_network(peer) is None)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("back_again._is_well", with_text(" and (not is_looping(peer, now, thresholds))", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("back_again._goes_on", returns("True"), "TestThePeerIsBack::test_of_a_peer_that_never_went_away_silence_alone_says_nothing"),
+    _repairs("back_again._fell_with", returns("False"), "TestThePeerIsBack::test_what_fell_with_it_is_over_too"),
+    _repairs("back_again._fell_with", with_text("during and ", ""), "TestThePeerIsBack::test_what_failed_at_another_time_is_not"),
+    _repairs("back_again._fell_with", with_text("hit.signature.category not in _OWN_TROUBLES", "True"), "TestThePeerIsBack::test_but_not_a_trouble_of_its_own"),
+    _repairs("endings.has_come_up", returns("True"), "TestThePeerIsBack::test_a_loop_for_want_of_it_is_over_once_it_has_come_up"),
+    _repairs("endings.has_come_up", never("not runs_well"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
+    _repairs("endings.has_come_up", with_text("COME_UP_RUNS * max(lived[-5:], default=0)", "0"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
+    _repairs("serving.works_again", returns("False"), "TestTheLogTellsIt::test_requests_are_answered_again"),
+    _repairs("serving.works_again", with_text(" and (not done.issubset(_kinds_of_work(buffer, near, last + 1)))", ""), "TestTheLogTellsIt::test_but_not_when_these_were_answered_all_along"),
+    _repairs("serving.works_again", with_text("AFTER_ONE if failures == 1 else AFTER_MANY", "1"), "TestTheLogTellsIt::test_one_line_of_work_is_too_little"),
+    _repairs("logs._answers", never("is_lost_answer"), "TestTheLogTellsIt::test_no_answer_of_a_server_makes_up_for_requests_that_this_one_answered_badly"),
+    _repairs("logs._answers", never("asked and answered"), "TestTheLogTellsIt::test_of_another_host_it_is_none"),
+    _repairs("logs._answers", with_text("same_server(answer.text, failure.text)", "True"), "TestTheLogTellsIt::test_of_another_server_it_is_none"),
+    _repairs("oom_killed._is_of_an_earlier_run", returns("False"), "TestTheFlagOfTheOomKiller::test_one_that_was_started_again_is_well"),
+    # what is no failure
+    _advice("log_symptom._is_warning_of_another", returns("False"), "TestWarnings::test_several_are_one_symptom_and_a_warning"),
+    _judged_lines("rule.Case._is_by_own_check", returns("False"), "test_what_its_own_health_check_provokes_is_no_failure"),
+    _judged_lines("rule.Case._is_by_own_check", never("HealthStatus.UNHEALTHY"), "test_what_its_own_health_check_provokes_is_no_failure"),
+    # many patterns in one search
+    _line_screen("Expressions._join_wordless", always("not any("), "test_one_that_cannot_be_joined_leaves_the_others_joined"),
+    _line_screen("Expressions._join_wordless", with_text("re2.error", "KeyError"), "test_expressions_that_cannot_be_joined_to_one_are_candidates_all_the_same"),
+)  # fmt: skip
+
 _state = _Tests("history/test_database.py")
+_history = _Tests("history/test_history.py")
+_costs = _Tests("history/test_first_seen_and_costs.py")
+_alerts = _Tests("alerting/test_tracking.py")
 _lock = _Tests("history/test_file_lock.py")
 _scheduler = _Tests("schedule/test_scheduler.py")
 _watchdog = _Tests("schedule/test_watchdog.py")
@@ -329,6 +410,10 @@ _reload = _Tests("test_reload.py")
 _shipped = _Tests("architecture/test_shipped_files.py")
 _stacks = _Tests("deploy/test_stacks.py")
 _bill = _Tests("deploy/test_bill_of_materials.py")
+_replay = _Tests("tools/test_replay.py")
+_light = _Tests("cli/test_light.py")
+_parts = _Tests("cli/test_parts.py")
+_terminal = _Tests("cli/test_terminal.py")
 
 HOUSE = (
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
@@ -336,6 +421,18 @@ HOUSE = (
     _state("_check_intact", returns("None"), "test_a_damaged_file_is_set_aside_and_a_new_one_begun"),
     _state("_check_owner", returns("None"), "test_somebody_elses_database_is_left_alone"),
     _state("_make_room", never("path.stat().st_mode"), "test_a_file_that_others_may_read_is_made_private"),
+    # what is kept, and for how long
+    _history("past.find_unseen_end", never("event.action == 'die'"), "test_an_end_whose_event_is_still_to_come_is_told_by_what_led_to_it"),
+    _history("past.find_unseen_end", never("not asked"), "test_of_an_end_that_no_event_told_nobody_knows_whether_it_was_asked_for"),
+    _history("past.find_unseen_end", with_text("container.exit_code == SIGNAL_BASE + SIGKILL", "True"), "test_the_kernels_word_tells_of_an_end_of_which_no_event_does"),
+    _history("Past._drop", without("self.known.discard"), "test_what_was_counted_is_known_no_longer_than_the_events_are"),
+    _history("Past._drop", without("counted.discard"), "test_what_was_counted_is_known_no_longer_than_the_events_are"),
+    _history("Past._drop", without("configured.pop"), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
+    _history("Past.note_lines", never("len(self.lines)"), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
+    _costs("costs._ENTRIES_AT_ONCE", set_to("10 ** 6"), "test_a_report_of_many_calls_holds_few_of_them_at_a_time"),
+    _alerts("remember_counters", with_text("at - COUNTED_FOR_SECONDS <= moment[0]", "moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
+    _alerts("remember_counters", with_text("<= moment[0] <= at", "<= moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
+    _alerts("remember_counters", never("[vectors for"), "test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at"),
     _scheduler("Scheduler.find_hang", returns("None"), "test_a_scan_that_does_not_end_is_told_though_its_turns_come"),
     _scheduler("HUNG_AFTER_SECONDS", set_to("0.0"), "test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_told"),
     _watchdog("Watchdog.turn", returns("None"), "test_a_process_that_makes_no_turn_ends_and_tells_where_it_was"),
@@ -346,13 +443,27 @@ HOUSE = (
     _answer("LABEL_MAX_CHARS", set_to("10 ** 6"), "test_long_label_values_end_in_a_hash"),
     _answer("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
     _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),
+    _catalogue("catalogue.loader._compile", with_keyword("maxsize", "0"), "test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes"),
     _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
     _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
     _reload("Daemon.reload", without("self._own.record_reload"), "test_a_defect_does_not_pass_for_success"),
+    # the command line
+    _light("parsing.parse", with_text("not unknown and ", ""), "test_what_loads_little_refuses_what_is_wrong_all_the_same"),
+    _light("parsing.parse", with_text("(not any(('.' in name for name in vars(arguments)))) and ", ""), "test_a_setting_given_to_version_is_heeded"),
+    _light("parsing._has_setting", returns("False"), "test_what_loads_little_refuses_what_is_wrong_all_the_same"),
+    _light("parsing._has_setting", returns("True"), "test_what_answers_at_once_loads_next_to_nothing"),
+    _parts("Unseen.take", never("seen[entry] > 0"), "test_following_shows_each_line_once"),
+    _parts("Unseen.take", with_text("seen[entry] -= 1", "pass"), "test_following_shows_each_line_once"),
+    _parts("Unseen.take", without("self._at_last.clear"), "test_following_shows_each_line_once"),
+    _terminal("views._check_drift", with_text("if name in own", ""), "test_drift_of_a_project_lists_no_foreign_containers"),
+    _replay("views._check_drift", with_text("date_differences(report, since)", "report"), "test_drift_of_the_host_and_of_a_project_tells_since_when"),
+    _terminal("_width_of_output", returns("None"), "test_a_pipe_is_as_wide_as_columns_says"),
+    _terminal("_width_of_output", with_text("_LEAST_WIDTH", "0"), "test_a_pipe_is_as_wide_as_columns_says"),
+    # what is shipped
     _shipped.shipped("deploy/requirements.lock", " \\\n    --hash=sha256:", " # ", "test_lock_files_are_hashed_and_name_no_registry"),
     _bill.shipped("deploy/bill_of_materials.py", "if not PINNED.fullmatch(base)", "if False", "test_a_release_takes_no_base_without_a_digest"),
     _bill.shipped("deploy/bill_of_materials.py", "if without := ", "if False and ", "test_licences_are_collected_and_a_component_without_one_is_refused"),
     _stacks.shipped("deploy/compose.agent.yaml", "read_only: true", "read_only: false", "test_every_service_is_hardened_and_limited"),
 )  # fmt: skip
 
-GUARDS: tuple[Guard | ShippedGuard, ...] = (*ENGINE, *TEXT, *HTTP, *COMPOSE, *HOUSE)
+GUARDS: tuple[Guard | ShippedGuard, ...] = (*ENGINE, *TEXT, *HTTP, *COMPOSE, *DIAGNOSIS, *HOUSE)

@@ -150,6 +150,12 @@ def test_a_name_that_cannot_be_told_counts_as_outside(shop: Path, claim: str) ->
     assert_refused(make_reader(shop), shop)
 
 
+def test_a_name_with_a_variable_of_an_env_file_that_cannot_be_understood_counts_as_outside(shop: Path) -> None:
+    write(shop, "services: {web: {image: 'x:1', env_file: '${DIR:-here}/canary'}}\n", "")
+    (shop / ".env").write_text(f"NOT A NAME=1\nDIR={shop.parents[1]}/outside\n")
+    assert_refused(make_reader(shop), shop)
+
+
 def test_a_project_directory_outside_of_the_roots_is_not_looked_into(shop: Path) -> None:
     outside = shop.parents[1] / "outside"
     write(shop, "include: [{path: more.yaml, project_directory: NAME}]\n", str(outside))

@@ -8,9 +8,11 @@ import pytest
 from bcon_exporter.errors import BconError, ContainerNotFoundError, InvalidInputError
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.tools import call_tool, run_tool
+from bcon_exporter.tools.first_seen import drift_key
 from bcon_exporter.tools.replay import find_container, read_snapshot, snapshot_json, write_snapshot
 from bcon_exporter.tools.views import HOST_DRIFT, HOST_SNAPSHOT
-from tests.factories import NOON, compose, container, exited, logs, looping, snapshot
+from tests.factories import NOON, ago, compose, container, exited, logs, looping, snapshot
+from tests.history.told import open_history
 from tests.tools.hosts import context_of
 
 SHOP = DesiredProject(
@@ -51,6 +53,15 @@ def test_a_replay_knows_the_projects_of_its_time() -> None:
     assert known.value.project_name == "shop"
     unknown = call_tool(context_of(HOST), "detect_drift", {"compose_file": "/else.yaml"}).data()["error"]
     assert unknown["details"]["files"] == ["/srv/shop/compose.yaml"]
+
+
+def test_drift_of_the_host_and_of_a_project_tells_since_when(tmp_path: Path) -> None:
+    history = open_history(tmp_path / "state.db")
+    history.first_seen("drift", {drift_key("shop", "db", "missing_service")}, ago(hours=3))
+    context = context_of(HOST, history=history)
+    for request in ({}, {"project_name": "shop"}):
+        (report,) = run_tool(context, HOST_DRIFT, request).value.reports
+        assert {one.service_name: one.first_seen for one in report.differences}["db"] == ago(hours=3)
 
 
 def test_a_snapshot_of_a_replay_is_the_same_snapshot() -> None:

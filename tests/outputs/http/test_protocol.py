@@ -6,6 +6,7 @@ import http.client
 import json
 import logging
 import socket
+import threading
 import time
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
@@ -21,11 +22,14 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bcon_exporter.outputs.http.replies import Receive, Scope, Send
     from tests.promises.plugin import Figure
 
 HALF = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX: "
 WHOLE = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
 DAWDLERS = 300
+LONG_ANSWER_PIECES = 1000
+"""Of 64 KiB: more than the kernel holds for both sides of a connection."""
 
 
 def listener() -> Listener:
@@ -116,6 +120,26 @@ def test_who_does_not_read_its_answers_loses_the_connection() -> None:
             return time.monotonic() - began
 
     assert served(listener(), stall) >= STALL_SECONDS
+
+
+@pytest.mark.promise("F14")
+def test_who_does_not_read_one_long_answer_loses_the_connection() -> None:
+    ended = threading.Event()
+
+    async def answer_at_length(_scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(LONG_ANSWER_PIECES):
+            await send({"type": "http.response.body", "body": bytes(65536), "more_body": True})
+        ended.set()
+
+    def stall(port: int) -> float:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            began = time.monotonic()
+            link.sendall(WHOLE)
+            wait_until(ended.is_set, "the answer to be given up", timeout_seconds=STALL_SECONDS + 15)
+            return time.monotonic() - began
+
+    assert served(Listener(bind("127.0.0.1", 0, "web.listen-address"), answer_at_length), stall) >= STALL_SECONDS
 
 
 @pytest.mark.parametrize(
