@@ -6,7 +6,7 @@ nothing here is a field of a model.
 
 import base64
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -26,7 +26,12 @@ _SHORTEST_DOCUMENT_LINE = 8
 _PIECE_CHARS = 512
 """A longer value is searched in pieces: each is as telling as the whole."""
 _SHORTEST_BASE64_BYTES = 9
-_CHARS_PER_PATTERN = 64 * 1024
+_MOST_SEARCHED_AT_ONCE = 16 * 1024
+"""Characters of all forms of all values that one expression may hold. It remembers what it has read of them: with the
+256 KiB of one environment, told in a log, that was more than a gigabyte. More of them are looked for one by one."""
+_SEARCH_MEMORY_BYTES = 4 * 2**20
+_BORDER = r"\b"
+_OF_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 
 _WORD = r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)"
@@ -112,17 +117,18 @@ def _url_passwords(value: str) -> Iterable[str]:
 
 
 class KnownSecrets:
-    """Values that must not be shown, and how they are found in text: in time linear in the text, however many.
+    """Values that must not be shown, and how they are found in text: in time linear in the text, in little memory.
 
     Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
     """
 
-    __slots__ = ("_base64", "_patterns", "_values")
+    __slots__ = ("_at_once", "_base64", "_literals", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
         self._base64: frozenset[str] = frozenset()
-        self._patterns: tuple[Any, ...] | None = None
+        self._literals: tuple[str, ...] | None = None
+        self._at_once: Any = None
 
     def __repr__(self) -> str:
         return f"KnownSecrets({len(self._values)} values)"
@@ -145,13 +151,17 @@ class KnownSecrets:
         """Return the text with `***` in the place of each value; the text must be clean."""
         if not self._values or not text:
             return text
-        if self._patterns is None:
-            self._compile()
-        for pattern in self._patterns or ():
-            if pattern is None:
-                return MASK
-            if pattern.search(text):
-                text = self._replace(pattern, text)
+        if self._literals is None:
+            self._literals = self._find_literals()
+            if sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
+                self._at_once = _search_for(self._literals)
+        if not self._literals:
+            return MASK
+        if self._at_once is not None:
+            return self._mask((match.span() for match in self._at_once.finditer(text)), text)
+        for literal in self._literals:
+            if literal in text:
+                text = self._mask(_find_all(literal, text), text)
         return text
 
     def stand_in(self, texts: Iterable[str]) -> bool:
@@ -176,11 +186,11 @@ class KnownSecrets:
             return reference
         return f"{name}:{self.hide(tag)}"
 
-    def _replace(self, pattern: Any, text: str) -> str:
+    def _mask(self, spans: Iterable[tuple[int, int]], text: str) -> str:
         done: list[str] = []
         position = 0
-        for match in pattern.finditer(text):
-            start, end = match.start(), match.end()
+        for first, last in spans:
+            start, end = first, last
             if end <= position:
                 continue
             if text[start:end] in self._base64:
@@ -190,46 +200,47 @@ class KnownSecrets:
                     end += 1
             done += [text[position : max(start, position)], MASK]
             position = end
-        return "".join(done) + text[position:]
+        return "".join(done) + text[position:] if done else text
 
-    def _compile(self) -> None:
+    def _find_literals(self) -> tuple[str, ...]:
+        """Return what is looked for, the longest first; nothing when there is too much of it."""
         if self.too_many:
-            self._patterns = (None,)
-            return
-        encoded = {core for value in self._values for core in _base64_cores(value)}
-        self._base64 = frozenset(encoded)
-        literals = {form for value in self._values for form in _forms(value)} | encoded
-        self._patterns = tuple(map(_search_for, _chunks(sorted(literals, key=lambda one: (-len(one), one)))))
+            return ()
+        self._base64 = frozenset(core for value in self._values for core in _base64_cores(value))
+        literals = self._base64.union(form for value in self._values for form in _forms(value))
+        return tuple(sorted(literals, key=lambda one: (-len(one), one)))
 
 
-def _chunks(literals: list[str]) -> Iterable[list[str]]:
-    chunk: list[str] = []
-    size = 0
-    for literal in literals:
-        if size > _CHARS_PER_PATTERN:
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(literal)
-        size += len(literal)
-    if chunk:
-        yield chunk
-
-
-def _search_for(literals: list[str]) -> Any:
+def _search_for(literals: Iterable[str]) -> Any:
     options = re2.Options()
     options.never_capture = True
     options.log_errors = False
-    options.max_mem = 128 * 1024 * 1024
+    options.max_mem = _SEARCH_MEMORY_BYTES
     return re2.compile("|".join(map(_literal, literals)), options)
 
 
 def _literal(text: str) -> str:
-    pattern = re2.escape(text)
+    before, after = _ends_of_words(text)
+    return f"{_BORDER if before else ''}{re2.escape(text)}{_BORDER if after else ''}"
+
+
+def _ends_of_words(text: str) -> tuple[bool, bool]:
+    """Return whether a value must begin and end where a word does."""
     if len(text) >= _WHOLE_WORD_BELOW and not text.isdigit():
-        return str(pattern)
-    before = r"\b" if text[0].isascii() and text[0].isalnum() else ""
-    after = r"\b" if text[-1].isascii() and text[-1].isalnum() else ""
-    return f"{before}{pattern}{after}"
+        return False, False
+    return text[0] in _OF_WORDS - {"_"}, text[-1] in _OF_WORDS - {"_"}
+
+
+def _find_all(literal: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield where a value stands, as `_literal` finds it."""
+    before, after = _ends_of_words(literal)
+    start = text.find(literal)
+    while start >= 0:
+        end = start + len(literal)
+        within = (before and text[start - 1 : start] in _OF_WORDS) or (after and text[end : end + 1] in _OF_WORDS)
+        if not within:
+            yield start, end
+        start = text.find(literal, start + 1 if within else end)
 
 
 def _forms(value: str) -> Iterable[str]:

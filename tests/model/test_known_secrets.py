@@ -2,6 +2,8 @@
 
 import base64
 import json
+import subprocess
+import sys
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -141,6 +143,42 @@ def test_with_more_values_than_can_be_searched_nothing_is_shown() -> None:
     values = find_secrets((f"TOKEN_{n}", f"aB3defgh{n}xyz") for n in range(MOST_VALUES + 1))
     assert KnownSecrets(values).hide("anything") == "***"
     assert KnownSecrets(frozenset("x" * 300_000 + str(n) for n in range(2))).hide("anything") == "***"
+
+
+MANY = frozenset(f"aB3{number:04d}-" + "xYz9" * 10 for number in range(400))
+"""More than are searched at once."""
+
+
+@pytest.mark.parametrize("value", ["a1b2", "7b1c2d", "4111111111111111", "_x9y_", "+f0o+", PASSWORD, HARD])
+def test_a_value_is_found_among_many_as_among_few(value: str) -> None:
+    forms = (value, json.dumps(value)[1:-1], quote_plus(value), value.replace("$", "$$"))
+    encoded = (base64.b64encode(f"{before}{value}:x".encode()).decode() for before in ("", "u:", "us:"))
+    for text in (*(edge.format(form) for form in forms for edge in ("{0}", "x{0}", "{0}9", "-{0}-{0}=")), *encoded):
+        assert KnownSecrets(MANY | {value}).hide(text) == known(value).hide(text)
+    assert KnownSecrets(MANY | {value}).hide(f"{min(MANY)} {value}") == "*** ***"
+
+
+FILLS = """
+import json, random, resource, string
+from urllib.parse import quote
+from bcon_exporter.model.known_secrets import KnownSecrets
+
+random.seed(1)
+values = ["".join(random.choices(string.ascii_letters + string.digits + string.punctuation, k=500)) for _ in range(500)]
+known = KnownSecrets(frozenset(values))
+assert not known.too_many
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert known.hide("some words " * 20_000).startswith("some")
+for form in (str, quote, lambda value: json.dumps(value)[1:-1]):
+    assert len(known.hide("\\n".join(map(form, values)))) < 5000
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_to_hide_as_much_as_one_environment_may_hold_takes_little_memory() -> None:
+    """What an expression remembers of its text lies outside of what Python counts: it was 1.4 GB."""
+    done = subprocess.run([sys.executable, "-c", FILLS], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 64 * 1024, "KiB"
 
 
 def test_hiding_is_idempotent_and_cheap_without_secrets() -> None:
