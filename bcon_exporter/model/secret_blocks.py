@@ -13,7 +13,7 @@ import re2
 from bcon_exporter.model.secret_lines import split_prefix
 from bcon_exporter.model.secret_tokens import MASK, MOST_MATCHES
 
-BLOCK_TRIGGER = r"(?m)-----?[ ]?(?:BEGIN|END) |\$ANSIBLE_VAULT;|\b[A-Za-z0-9+/]{32,}={0,2}(?:\\[nr]|[\"',;+ \t])*$"
+BLOCK_TRIGGER = r"(?m)-----?[ ]?(?:BEGIN|END) |\$ANSIBLE_VAULT;|Private-Lines: [0-9]|\b[A-Za-z0-9+/]{32,}={0,2}(?:\\[nr]|[\"',;+ \t])*$"
 
 _MARK = re2.compile(r"-----?[ ]?(BEGIN|END) ([A-Za-z0-9 .\-]{0,40}?)[ ]?-----?")
 # One line of a block: base64, a header of the old encrypted form, a checksum, or empty.
@@ -22,8 +22,11 @@ _BODY_LINE = re2.compile(
 )
 _VAULT = "$ANSIBLE_VAULT;"
 _VAULT_LINE = re2.compile(r"^[ \t]*[0-9a-f]{2,80}[ \t]*$")
+_PUTTY = re2.compile(r"Private-Lines: ([0-9]{1,3})[ \t]*$")
 _REST_OF_LINE = re2.compile(r"^(?:[A-Za-z0-9+/=\s]|\\+[rn]|\*\*\*)*")
 _BASE64_LINE = re2.compile(r"^[ \t>|\"'+,]*([A-Za-z0-9+/]{32,}={0,2})(?:\\+[nr])*[\"',;+\\ \t]*$")
+_LONGEST_HEAD = 160
+_DIGITS = str.maketrans("123456789", "000000000")
 _WIDE = 64
 """The least width of PEM lines. A line so long is taken for key material by itself; narrower ones in pairs."""
 
@@ -41,6 +44,8 @@ def mask_key_blocks(lines: Sequence[str], suspects: Sequence[int]) -> list[str]:
     for number in suspects:
         if _VAULT in lines[number]:
             _mask_vault(masked, number + 1)
+        elif (putty := _PUTTY.search(lines[number])) is not None:
+            _mask_next(masked, number + 1, int(putty.group(1)))
     return _mask_unmarked(masked, [number for number in suspects if number not in public], public)
 
 
@@ -53,6 +58,12 @@ def _mask_vault(lines: list[str], start: int) -> None:
         lines[number] = prefix + MASK
 
 
+def _mask_next(lines: list[str], start: int, count: int) -> None:
+    """Mask the private half of a key of PuTTY, which says how many lines it has."""
+    for number in range(start, min(len(lines), start + count)):
+        lines[number] = split_prefix(lines[number])[0] + MASK
+
+
 def _is_private(name: str) -> bool:
     upper = name.upper()
     return "PRIVATE KEY" in upper or "STATIC KEY" in upper or "TLS-CRYPT" in upper
@@ -62,7 +73,7 @@ def _mask_marked(lines: Sequence[str]) -> tuple[list[str], set[int]]:
     """Mask blocks between markers; return the lines, and which of them belong to a block that is no secret."""
     masked: list[str] = []
     public: set[int] = set()
-    state = ""
+    state = head = ""
     for number, line in enumerate(lines):
         marks = list(islice(_MARK.finditer(line), MOST_MATCHES)) if "---" in line else []
         if len(marks) == MOST_MATCHES:
@@ -72,9 +83,10 @@ def _mask_marked(lines: Sequence[str]) -> tuple[list[str], set[int]]:
         if marks:
             _mask_headless(masked, marks[0], state)
             text, state = _mask_marks(line, marks, state)
+            head = line[: marks[-1].start()]
             masked.append(text)
             continue
-        prefix, body = split_prefix(line) if state else ("", "")
+        prefix, body = _split_head(line, head) if state else ("", "")
         if state and not _BODY_LINE.search(body):
             state = ""
         if state == "private":
@@ -84,6 +96,17 @@ def _mask_marked(lines: Sequence[str]) -> tuple[list[str], set[int]]:
             public.add(number)
         masked.append(line)
     return masked, public
+
+
+def _split_head(line: str, head: str) -> tuple[str, str]:
+    """Return what a logger writes before each line, and the line; `head` is what stood before BEGIN, with other digits."""
+    if head and len(head) <= _LONGEST_HEAD and _shape(line[: len(head)]) == _shape(head):
+        return line[: len(head)], line[len(head) :]
+    return split_prefix(line)
+
+
+def _shape(text: str) -> str:
+    return text.translate(_DIGITS)
 
 
 def _mask_marks(line: str, marks: Sequence[Any], state: str) -> tuple[str, str]:

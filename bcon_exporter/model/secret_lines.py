@@ -28,21 +28,30 @@ _PREFIX = re2.compile(
 _MOST_PREFIX = 160
 
 # A name whose line ends with it, then what opens a value on the next line: a block, a list, a map.
-_OPENER = rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\\*[\"']|[|>][0-9+\-]{{0,2}}|(?:Some)?[\[({{])?[ \t]*$"
+_OPENER = (
+    rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\"\"\"|'''|\\*[\"']|[|>][0-9+\-]{{0,2}}|(?:Some)?[\[({{])?[ \t]*$"
+)
 _ANNOUNCED = (
     r"(?i)\b(?:password|passwd|passphrase|passwort|secret|token|credentials?|(?:api|access|secret|unseal|root|master|private) ?key)"
     r"s?\b[^:=\n]{0,80}:[ \t]*$"
 )
 _NAME = rf"(?i:name|key|variable|parameter|field|header|option){_QUOTE_MARK}[ \t]*[:=][ \t]*{_QUOTE_MARK}({KEY}){_QUOTE_MARK},?[ \t]*$"
 _FLAG = rf"(?:^|[\s\"'\[,])(--?{KEY}){_QUOTE_MARK},?[ \t]*$"
+_TAG = rf"<(?:key|name)>({KEY})</(?:key|name)>[ \t]*$"
+_SMTP_PASSWORD = "334 UGFzc3dvcmQ6"  # noqa: S105 - is none
+"""What a mail server asks for the password with: "Password:" in base64."""
 _COLUMN = rf"\|[ \t]*({KEY})[ \t]*(?:\||$)"
-OPENER_TRIGGER = f"(?m)(?:{_OPENER})|(?:{_ANNOUNCED})|(?:{_NAME})|(?:{_FLAG})|(?:{_COLUMN})"
+OPENER_TRIGGER = (
+    f"(?m)(?:{_OPENER})|(?:{_ANNOUNCED})|(?:{_NAME})|(?:{_FLAG})|(?:{_COLUMN})|(?:{_TAG})|(?:{_SMTP_PASSWORD}[ \t]*$)"
+)
 
 _OPENER_OF = re2.compile(_OPENER)
 _ANNOUNCED_OF = re2.compile(_ANNOUNCED)
 _NAME_OF = re2.compile(_NAME)
 _FLAG_OF = re2.compile(_FLAG)
 _COLUMN_OF = re2.compile(_COLUMN)
+_TAG_OF = re2.compile(_TAG)
+_TAGGED = re2.compile(r"^[ \t]*<(?:string|value|data)>([^<]+)")
 _VALUE_OF = re2.compile(rf"^[ \t\-{{\"'\\]*(?i:value|val|default|content|data)({_QUOTE_MARK}[ \t]*{SEPARATOR}[ \t]*)")
 _MEMBER = re2.compile(rf"^[ \t]*(?:- )?{_QUOTE_MARK}([A-Za-z0-9_.\-]+){_QUOTE_MARK}[ \t]*(?::|=|=>)(?:[ \t]|$)")
 _TYPED = re2.compile(r"string\([0-9]{1,6}\) ")
@@ -102,11 +111,17 @@ def _find_following(lines: list[str], number: int) -> Iterator[tuple[int, int, i
     if column is not None and key_strength(column.group(1)) == "strong":
         yield from _cells(lines, number, line[: column.start(1)].count("|"))
         return
+    tag = _TAG_OF.search(line)
+    if tag is not None and key_strength(tag.group(1)) == "strong":
+        yield from _tagged_value(lines, number)
+        return
     flag = _FLAG_OF.search(line)
     if flag is not None and key_strength(flag.group(1).lstrip("-")) == "strong":
         yield from _one_word(lines, number, least=1)
         return
-    if _ANNOUNCED_OF.search(line) is not None:
+    if line.endswith(_SMTP_PASSWORD):
+        yield from _one_word(lines, number, least=1)
+    elif _ANNOUNCED_OF.search(line) is not None:
         yield from _one_word(lines, number, least=_LEAST_ANNOUNCED)
 
 
@@ -137,8 +152,11 @@ def _following_values(
             return
         offset = len(prefix)
         if mark in "|>\"'" and mark:
-            yield target, offset + _indent(line), offset + len(line.rstrip())
-            if mark in "\"'" and body.endswith(mark):
+            ends = mark in "\"'" and body.endswith(mark)
+            text = line.rstrip().rstrip(mark) if ends else line.rstrip()
+            if _indent(line) < len(text):
+                yield target, offset + _indent(line), offset + len(text)
+            if ends:
                 return
             continue
         for first, last in _spans_of_line(line, key):
@@ -217,6 +235,15 @@ def _one_word(lines: list[str], number: int, *, least: int) -> Iterator[tuple[in
             return
         yield target, len(prefix) + span[0], len(prefix) + span[1]
         return
+
+
+def _tagged_value(lines: list[str], number: int) -> Iterator[tuple[int, int, int]]:
+    """Yield what stands below `<key>password</key>` or `<name>password</name>`, in property lists and Hadoop's files."""
+    if number + 1 < len(lines):
+        prefix, line = split_prefix(lines[number + 1])
+        value = _TAGGED.search(line)
+        if value is not None and not is_plain(value.group(1)):
+            yield number + 1, len(prefix) + value.start(1), len(prefix) + value.end(1)
 
 
 def _cells(lines: list[str], number: int, column: int) -> Iterator[tuple[int, int, int]]:

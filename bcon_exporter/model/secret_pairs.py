@@ -34,6 +34,8 @@ _HOLDER = re2.compile(
 )
 _ABOUT_A_SECRET = words("name id username user login email type kind url uri host endpoint path file created updated")
 _MEMBER = re2.compile(rf"([A-Za-z0-9_.\-]+)({_QUOTE_MARK}[ \t]*{SEPARATOR}[ \t]*)")
+_BRACED = re2.compile(r"\{([^{}:=\s\"']{4,})\}(?:;|$)")
+"""A value in an ODBC connection string, PWD={x;y}."""
 _BRACE = re2.compile(r"[{}]")
 _NEXT_PAIR = re2.compile(r"[\\\"' {]{0,4}[\w.-]{1,64}[=:\\\"]")
 _CALL = re2.compile(r"[a-z][a-z_-]{2,31}\([^()\s]*\)")
@@ -133,6 +135,9 @@ def _spans_of_value(line: str, start: int, head: _Head) -> tuple[list[Span], int
     if line.startswith("[", start):
         return _spans_of_list(line, start + 1, weak=head.strength == "weak")
     if line.startswith("{", start) and head.strength == "strong":
+        braced = _BRACED.match(line[start : start + _PEEK_CHARS])
+        if braced is not None and not braced.group(1).replace("_", "").replace(".", "").isalnum():
+            return [(start + 1, start + braced.end(1))], start + braced.end(1)
         return spans_of_map(line, start + 1)
     span = find_value(line, start, head.strength, head.key, head.middle)
     return ([span], span[1]) if span is not None else ([], start)
@@ -230,6 +235,9 @@ def quoted_value(line: str, start: int, limit: int) -> tuple[int, int, int] | No
     if mark >= limit or line[mark] not in "\"'":
         return None
     depth, quote = mark - start, line[mark]
+    if line.startswith(quote * 3, start):
+        end = line.find(quote * 3, start + 3, limit)
+        return (start + 3, end, end + 3) if end >= 0 else (start + 3, limit, limit)
     first = at = mark + 1
     while True:
         found = line.find(quote, at, limit)

@@ -195,6 +195,14 @@ PHRASES: tuple[Rule, ...] = (
     Rule(("|",), rf"(\|[ \t]*)({KEY})([ \t]*\|[ \t]*)([^|\s][^|\n]*?)[ \t]*(?:\||$)", _named_value),
     Rule(("</",), rf"(<)({KEY})([^<>\n]*>)([^<\n]+)", _named_value),
     Rule(("<value>",), rf"(<name>)({KEY})(</name>[ \t]*<value>)([^<\n]+)", _named_value),
+    Rule(("</key>",), rf"(<key>)({KEY})(</key>[ \t]*<(?:string|data)>)([^<\n]+)", _named_value),
+    # A trace of PHP: the third argument of what opens a connection.
+    Rule(
+        ("__construct(", "_connect(", "ldap_bind(", "ftp_login(", "imap_open(", "ssh2_auth_password("),
+        r"((?:\b(?:PDO|mysqli)->__construct|\bmysqli(?:_|->real_)connect|\bldap_bind|\bftp_login|\bimap_open|"
+        r"\bssh2_auth_password)\((?:(?:'[^'\n]*'|[^',\n]*), ){2}')[^'\n]+",
+        _first,
+    ),
     Rule(
         ("env", "arg ", "setx", "config set", "set -"),
         rf"(\b(?:ENV|ARG|setenv|setx|config set|CONFIG SET|set -g?x)[ \t]+{_QUOTE})({KEY})"

@@ -2,7 +2,7 @@
 
 from tests.model.blind_set import read_cases, score_masking
 
-LEAST_RECALL = 0.95
+LEAST_RECALL = 0.97
 LEAST_HARMLESS_KEPT = 0.98
 """As measured after the classes were mended that the first run missed (.860 and .956, see the file beside the set)."""
 

@@ -88,6 +88,7 @@ def test_masking_twice_changes_nothing_more() -> None:
         assert mask_text(once) == once
 
 
+KEY = "PRIVATE" + " KEY-----"
 NAMES_OF_SECRETS = st.sampled_from(
     (
         "password",
@@ -244,6 +245,22 @@ def test_what_a_log_puts_before_the_lines_of_a_key_is_kept() -> None:
         ),
         ("writing\ndb:5432:shop:app:Morgen-Muffel", "writing\ndb:5432:shop:app:***"),
         ("password: @@000A\ntoken: @@DB_TOKEN@@", "password: ***\ntoken: @@DB_TOKEN@@"),
+        ("password = \'\'\'ab'c-12\'\'\'\nport = 1", "password = \'\'\'***\'\'\'\nport = 1"),
+        ('password = """\nabc-12\n"""\nport = 1', 'password = """\n***\n"""\nport = 1'),
+        ("Server=db;PWD={ab;c-12};Port=1", "Server=db;PWD={***};Port=1"),
+        ("password={name};x", "password={name};x"),
+        ("<key>Port</key>\n<string>abc-12</string>", "<key>Port</key>\n<string>abc-12</string>"),
+        ("<key>Password</key>\n  <string>abc-12</string>", "<key>Password</key>\n  <string>***</string>"),
+        ("<key>Password</key><string>abc-12</string>", "<key>Password</key><string>***</string>"),
+        ("<name>s3.secret.key</name>\n<value>abc-12</value>", "<name>s3.secret.key</name>\n<value>***</value>"),
+        ("334 VXNlcm5hbWU6\nYm9i\n334 UGFzc3dvcmQ6\nYWJj\n235", "334 VXNlcm5hbWU6\nYm9i\n334 UGFzc3dvcmQ6\n***\n235"),
+        ("#0 PDO->__construct('mysql:host=db', 'app', 'abc-12')", "#0 PDO->__construct('mysql:host=db', 'app', '***')"),
+        ("mysqli_connect('db', 'app', 'abc-12', 'shop')", "mysqli_connect('db', 'app', '***', 'shop')"),
+        ("Private-Lines: 2\nNakPE+MO\nM03t\nPrivate-MAC: 12", "Private-Lines: 2\n***\n***\nPrivate-MAC: 12"),
+        (
+            f"I0114 09:12:44.12 1 a.go:88] -----BEGIN {KEY}\nI0114 09:12:44.13 1 a.go:88] NakPE+MO\nI0114 ready",
+            "I0114 09:12:44.12 1 a.go:88] ***\nI0114 09:12:44.13 1 a.go:88] ***\nI0114 ready",
+        ),
     ],
 )  # fmt: skip
 def test_a_value_apart_from_its_name_is_masked_and_nothing_else(text: str, masked: str) -> None:

@@ -167,7 +167,6 @@ _parse_secrets = _Tests("docker_host/test_parse_secrets.py")
 _book = _Tests("test_secret_book.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
-_hostile_text = _Tests("security/test_untrusted_text.py")
 _inputs = _Tests("model/test_inputs.py")
 _registry = _Tests("tools/test_registry.py")
 _daemon = _Tests("test_daemon.py")
@@ -186,6 +185,9 @@ TEXT = (
     _masking("mask_following_lines", returns("lines"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
     _masking("secret_blocks._mask_vault", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
     _masking("secret_blocks._mask_vault", never("_VAULT_LINE"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_blocks._mask_next", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_blocks._split_head", returns("split_prefix(line)"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("secret_lines._tagged_value", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
     _masking("secret_lines._cells", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
     _masking("secret_lines._cells", always("word and"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
     _masking("secret_pairs._is_placeholder", returns("False"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
@@ -229,7 +231,7 @@ TEXT = (
     _env_files("EnvFiles.secrets_of", always("asked.roots is None"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
     _registry("hide_in_error", returns("error"), "test_an_error_shows_nothing_that_containers_hold_as_secrets"),
     _registry("hide_in_error", never("isinstance(error, ContainerNotFoundError"), "test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret"),
-    _hostile_text("hide_in_error", with_text("key in _NAMES", "False"), "test_hostile_text_acts_at_no_face"),
+    _registry("hide_in_error", with_text("key in _NAMES", "False"), "test_an_error_names_projects_as_they_are_called"),
     _inputs("Frozen.model_config", with_text("extra='forbid'", "extra='ignore'"), "test_refusals_are_in_plain_words"),
     _registry("CONTAINER_PATTERN", set_to("'^.*$'"), "test_bad_input_is_named_by_its_field"),
     _registry("GetContainerLogsInput.tail", with_keyword("le", "10 ** 9"), "test_bad_input_is_named_by_its_field"),

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.errors import BconError, DockerConnectionError, ErrorCode, PermissionDeniedError
+from bcon_exporter.errors import (
+    BconError,
+    ComposeFileNotFoundError,
+    DockerConnectionError,
+    ErrorCode,
+    PermissionDeniedError,
+)
 from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.factories import container, snapshot
@@ -190,6 +196,15 @@ def test_an_error_shows_nothing_that_containers_hold_as_secrets() -> None:
         "message": "mounting ***",
         "details": {"paths": [{"source": "/***"}]},
     }
+
+
+def test_an_error_names_projects_as_they_are_called() -> None:
+    book = SecretBook()
+    book.learn_container("api", None, frozenset((SECRET,)))
+    host = ScriptedHost(snapshot(container()))
+    host.before_snapshot = raises(ComposeFileNotFoundError("no such project", {"projects": [SECRET]}))
+    error = call_tool(context_of(host=host, secrets=book), "list_containers", {}).data()["error"]
+    assert error["details"] == {"projects": [SECRET]}
 
 
 def test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret() -> None:
