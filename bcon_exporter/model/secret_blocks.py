@@ -44,7 +44,7 @@ def mask_key_blocks(lines: Sequence[str], suspects: Sequence[int]) -> list[str]:
     for number in suspects:
         if _VAULT in lines[number]:
             _mask_vault(masked, number + 1)
-        elif (putty := _PUTTY.search(lines[number])) is not None:
+        elif (putty := _PUTTY.search(masked[number])) is not None:  # once masked it announces no more
             _mask_next(masked, number + 1, int(putty.group(1)))
     return _mask_unmarked(masked, [number for number in suspects if number not in public], public)
 

@@ -150,6 +150,11 @@ SECRET_UNITS = (
 """What masking looks for."""
 TABLE_UNITS = ("|password|\n", "|", "a|b\n", "$ANSIBLE_VAULT;\n", "0a\n", "db:5432:a:b:c\n", "db:5432:", "password=@@")
 """What it looks for in several lines."""
+APART_UNITS = (
+    *("Private-Lines: 999\n", "<key>password</key>\n", "<string>a", "password='''", 'password="""\n'),
+    *("334 UGFzc3dvcmQ6\n", "PDO->__construct('", "password={a;b1};", "0 -----BEGIN PRIVATE KEY-----\n0 A1b/\n"),
+)
+"""Names whose value stands apart from them."""
 YAML_UNITS = (
     "- ",
     "? ",
@@ -291,6 +296,7 @@ def parse_inspected(detail: dict[str, Any]) -> None:
 
 framed = functools.partial(split_entries, tty=False)
 KNOWN = KnownSecrets(frozenset({"a1B2c3D4" * 3, "abababab" * 2}))
+MANY_KNOWN = KnownSecrets(frozenset(f"a1B2c3D4{number:04d}" for number in range(900)))
 SEALER = masking.Sealer.random()
 WIRED = factories.container(mounts=(), networks=())
 PLAIN = (InvalidInputError, BconError, ValueError)
@@ -314,6 +320,7 @@ MASKING = (
         lambda text: text.split("\n"),
         (*SECRET_UNITS, "A1b/\n", "password:\n", "a\n", "-----BEGIN PRIVATE KEY-----\n", *TABLE_UNITS),
     ),
+    Row("mask_lines, told apart", masking.mask_lines, CLEAN_CHARS, lambda text: text.split("\n"), APART_UNITS),
     Row("Sealer.seal", lambda text: SEALER.seal("labels.x", text), LABEL_CHARS, units=SECRET_UNITS),
     Row("find_secrets", find_secrets, LABEL_CHARS, lambda text: [("PASSWORD", text)], ("a1B\n", "://a:b@", "://")),
     Row(
@@ -323,6 +330,7 @@ MASKING = (
         lambda text: [("PASSWORD", text[start : start + 32]) for start in range(0, len(text), 32)],
     ),
     Row("KnownSecrets.hide", KNOWN.hide, CLEAN_CHARS, units=("a1B", "ab", "a1B2c3D4", "%61")),
+    Row("KnownSecrets.hide, of many", MANY_KNOWN.hide, CLEAN_CHARS, units=("a1B", "0001", "a1B2c3D40001")),
     Row("KnownSecrets.hide_tag", KNOWN.hide_tag, CLEAN_CHARS, units=("a1B", ":", "a1B2c3D4:")),
 )
 LOGS = (
