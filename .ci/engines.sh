@@ -117,7 +117,10 @@ python_of() {
   rm -rf "$venv" "$venv.wheels"
   version=$("$0" run "$NAME" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   "$HERE/../.venv/bin/python" -m pip download -q --disable-pip-version-check --require-hashes --no-deps -r "$locked" \
-    --python-version "$version" --only-binary=:all: -d "$venv.wheels" >&2
+    --python-version "$version" --prefer-binary -d "$venv.wheels" >&2
+  # What comes as source only is pure Python: a wheel that this machine makes of it serves any.
+  find "$venv.wheels" -name '*.tar.gz' -exec "$HERE/../.venv/bin/python" -m pip wheel -q --disable-pip-version-check --no-deps \
+    -w "$venv.wheels" {} + >&2
   "$0" run "$NAME" python3 -m venv "$venv"
   "$0" run "$NAME" "$venv/bin/python" -m pip install -qq --no-index --no-deps --find-links "$venv.wheels" "$venv.wheels"/*.whl >&2
   rm -rf "$venv.wheels"
