@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 SECONDS = 600 if os.environ.get("TEST_SOAK") else 60
 A_SECOND = 5
 CHURNERS = 3
+MAKERS_UP = 3
 REMOVED = ("No such container", "marked for removal")
 """Why a removed container's facts cannot be read; an engine that answers late under the churn is another reason."""
 
@@ -40,14 +41,14 @@ def churn(engine: TestEngine, name: str, over: threading.Event, made: list[str])
         number += 1
 
 
-def make_up(engine: TestEngine, over: threading.Event, made: list[str]) -> None:
-    """Create and remove, without a start, as many as the churners lack: those cost a slow machine little."""
+def make_up(engine: TestEngine, name: str, over: threading.Event, made: list[str]) -> None:
+    """Create and remove, without a start, what the churners lack: those cost a slow machine little."""
     began, number = time.monotonic(), 0
     while not over.wait(0.02):
         if len(made) < 1.1 * A_SECOND * (time.monotonic() - began):
-            engine.docker("create", "--name", f"brief-{number}", engine.image, "true")
-            engine.docker("rm", "-f", f"brief-{number}")
-            made.append(f"brief-{number}")
+            engine.docker("create", "--name", f"{name}-{number}", engine.image, "true")
+            engine.docker("rm", "-f", f"{name}-{number}")
+            made.append(f"{name}-{number}")
             number += 1
 
 
@@ -64,7 +65,7 @@ def test_churn_fails_no_scan_and_leaves_no_series(engine: TestEngine, tmp_path: 
     engine.docker("run", "-d", "--name", "stays", engine.image, "serve")
     over, made = threading.Event(), list[str]()
     churners = [threading.Thread(target=churn, args=(engine, f"churn{n}", over, made)) for n in range(CHURNERS)]
-    churners.append(threading.Thread(target=make_up, args=(engine, over, made)))
+    churners += [threading.Thread(target=make_up, args=(engine, f"brief{n}", over, made)) for n in range(MAKERS_UP)]
     seen: set[str] = set()
     with Daemon(tmp_path, engine.host, "--scan.diagnose-interval=1s", "--scan.drift-interval=3s") as daemon:
         daemon.wait_until_ready()

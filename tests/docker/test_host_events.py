@@ -73,6 +73,11 @@ def test_networks_joined_and_left_are_events_of_the_container(engine: TestEngine
 
 def test_a_command_reads_what_the_daemon_remembers(engine: TestEngine) -> None:
     engine.docker("run", "--name", "before", engine.image, "sh", "-c", "exit 4", check=False)
+
+    def has_ended() -> bool:  # `docker run` may come back before 28.5 has told it
+        return "die" in engine.docker("events", "--since", "1h", "--until", "0s", "--format", "{{.Action}}").split()
+
+    wait_until(has_ended, "the end to be told")
     with open_host(engine.host) as host:
         batch = host.drain_events()
         actions = [event.action for event in batch.events if event.name == "before"]
