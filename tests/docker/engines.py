@@ -34,15 +34,15 @@ class Differences:
     """What an engine does in its own way.
 
     Attributes:
-        stop_events: What `docker stop` and `docker restart` tell after the kill.
+        stop_events: What `docker stop` and `docker restart` tell after the kill, in each order that it may come in.
     """
 
-    stop_events: tuple[str, ...]
+    stop_events: tuple[tuple[str, ...], ...]
 
 
 SINCE_VERSION: dict[tuple[int, int], Differences] = {
-    (20, 10): Differences(stop_events=("die", "stop")),
-    (26, 0): Differences(stop_events=("stop", "die")),
+    (20, 10): Differences(stop_events=(("die", "stop"),)),
+    (26, 0): Differences(stop_events=(("stop", "die"), ("die", "stop"))),
 }
 
 

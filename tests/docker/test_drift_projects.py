@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -136,12 +137,9 @@ class Stack:
         """Compare as `bcon-exporter drift` does, or as the daemon does."""
         now = datetime.now(UTC)
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
-        try:
-            history = History.open(None, retention_seconds=3600, now=now)
+        with closing(host), closing(History.open(None, retention_seconds=3600, now=now)) as history:
             history.record_events(host.drain_events(), now)
             snapshot = history.enrich(host.take_snapshot(now, 20, Wants(logs=False, usage=False, config=True)))
-        finally:
-            host.close()
         environ = {"PATH": os.environ["PATH"]} if trusted else {}
         binary = find_binary(os.environ["PATH"])
         reader = ComposeReader(

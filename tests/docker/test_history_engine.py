@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -63,10 +63,11 @@ class Watcher:
 @contextmanager
 def watching(engine: TestEngine, state: Path, options: HostOptions = BY_API_ONLY) -> Iterator[Watcher]:
     """A daemon from its start to its end."""
-    history = History.open(state, retention_seconds=32 * 86400, now=utc_now())
-    with open_host(engine.host, options, started=True) as host:
+    with (
+        closing(History.open(state, retention_seconds=32 * 86400, now=utc_now())) as history,
+        open_host(engine.host, options, started=True) as host,
+    ):
         yield Watcher(host, history, reads_usage=options is not BY_API_ONLY)
-    history.close()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -201,12 +202,9 @@ class Corpus:
         """Look at the engine as the program does."""
         now = datetime.now(UTC)
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
-        try:
-            history = History.open(None, retention_seconds=3600, now=now)
+        with closing(host), closing(History.open(None, retention_seconds=3600, now=now)) as history:
             history.record_events(host.drain_events(), now)
             return history.enrich(host.take_snapshot(now, 60, Wants(logs=False, usage=False, config=True)))
-        finally:
-            host.close()
 
     def judge(
         self, stack: Stack, snapshot: HostSnapshot, environment: Mapping[str, str] | None = None
