@@ -75,10 +75,16 @@ class _Files(ABC):
         self.path = path
         self.files = tuple(KernelFile(f"{root}/{name.format(path)}", budget) for name in self.names)
         self._kills = KernelFile(f"{root}/{self.kills.format(path)}", budget)
+        self._killed: int | None = None
 
-    def count_kills(self) -> int | None:
-        """Return how many of its processes the kernel has killed; None where it cannot be read."""
-        return _value(self._kills.read() or b"", _OOM_KILLS)
+    def count_kills(self, *, calm: bool) -> int | None:
+        """Return how many of its processes the kernel has killed; None where it cannot be read.
+
+        While the kernel kills nothing, a count of 0 stays one, also in a cgroup that is made anew meanwhile.
+        """
+        if not calm or self._killed != 0:
+            self._killed = _value(self._kills.read() or b"", _OOM_KILLS)
+        return self._killed
 
     @abstractmethod
     def read(self) -> UsageSample | None:
@@ -199,6 +205,7 @@ class CgroupReader:
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
         self._processes: dict[str, tuple[int, bool]] = {}
+        self._host_kills: tuple[int | None, int | None] = (None, None)
 
     def read(
         self, container_id: str, cgroup_parent: str, pid: int | None, *, own_network: bool = True
@@ -231,7 +238,9 @@ class CgroupReader:
         """Return the OOM kills of the containers that were read, and of the cgroups around them; None of none."""
         if not self._files:
             return None
-        own = {each: count for each, files in self._files.items() if (count := files.count_kills()) is not None}
+        calm = self._is_calm()
+        counts = ((container_id, files.count_kills(calm=calm)) for container_id, files in self._files.items())
+        own = {container_id: count for container_id, count in counts if count is not None}
         around = {}
         if self._version == "v2":
             for path in {files.path.rpartition("/")[0] for files in self._files.values()}:
@@ -239,6 +248,16 @@ class CgroupReader:
                 if count is not None:
                     around[path] = count
         return KillCounts(own, around)
+
+    def _is_calm(self) -> bool:
+        """Whether the kernel has killed nothing on the whole host since the look before the last one.
+
+        Not since the last one: a kill is counted there a moment before its cgroup counts it.
+        """
+        total = _value(read_once(f"{self._proc}/vmstat") or b"", _OOM_KILLS)
+        is_calm = total is not None and self._host_kills == (total, total)
+        self._host_kills = (self._host_kills[1], total)
+        return is_calm
 
     def retain(self, container_ids: Collection[str]) -> None:
         """Forget the paths of all other containers, and close their files: open ones keep a removed cgroup alive."""

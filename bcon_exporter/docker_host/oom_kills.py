@@ -119,6 +119,8 @@ class OomKills:
         now: datetime,
     ) -> list[LifecycleEvent]:
         """Tell of a container that lives on and in which more was killed than is told: once, as of now."""
+        if counts.own == before.own:
+            return []
         found = []
         for container_id, count in counts.own.items():
             container = facts.get(container_id)
@@ -142,6 +144,8 @@ class OomKills:
                 self._deaths[event.container_id] = event
 
     def _note_unexplained(self, before: KillCounts, counts: KillCounts, since: datetime, now: datetime) -> None:
+        if counts.around == before.around:
+            return
         kills = sum(count - before.around.get(path, count) for path, count in counts.around.items())
         kills -= sum(max(0, count - before.own.get(each, count)) for each, count in counts.own.items())
         if kills > 0:

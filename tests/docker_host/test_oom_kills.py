@@ -256,3 +256,57 @@ def test_counts_of_v1_are_the_containers_own(tmp_path: Path) -> None:
     reader = CgroupReader(tmp_path, tmp_path / "proc")
     assert reader.read(ID, "", None) is not None
     assert reader.count_kills() == KillCounts({ID: 3}, {})
+
+
+def killing_host(tmp_path: Path) -> tuple[CgroupReader, Path, Path]:
+    """A reader that has looked three times at a host where nothing was killed, its count, and a container's."""
+    own, host = tmp_path / "memory" / "docker" / ID / "memory.oom_control", tmp_path / "proc" / "vmstat"
+    write(tmp_path / "memory", "cgroup.procs", "1\n")
+    write(own.parent, "memory.usage_in_bytes", "1000\n")
+    write(own.parent, own.name, OOM_CONTROL.format(0))
+    write(host.parent, host.name, "pgmajfault 7\noom_kill 40\nnuma_hit 9\n")
+    reader = CgroupReader(tmp_path, tmp_path / "proc")
+    reader.read(ID, "", None)
+    assert [reader.count_kills() for _ in range(3)] == 3 * [KillCounts({ID: 0}, {})]
+    return reader, host, own
+
+
+def test_no_count_is_read_while_the_kernel_kills_nothing(tmp_path: Path) -> None:
+    reader, _, own = killing_host(tmp_path)
+    own.write_text("not read")
+    assert reader.count_kills() == KillCounts({ID: 0}, {})
+
+
+def test_counts_are_read_once_the_kernel_has_killed_something(tmp_path: Path) -> None:
+    reader, host, own = killing_host(tmp_path)
+    host.write_text("oom_kill 41\n")
+    assert reader.count_kills() == KillCounts({ID: 0}, {})
+    own.write_text(OOM_CONTROL.format(1))  # a moment later than the host's
+    assert reader.count_kills() == KillCounts({ID: 1}, {})
+
+
+def test_a_count_that_is_not_zero_is_read_each_time_for_its_cgroup_may_be_made_anew(tmp_path: Path) -> None:
+    reader, host, own = killing_host(tmp_path)
+    host.write_text("oom_kill 42\n")
+    own.write_text(OOM_CONTROL.format(2))
+    assert [reader.count_kills() for _ in range(3)] == 3 * [KillCounts({ID: 2}, {})]
+    own.write_text(OOM_CONTROL.format(0))
+    assert reader.count_kills() == KillCounts({ID: 0}, {})
+
+
+def test_a_container_that_is_new_is_counted_while_the_kernel_kills_nothing(tmp_path: Path) -> None:
+    reader, _, own = killing_host(tmp_path)
+    other = own.parent.parent / OTHER
+    write(other, "memory.usage_in_bytes", "1000\n")
+    write(other, own.name, OOM_CONTROL.format(5))
+    reader.read(OTHER, "", None)
+    assert reader.count_kills() == KillCounts({ID: 0, OTHER: 5}, {})
+
+
+@pytest.mark.parametrize("content", ["", "pgmajfault 7\n", "oom_kill many\n"])
+def test_counts_are_read_each_time_where_the_host_has_none(tmp_path: Path, content: str) -> None:
+    reader, host, own = killing_host(tmp_path)
+    host.write_text(content)
+    assert [reader.count_kills() for _ in range(3)] == 3 * [KillCounts({ID: 0}, {})]
+    own.write_text(OOM_CONTROL.format(1))
+    assert reader.count_kills() == KillCounts({ID: 1}, {})
