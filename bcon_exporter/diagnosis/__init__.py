@@ -4,6 +4,7 @@ from bcon_exporter.diagnosis.analysis import analyze
 from bcon_exporter.diagnosis.endings import is_well
 from bcon_exporter.diagnosis.engine import diagnose_host, diagnose_one, status_of, summary_of
 from bcon_exporter.diagnosis.explain import Beside, explain
+from bcon_exporter.diagnosis.log_reader import LogReader
 from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.diagnosis.policy import Filter, Policy
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
@@ -14,6 +15,7 @@ __all__ = [
     "Beside",
     "Filter",
     "HoldState",
+    "LogReader",
     "Policy",
     "analyze",
     "diagnose_host",

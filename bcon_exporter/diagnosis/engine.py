@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis.causes import Conclusion, conclude, never_silent, with_remembered
 from bcon_exporter.diagnosis.holds import hold_symptoms, keep_until_over
+from bcon_exporter.diagnosis.log_reader import LogReader
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
@@ -56,6 +57,7 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     holds: HoldState | None = None,
     policy: Policy | None = None,
     *,
+    log_reader: LogReader | None = None,
     rules: Sequence[SymptomRule] = SYMPTOM_RULES,
     between: Callable[[], None] = lambda: None,
     is_overdue: Callable[[], bool] = lambda: False,
@@ -68,6 +70,7 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
         catalogue: Signatures for the logs.
         holds: What earlier scans left to be held; None for a first or a single run.
         policy: Filters; None judges all.
+        log_reader: Of the scans before this one; None for a first or a single run.
         rules: In report order.
         between: Called between two containers, for who lets others run meanwhile.
         is_overdue: Asked before each container; once True, no rule is evaluated any more, and the report says so.
@@ -77,8 +80,10 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
         `summaries` (worst first), and the holds for the next scan.
     """
     holds = holds if holds is not None else HoldState()
-    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, between, is_overdue)
+    log_reader = log_reader or LogReader()
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, between, is_overdue)
     judged, after = _judge_all(snapshot, terms, holds.holds)
+    log_reader.end_scan()
     reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told)
     told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
     report = _host_report(snapshot, list(reports.values()), roots)
@@ -101,7 +106,7 @@ def diagnose_one(
         msg = "The container is not there any more. List the containers to see which are."
         raise ContainerNotFoundError(msg, {"container_id": container_id[:64]})
     # The others are judged too: they may be why this one is ill, or ill because of it.
-    terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES)
+    terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES, LogReader())
     judged, _ = _judge_all(snapshot, terms, {}, always=container_id)
     reports, _, _ = _conclude_all(snapshot, terms, judged, {})
     return reports[container_id]
@@ -114,6 +119,7 @@ class _Terms(NamedTuple):
     catalogue: Catalogue
     policy: Policy
     rules: Sequence[SymptomRule]
+    log_reader: LogReader
     between: Callable[[], None] = lambda: None
     is_overdue: Callable[[], bool] = lambda: False
 
@@ -150,6 +156,7 @@ def _judge_all(
             use_logs=terms.policy.use_logs,
             shutdowns=shutdowns,
             neighbours=neighbours,
+            log_reader=terms.log_reader,
         )
         overdue = overdue or terms.is_overdue()
         verdicts = _unjudged(case, terms.rules) if overdue else judge(case, terms.rules, orders.ignored)
@@ -280,6 +287,8 @@ def _report(
 
 def is_checked(verdicts: Verdicts) -> bool:
     """Whether all rules that decide could be judged."""
+    if not (verdicts.not_evaluated or verdicts.rule_errors):
+        return True
     unjudged = {entry.symptom for entry in verdicts.not_evaluated}.union(verdicts.rule_errors)
     return DECIDING.isdisjoint(unjudged)
 

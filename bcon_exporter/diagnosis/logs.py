@@ -7,6 +7,7 @@ Lines → candidates (one RE2 pass, one look at each line found) → events (mul
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 import re2
 
@@ -110,6 +111,20 @@ class Template:
     example: str
 
 
+class ReadLog(NamedTuple):
+    """What was found in some lines.
+
+    Attributes:
+        is_quiet: None of them may matter, each by itself: among others they would not either.
+    """
+
+    events: tuple[LogEvent, ...] = ()
+    is_quiet: bool = True
+
+
+QUIET = ReadLog()
+
+
 def find_events(lines: Sequence[LogLine], catalogue: Catalogue) -> tuple[LogEvent, ...]:
     """Find the events that count: of level warning or worse, or with a signature, and not recovered; oldest first."""
     return tuple(event for event in read_events(lines, catalogue) if not event.recovered)
@@ -125,18 +140,23 @@ def read_events(
         catalogue: Signatures to recognise.
         max_candidates: So many of the newest lines that may matter are looked at closely.
     """
+    return read_log(lines, catalogue, max_candidates).events
+
+
+def read_log(lines: Sequence[LogLine], catalogue: Catalogue, max_candidates: int = MAX_CANDIDATES) -> ReadLog:
+    """Do the same, and say whether there was anything to look at."""
     if not lines:
-        return ()
+        return QUIET
     try:
         buffer = LineBuffer([line.text for line in lines])
     except UnicodeEncodeError:
         mended = [replace(line, text=line.text.encode("utf-8", "replace").decode()) for line in lines]
-        return read_events(mended, catalogue, max_candidates)
+        return read_log(mended, catalogue, max_candidates)
     screen = screen_of(catalogue)
     candidates = _candidates(buffer, screen, max_candidates)
     if not candidates:
-        return ()
-    return _marked(_events(lines, buffer, candidates, screen), buffer)
+        return QUIET
+    return ReadLog(_marked(_events(lines, buffer, candidates, screen), buffer), is_quiet=False)
 
 
 def _candidates(buffer: LineBuffer, screen: LineScreen, limit: int) -> dict[int, Match]:

@@ -18,7 +18,8 @@ from bcon_exporter.diagnosis.endings import (
     is_well,
     was_fresh_at_first_sight,
 )
-from bcon_exporter.diagnosis.logs import LogEvent, read_events
+from bcon_exporter.diagnosis.log_reader import LogReader
+from bcon_exporter.diagnosis.logs import LogEvent
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.shutdowns import Moment
 from bcon_exporter.diagnosis.windows import counting_events
@@ -36,6 +37,7 @@ class Case:
         use_logs: False leaves logs unread: log rules are then not evaluated.
         shutdowns: Moments at which everything on the host ended together; see `find_shutdowns`.
         neighbours: The containers of the host by name, where they have been looked up already.
+        log_reader: Knows what was found in the logs before.
     """
 
     container: ContainerFacts
@@ -45,6 +47,7 @@ class Case:
     use_logs: bool = True
     shutdowns: tuple[Moment, ...] = ()
     neighbours: Neighbours | None = None
+    log_reader: LogReader = field(default_factory=LogReader)
 
     @property
     def now(self) -> datetime:
@@ -115,7 +118,7 @@ class Case:
         logs = self.container.logs
         if logs is None or not self.use_logs:
             return ()
-        events = read_events(logs.lines, self.catalogue)
+        events = self.log_reader.read(self.container.id, logs.lines, self.catalogue)
         return tuple(event for event in events if not (event.hits and self._is_by_own_check(event)))
 
     def _is_by_own_check(self, event: LogEvent) -> bool:
@@ -135,8 +138,12 @@ class Case:
     @cached_property
     def events(self) -> tuple[LogEvent, ...]:
         """The log events that count now: without failed connections that are over."""
-        if not self._failed_connections or not back_again.is_over(
-            self._failed_connections, self.container, self._neighbours, self.now, self.thresholds
+        if (
+            not self._counting
+            or not self._failed_connections
+            or not back_again.is_over(
+                self._failed_connections, self.container, self._neighbours, self.now, self.thresholds
+            )
         ):
             return self._counting
         return back_again.without_outage(self._counting)

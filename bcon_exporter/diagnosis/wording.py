@@ -46,6 +46,8 @@ def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str
 
 def headline(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> Symptom | None:
     """The worst symptom among those that the likeliest cause explains, else the worst; None where all is history."""
+    if not symptoms:
+        return None
     telling = [symptom for symptom in worst_first(symptoms) if symptom.severity is not Severity.INFO]
     if not causes or causes[0].confidence < CERTAIN:
         return next(iter(telling), None)
@@ -80,6 +82,8 @@ def _names_the_end(symptom: Symptom) -> bool:
 
 def _end(case: Case) -> str:
     """How and when it ended; "" for one that has not, or of which the code is not known."""
+    if case.is_running:
+        return ""
     ending, state = case.ending, case.container.state
     if ending.kind is EndKind.NONE or ending.exit_code is None:
         return ""

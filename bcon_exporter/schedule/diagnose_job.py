@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bcon_exporter.diagnosis import HoldState, diagnose_host
+from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport
@@ -20,7 +20,7 @@ GRACE_SECONDS = 1.0
 
 
 class DiagnoseJob:
-    """Runs one scan after the other; carries holds and log counters from each to the next.
+    """Runs one scan after the other; carries holds, what was found in logs, and log counters to the next.
 
     Reading ends before the deadline, also by as much as the scan before was late: judging thousands of containers
     takes seconds too.
@@ -29,6 +29,7 @@ class DiagnoseJob:
     def __init__(self) -> None:
         self._reserve_seconds = 0.0
         self._holds = HoldState()
+        self._log_reader = LogReader()
         self._log_counts = LogCounts()
 
     def run(self, context: Context) -> None:
@@ -49,6 +50,7 @@ class DiagnoseJob:
             context.catalogue,
             self._holds,
             context.policy,
+            log_reader=self._log_reader,
             between=let_pass,
             is_overdue=lambda: context.monotonic() > give_up_at,
         )

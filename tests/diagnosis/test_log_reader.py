@@ -1,0 +1,104 @@
+"""Lines that a scan has read before tell the next one what they would tell if read for the first time, at no cost."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bcon_exporter.diagnosis.log_reader import EVENT_BYTES, MOST_BYTES, LogReader, find_gained
+from bcon_exporter.diagnosis.logs import LogEvent, read_events
+from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.signatures import Catalogue
+from tests.diagnosis.judging import shipped
+from tests.factories import line, logs
+
+QUIET = ("INFO request served in 3ms", "  at com.example.Main(Main.java:7)", "started", "")
+TELLING = (
+    "ERROR cannot connect to db:5432: Connection refused",
+    "WARN connection to db lost, retrying",
+    "INFO connected to db",
+    "Traceback (most recent call last):",
+    "ValueError: bad input",
+    "connect ECONNREFUSED 10.0.0.7:6379",
+)
+TEXTS = st.lists(st.sampled_from((*QUIET * 2, *TELLING)), max_size=6)
+QUIET_TEXTS = st.lists(st.sampled_from(QUIET), max_size=6)
+STEPS = st.lists(st.tuples(st.one_of(TEXTS, QUIET_TEXTS), st.integers(0, 4), st.booleans()), max_size=8)
+
+
+def read(reader: LogReader, lines: Sequence[LogLine], name: str = "api") -> tuple[LogEvent, ...]:
+    events = reader.read(name, lines, shipped())
+    reader.end_scan()
+    return events
+
+
+@given(STEPS)
+def test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself(steps: list[tuple[list[str], int, bool]]) -> None:
+    reader = LogReader()
+    lines: tuple[LogLine, ...] = ()
+    for texts, lost, last_grows in steps:
+        if last_grows and lines:
+            lines = (*lines[:-1], line(f"{lines[-1].text} {texts[0] if texts else ''}"))
+        lines = (*lines[lost:], *logs(*texts).lines)
+        assert read(reader, lines) == read_events(lines, shipped())
+
+
+def test_what_was_found_in_the_same_lines_is_not_looked_for_again() -> None:
+    reader, lines = LogReader(), logs(*TELLING).lines
+    found = read(reader, lines)
+    assert found
+    assert read(reader, lines) is found
+    assert read(LogReader(), lines) is not found
+
+
+def test_a_line_that_is_hidden_later_is_read_again() -> None:
+    reader = LogReader()
+    lines = logs("started", "ERROR login with hunter2 failed", "done").lines
+    assert [event.text for event in read(reader, lines)] == ["ERROR login with hunter2 failed"]
+    hidden = (lines[0], line("ERROR login with *** failed"), lines[2])
+    assert [event.text for event in read(reader, hidden)] == ["ERROR login with *** failed"]
+
+
+def test_another_catalogue_reads_all_again() -> None:
+    reader, lines = LogReader(), logs("connect ECONNREFUSED 10.0.0.7:6379").lines
+    assert read(reader, lines)[0].hits
+    assert all(not event.hits for event in reader.read("api", lines, Catalogue(signatures=())))
+
+
+def test_a_log_that_was_not_read_in_a_scan_is_forgotten() -> None:
+    reader, lines = LogReader(), logs(*TELLING).lines
+    found = read(reader, lines)
+    reader.end_scan()
+    assert read(reader, lines) is not found
+
+
+def test_it_remembers_so_many_events_and_no_more() -> None:
+    reader, lines = LogReader(), logs(*["ERROR out of luck"] * 100).lines
+    names = [f"c{number}" for number in range(2 * MOST_BYTES // (100 * EVENT_BYTES))]
+
+    def scan() -> list[tuple[LogEvent, ...]]:
+        found = [reader.read(name, lines, shipped()) for name in names]
+        reader.end_scan()
+        return found
+
+    first, second = scan(), scan()
+    assert first == second
+    remembered = sum(one is other for one, other in zip(first, second, strict=True))
+    assert 0 < remembered < 0.6 * len(names)
+
+
+def test_gained_lines_are_those_after_the_ones_that_are_left() -> None:
+    lines = logs("a", "b", "c", "d").lines
+    assert find_gained(lines[:3], lines) == lines[3:]
+    assert find_gained(lines[:3], lines[1:]) == lines[3:]
+    assert find_gained(lines, lines[2:]) == ()
+    assert find_gained(lines[:2], lines[2:]) == lines[2:]
+    assert find_gained(lines, ()) == ()
+    assert find_gained((), lines) == lines
+
+
+def test_gained_are_all_lines_where_one_of_them_has_changed() -> None:
+    lines = logs("a", "b", "c").lines
+    changed = (lines[0], line("x"), lines[2])
+    assert find_gained(lines, changed) == changed
+    assert find_gained(lines, lines[:2]) == lines[:2]
