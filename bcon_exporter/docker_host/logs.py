@@ -130,9 +130,13 @@ class LogCursors:
         self, container_id: str, *, since: datetime | None, driver: str | None, known: KnownSecrets = NO_SECRETS
     ) -> LogFacts | None:
         """Return what is kept, without a read; None when nothing was ever read."""
-        if container_id not in self._kept:
+        kept = self._kept.get(container_id)
+        if kept is None:
             return None
-        return self.take(container_id, b"", LogSource(None, driver, known), since=since, tail=1)
+        if known is not kept.hidden:
+            self._hide(kept, known)
+        self._keep(kept, (), since)
+        return _to_facts(kept, since, driver)
 
     def forget(self, container_ids: Collection[str]) -> None:
         """Drop everything about these containers."""

@@ -71,8 +71,8 @@ _LINE_TRIGGERS = (_NAMES, _TOKENS, *(trigger for trigger, _ in _RULE_SETS))
 """Not joined to one expression: what they remember of a line would multiply, and they would take ten times as long."""
 _BLOCKS = _searcher(BLOCK_TRIGGER)
 _OPENERS = _searcher(OPENER_TRIGGER)
-_MAY_UNCOVER = _searcher(f"{BLOCK_TRIGGER}|{OPENER_TRIGGER}")
-"""What may span lines: only then may masking leave something to mask, since a line is masked till nothing changes."""
+_MAY_SPAN_LINES = _searcher(f"{BLOCK_TRIGGER}|{OPENER_TRIGGER}")
+"""Only then may masking leave something to mask, since a line is masked till nothing changes."""
 _FINGERPRINT_DIGITS = 16
 _NAMED_BY_USERS = frozenset(("labels", "logging", "annotations", "sysctls", "storage_opt"))
 """Fields under which a name announces what its value is; elsewhere it is a network, a path or a port."""
@@ -90,7 +90,7 @@ def mask_text(text: str) -> str:
     """
     for _ in range(_MAX_ROUNDS):
         masked = _mask_once(text)
-        if masked == text or not _MAY_UNCOVER.search(masked.encode()):
+        if masked == text or not _MAY_SPAN_LINES.search(masked.encode()):
             return masked
         text = masked
     return text
@@ -99,14 +99,15 @@ def mask_text(text: str) -> str:
 def _mask_once(text: str) -> str:
     data = text.encode()
     lines: list[str] | None = None
-    if suspects := _find_lines(_BLOCKS, data):
-        lines = mask_key_blocks(text.split("\n"), suspects)
-    openers = _find_lines(_OPENERS, data) if "\n" in text else []
-    if openers:
-        lines = mask_following_lines(lines or text.split("\n"), openers)
-    if lines is not None:
-        text = "\n".join(lines)
-        data = text.encode()
+    if _MAY_SPAN_LINES.search(data) is not None:
+        if suspects := _find_lines(_BLOCKS, data):
+            lines = mask_key_blocks(text.split("\n"), suspects)
+        openers = _find_lines(_OPENERS, data) if "\n" in text else []
+        if openers:
+            lines = mask_following_lines(lines or text.split("\n"), openers)
+        if lines is not None:
+            text = "\n".join(lines)
+            data = text.encode()
     hit = sorted({number for trigger in _LINE_TRIGGERS for number in _find_lines(trigger, data)})
     if not hit:
         return text
