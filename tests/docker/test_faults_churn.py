@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.slow]
 SECONDS = 600 if os.environ.get("TEST_SOAK") else 60
 A_SECOND = 5
 CHURNERS = 3
-MAKERS_UP = 3
+MAKERS_UP = 2
 REMOVED = ("No such container", "marked for removal")
 """Why a removed container's facts cannot be read; an engine that answers late under the churn is another reason."""
 
