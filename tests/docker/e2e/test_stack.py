@@ -233,4 +233,7 @@ def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(
         re.findall(r'^bcon_docker_requests_total\{endpoint="(\w+)"\} (\d+)', stack.ask("/metrics"), re.MULTILINE)
     )
     assert int(requests["stats"]) <= int(requests["list"])  # a probe each scan; without cgroup files one a container
-    assert own["memory_usage_bytes"] < 128 << 20
+    # The cache of the Compose binary's pages may be counted as the container's, up to its limit, and gives way.
+    resident = re.search(r"^process_resident_memory_bytes (\S+)", stack.ask("/metrics"), re.MULTILINE)
+    assert resident is not None
+    assert float(resident[1]) < 128 << 20, own
