@@ -139,7 +139,7 @@ def test_what_the_engines_crash_took_down_is_told_by_a_daemon_that_watched(engin
         seen = reports_of(daemon)
         assert kinds_of(seen["worker"]) == {"exit_error": "warning"}
         assert kinds_of(seen["graceful"]) == {}, "it was stopped before"
-        assert daemon.sample('bcon_containers{status="warning"}') == 1
+        daemon.wait_for_sample('bcon_containers{status="warning"}', 1)
         assert daemon.sample("bcon_containers_not_checked") == 0
 
 
