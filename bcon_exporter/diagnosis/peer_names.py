@@ -48,10 +48,12 @@ _LINK_HOSTS = re2.compile(
     r"(?i)https?://(?:curl\.(?:haxx\.)?se|docs?\.|[\w.-]*readthedocs|github\.com|pris\.ly|errors\.)\S*"
 )
 _OTHER_SIDES = re2.compile(
-    rf"(?i)(?:\bclient[:=]? ?|\bremote_(?:ip|addr|host)\W{{1,4}}|\bl?addr=\(?'?|\bfrom |, host: \")"
+    rf"(?i)(?:\bclient[:=]? ?|\bremote_(?:ip|addr|host)\W{{1,4}}|\bl?addr=\(?'?|\bfrom |, host: \"|, server: )"
     rf"(?:{_IP}|localhost)(?:', [0-9]+|:[0-9]{{1,5}})?"
 )
 """Who asked this program, and its own end of the connection."""
+_TOPICS = re2.compile(r"\bfor [\w.-]+-[0-9]+:[0-9]+ ms\b")
+"""A partition of a topic, and how long its records have waited."""
 _ADDRESS = re2.compile(
     rf"(?:^|[^0-9A-Za-z.:])((?:{_IP}|localhost)(?::[0-9]{{1,5}})?)(?:$|[^0-9A-Za-z.-]|\.(?:$|[^0-9]))"
 )
@@ -69,6 +71,13 @@ _SOURCES, _NO_HOSTS = (
     )
 )
 """Endings of files, which stand before `:12` in traces; and words of a sentence that stand where a name could."""
+
+
+_FIELD = re2.compile(
+    r"(?i)\b(?:url|uri|base_?url|host|hostname|address|addr|server|broker|endpoint|peer|upstream|target)['\"]?"
+    r"(?:: |=|=> |:)['\"]([^\s'\"]{1,200})['\"]"
+)
+"""A setting or a part of an error object that says whom it was about."""
 
 
 class Named(NamedTuple):
@@ -113,6 +122,18 @@ def peer_in(line: str, by_signature: str | None, *, unresolved: bool = False) ->
     return addresses[0] if len(addresses) == 1 else None
 
 
+def peer_beside(text: str) -> str | None:
+    """Whom a line of an object or a trace names that stands below a failure: `url: 'http://api:8080/orders'`."""
+    match = _FIELD.search(text[:MAX_LINE])
+    if match is None:
+        return None
+    found = next(find_named(f"{match.group(1)} "), None) if "://" in match.group(1) or ":" in match.group(1) else None
+    if found is not None:
+        return found.text
+    host = match.group(1)
+    return host if _is_host(host) and re2.fullmatch(rf"{_HOST}|{_IP}", host) is not None else None
+
+
 def find_named(line: str) -> Iterator[Named]:
     """The hosts that a line names as somebody's address, the surest first."""
     for way in _WAYS:
@@ -133,7 +154,7 @@ def _is_host(host: str) -> bool:
 
 def _without_others(line: str) -> str:
     """The line without links to manuals, the client who asked, and its own end of the connection."""
-    for part in (_DOCUMENTS, _LINK_HOSTS, _OTHER_SIDES):
+    for part in (_DOCUMENTS, _LINK_HOSTS, _OTHER_SIDES, _TOPICS):
         line = part.sub(" ", line)
     return line
 

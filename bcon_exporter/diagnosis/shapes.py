@@ -28,7 +28,7 @@ _TRACE_HEADS = (
     r"(?i)\bPHP (?:Fatal|Parse) error",
     r"\bERR!",
     r"^\*\* \((?:\w+\.)*\w+\) ",
-    r"^(?:[\w$]+(?:\.|::))*[A-Z]\w*(?:Exception|Error): ",
+    r"^(?:[\w$]+(?:\.|::))*[A-Z]\w*(?:Exception|Error)(?:\$\w+)?: ",
     r" at \S+\.(?:pl|pm|cgi|t) line \d+\.?$",
     r"\((?:\w+::)*[A-Z]\w*(?:Error|Exception|Invalid|NotFound|Refused|Timeout)\)$",
     r"^[a-z_]\w*(?:\.\w+)*\.(?:[A-Z]\w*)?"
