@@ -8,19 +8,21 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from bcon_exporter.diagnosis.endings import is_looping, runs_well
-from bcon_exporter.diagnosis.failure import peer_of
-from bcon_exporter.diagnosis.logs import LogEvent
+from bcon_exporter.diagnosis.failure import Kind, kind_in, may_be_a_label, peer_of
+from bcon_exporter.diagnosis.logs import LogEvent, read_events
 from bcon_exporter.diagnosis.neighbours import Neighbours, host_of, is_local, port_of
 from bcon_exporter.diagnosis.peer_state import lost_network
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.model.facts import ContainerFacts, HealthStatus
-from bcon_exporter.model.signatures import Category
+from bcon_exporter.model.signatures import Catalogue, Category
 from bcon_exporter.model.thresholds import Thresholds
 
 QUIET_SECONDS = 60
 """So long nothing has failed any more."""
 GAPS = 3
 """And so many times as long as the longest pause between two failures."""
+STEADY_GAPS = 10
+"""So many times for what nobody says is over."""
 REPEATS = 3
 """So often it must have failed for its silence to say something by itself."""
 LINES_SINCE = 2
@@ -56,6 +58,49 @@ def without_outage(events: Sequence[LogEvent]) -> tuple[LogEvent, ...]:
     return tuple(event for event in events if not (_is_transient(event) or _fell_with(event, times[0], times[-1])))
 
 
+def without_slowness(events: Sequence[LogEvent], container: ContainerFacts, now: datetime) -> tuple[LogEvent, ...]:
+    """The events without slow answers that came again and again and have not come for a while: the load is gone."""
+    slow = [event for event in events if any(hit.signature.category is Category.SLOW for hit in event.hits)]
+    if len(slow) < REPEATS or not runs_well(container, now) or not _is_quiet(slow, now, GAPS):
+        return tuple(events)
+    return tuple(event for event in events if event not in slow)
+
+
+def without_full_disk(
+    events: Sequence[LogEvent], container: ContainerFacts, neighbours: Neighbours, catalogue: Catalogue, now: datetime
+) -> tuple[LogEvent, ...]:
+    """The events without writes that failed for want of space, where its clients failed with it and get on again.
+
+    A server says nothing of writes that succeed.
+    """
+    full = [event for event in events if any(hit.signature.category is Category.DISK for hit in event.hits)]
+    if len(full) < REPEATS or not runs_well(container, now) or not _is_quiet(full, now, STEADY_GAPS):
+        return tuple(events)
+    times = [event.at for event in full if event.at is not None]
+    clients = [one for one in neighbours.project(container) if _depends_on(one, container)]
+    failed = {one.id: _times_of_failures(one, catalogue) for one in clients}
+    suffered = [one for one in clients if failed[one.id] and failed[one.id][-1] >= times[0]]
+    well_again = all(_goes_on(one, times[-1]) and failed[one.id][-1] <= times[-1] + JITTER for one in suffered)
+    return tuple(event for event in events if event not in full) if suffered and well_again else tuple(events)
+
+
+def _times_of_failures(container: ContainerFacts, catalogue: Catalogue) -> list[datetime]:
+    lines = container.logs.lines if container.logs is not None else ()
+    return [event.at for event in read_events(lines, catalogue) if event.failed and event.at is not None]
+
+
+def _depends_on(client: ContainerFacts, server: ContainerFacts) -> bool:
+    service = server.compose.service if server.compose is not None else None
+    return any(name == service for name, _ in dependencies_of(client))
+
+
+def _is_quiet(failed: Sequence[LogEvent], now: datetime, gaps: int) -> bool:
+    """Whether none has come for a minute, and for much longer than they used to come apart."""
+    times = [event.at for event in failed if event.at is not None]
+    longest = max((after - before for before, after in pairwise(times)), default=timedelta())
+    return len(times) == len(failed) and now - times[-1] >= max(timedelta(seconds=QUIET_SECONDS), gaps * longest)
+
+
 def _fell_with(event: LogEvent, first: datetime, last: datetime) -> bool:
     during = event.at is not None and first - JITTER <= event.at <= last + JITTER
     return during and all(hit.signature.category not in _OWN_TROUBLES for hit in event.hits)
@@ -74,8 +119,13 @@ def _peers_of(
         for peer in (peer_of(hit) for hit in event.hits if hit.signature.transient):
             if peer is None:
                 continue
+            unresolved = kind_in(event.text, event.hits[0].signature) is Kind.UNRESOLVED
             meant = neighbours.meant(host_of(peer), port_of(peer, event.text), container)
-            if meant is None and (is_local(host_of(peer)) or not _was_an_address(peer)):
+            if (
+                meant is None
+                and (unresolved or not may_be_a_label(peer))
+                and (is_local(host_of(peer)) or not _was_an_address(peer))
+            ):
                 return None
             found |= {one.id: one for one in meant.containers} if meant is not None else {}
     if not found:

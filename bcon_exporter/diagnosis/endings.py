@@ -217,6 +217,15 @@ def _was_put_in_place(container: ContainerFacts) -> bool:
     return past is not None and all(at < _made_by(container) for at in past.restarts)
 
 
+def was_made_anew(container: ContainerFacts) -> bool:
+    """Whether an earlier container of its identity ran before it was made.
+
+    Compose makes the new one before it stops the old one: that run began before this container was there.
+    """
+    ends = container.lifecycle.exits if container.lifecycle is not None else ()
+    return any(end.at - timedelta(seconds=end.lifetime_seconds or 0) < container.created_at for end in ends)
+
+
 def _made_by(container: ContainerFacts) -> datetime:
     """When it was there for sure: without its inspect, the second in which it was made is all that is known."""
     return container.created_at + timedelta(seconds=1 if container.created_at.microsecond == 0 else 0)
@@ -251,6 +260,12 @@ def has_come_up(container: ContainerFacts, now: datetime) -> bool:
     return (now - container.started_at).total_seconds() >= max(
         COME_UP_SECONDS, COME_UP_RUNS * max(lived[-5:], default=0)
     )
+
+
+def has_outlived(container: ContainerFacts, now: datetime) -> bool:
+    """Whether it has run for so much longer than before its last crash that this is over."""
+    crash = last_crash(container)
+    return crash is not None and crash.lifetime_seconds is not None and has_come_up(container, now)
 
 
 def is_well(container: ContainerFacts, now: datetime, thresholds: Thresholds) -> bool:

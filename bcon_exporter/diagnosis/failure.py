@@ -7,6 +7,7 @@ import re2
 
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.hits import Hit
+from bcon_exporter.diagnosis.neighbours import host_of, is_address, is_local
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_names import peer_in
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Span, Trouble
@@ -69,6 +70,8 @@ _SAID = (
     ),
     (Kind.BROKEN, r"(?i)\breset\b|broken pipe|hang up|\bEOF\b|\bclosed\b|gone away|connection lost"),
 )
+_EXPIRED = "tls_expired"
+"""The certificate that the other side presents is what it says; other failures of encryption may lie on either side."""
 _SAID_COMPILED = tuple((kind, re2.compile(words)) for kind, words in _SAID)
 _BAD_ANSWER = re2.compile(r"(?i)\b50[0234]\b|bad gateway|gateway time-?out")
 _WAITED_FOR_UPSTREAM = re2.compile(r"(?i)upstream timed out|while waiting for upstream|upstream request timeout")
@@ -93,6 +96,8 @@ def kind_of(signature: Signature) -> Kind | None:
     known = next((kind for prefix, kind in _KINDS if signature.id.startswith(prefix)), None)
     if signature.category is Category.AUTH_FAILURE and signature.blame == "program":
         return Kind.DENIED
+    if signature.id == _EXPIRED:
+        return Kind.REJECTED
     if known is not None or signature.category is not Category.NETWORK or signature.id.startswith("tls"):
         return known
     return Kind.OTHER
@@ -115,6 +120,12 @@ def kind_in(line: str, signature: Signature) -> Kind | None:
 def peer_of(hit: Hit) -> str | None:
     """The peer that a line of a failed connection names."""
     return peer_in(hit.line, hit.peer, unresolved=kind_in(hit.line, hit.signature) is Kind.UNRESOLVED)
+
+
+def may_be_a_label(peer: str) -> bool:
+    """Whether a name may be one that a program gives its peers itself: a bare word (`srv1`), no address, no domain."""
+    host = host_of(peer)
+    return not (is_address(host) or is_local(host) or "." in host)
 
 
 def blame(other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:

@@ -19,7 +19,7 @@ from bcon_exporter.diagnosis.line_screen import LineScreen, screen_of
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from bcon_exporter.diagnosis.neighbours import host_of, is_address
 from bcon_exporter.diagnosis.passing import find_shrugs, is_shrugged_off, went_on
-from bcon_exporter.diagnosis.peer_names import peer_in
+from bcon_exporter.diagnosis.peer_names import peer_beside, peer_in
 from bcon_exporter.diagnosis.recovery import (
     Recoveries,
     Try,
@@ -30,7 +30,7 @@ from bcon_exporter.diagnosis.recovery import (
     tells_of_success,
     try_of,
 )
-from bcon_exporter.diagnosis.serving import ANSWERS, same_server, works_again
+from bcon_exporter.diagnosis.serving import ANSWERS, routine_resumed, same_server, works_again
 from bcon_exporter.diagnosis.shapes import (
     is_fatal,
     is_lost_answer,
@@ -68,6 +68,9 @@ _WAITED_FOR_ANSWER = "slow_upstream_read"
 
 START_FAILURES, START_LINES, GOOD_LINES = 2, 20, 100
 """So few failures within the first lines are over once so many lines tell of nothing bad."""
+
+_NOT_BY_ROUTINE = frozenset({Category.OOM, Category.CRASH})
+"""A program that goes on after these may have lost a part of itself."""
 
 _NEVER_PASSED = frozenset({Category.OOM, Category.DISK})
 """A program that goes on after these goes on in trouble."""
@@ -156,7 +159,7 @@ def read_log(lines: Sequence[LogLine], catalogue: Catalogue, max_candidates: int
     candidates = _candidates(buffer, screen, max_candidates)
     if not candidates:
         return QUIET
-    return ReadLog(_marked(_events(lines, buffer, candidates, screen), buffer), is_quiet=False)
+    return ReadLog(_marked(_events(lines, buffer, candidates, screen), lines, buffer), is_quiet=False)
 
 
 def _candidates(buffer: LineBuffer, screen: LineScreen, limit: int) -> dict[int, Match]:
@@ -190,13 +193,24 @@ def _events(
         hits = find_hits(matches, level, screen.catalogue, fails=fails)
         event = _judge(lines[start:end], start, level, hits, fails=fails)
         if event is not None:
-            events.append(event)
+            events.append(_with_peer(event, buffer.texts[start:end]))
         elif level in (Level.INFO, Level.UNKNOWN) and is_retried(buffer.texts[start]):
             hits = find_hits(matches, Level.WARNING, screen.catalogue, fails=False)
             event = _judge(lines[start:end], start, Level.WARNING, hits, fails=False)
             if event is not None and event.failed and _may_recover(event):
                 quiet.append(event)
     return sorted([*events, *_still_retried(quiet, len(lines))], key=lambda event: event.index) if quiet else events
+
+
+def _with_peer(event: LogEvent, texts: Sequence[str]) -> LogEvent:
+    """The event; where its failed connection names nobody, whom another of its lines names: `url: 'http://api'`."""
+    lost = [hit for hit in event.hits if hit.signature.transient and hit.peer is None]
+    if not lost or len(texts) == 1:
+        return event
+    peer = next((found for text in texts[:SHAPE_LINES] if (found := peer_beside(text)) is not None), None)
+    if peer is None:
+        return event
+    return replace(event, hits=tuple(replace(hit, peer=peer) if hit in lost else hit for hit in event.hits))
 
 
 def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]:
@@ -208,7 +222,7 @@ def _still_retried(quiet: Sequence[LogEvent], line_count: int) -> list[LogEvent]
     return same if len(same) >= REPEATS else []
 
 
-def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
+def _marked(events: list[LogEvent], lines: Sequence[LogLine], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     """Mark what recovered, and count lost answers as failures where they are many."""
     lost = [event for event in events if is_lost_answer(event.text)]
     if any(hit.signature.id == _WAITED_FOR_ANSWER for event in events for hit in event.hits):
@@ -218,7 +232,7 @@ def _marked(events: list[LogEvent], buffer: LineBuffer) -> tuple[LogEvent, ...]:
     if any(_may_recover(event) for event in events):
         recoveries = Recoveries(buffer)
         events = [replace(event, recovered=True) if _is_over(event, recoveries) else event for event in events]
-    events = _without_outages(events, buffer)
+    events = _before_routine(_without_outages(events, buffer), lines, buffer)
     passed = _passed_over(events, buffer) | _long_ago(events, len(buffer.texts))
     passed |= _tried_again(events, buffer) | _passed_later(events, buffer)
     if passed:
@@ -245,6 +259,18 @@ def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEven
     return [replace(event, recovered=True) if event.index in over else event for event in events] if over else events
 
 
+def _before_routine(events: list[LogEvent], lines: Sequence[LogLine], buffer: LineBuffer) -> list[LogEvent]:
+    """Mark failures of any kind during which the program's routine had stopped, once it goes on as before."""
+    bad = [event for event in events if not event.recovered and (event.failed or event.hits)]
+    if len(bad) < REPEATS or any(hit.signature.category in _NOT_BY_ROUTINE for event in bad for hit in event.hits):
+        return events
+    places = [(event.index, _end(event)) for event in bad]
+    if not routine_resumed(buffer, [line.at for line in lines], places, REPEATS):
+        return events
+    over = {event.index for event in bad}
+    return [replace(event, recovered=True) if event.index in over else event for event in events]
+
+
 def _newest_by_kind(events: Iterable[LogEvent]) -> dict[tuple[str, ...], LogEvent]:
     return {_kind_of_event(event): event for event in events}
 
@@ -255,6 +281,8 @@ def _kind_of_event(event: LogEvent) -> tuple[str, ...]:
 
 
 def _is_outage(event: LogEvent) -> bool:
+    if _is_answer(event):
+        return False  # its own last word is what the server said
     return is_lost_answer(event.text) or any(hit.signature.transient for hit in event.hits)
 
 

@@ -13,6 +13,7 @@ from bcon_exporter.diagnosis.endings import (
     EndKind,
     ending_of,
     has_come_up,
+    has_outlived,
     has_used_up_restarts,
     is_looping,
     is_well,
@@ -22,7 +23,7 @@ from bcon_exporter.diagnosis.log_reader import LogReader
 from bcon_exporter.diagnosis.logs import LogEvent
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.shutdowns import Moment
-from bcon_exporter.diagnosis.windows import counting_events
+from bcon_exporter.diagnosis.windows import counting_events, is_before_start
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
@@ -137,16 +138,32 @@ class Case:
 
     @cached_property
     def events(self) -> tuple[LogEvent, ...]:
-        """The log events that count now: without failed connections that are over."""
-        if (
-            not self._counting
-            or not self._failed_connections
-            or not back_again.is_over(
-                self._failed_connections, self.container, self._neighbours, self.now, self.thresholds
-            )
+        """The log events that count now: without what is over."""
+        found = self._counting
+        if not found:
+            return found
+        if self._failed_connections and back_again.is_over(
+            self._failed_connections, self.container, self._neighbours, self.now, self.thresholds
         ):
-            return self._counting
-        return back_again.without_outage(self._counting)
+            found = back_again.without_outage(found)
+        found = back_again.without_slowness(found, self.container, self.now)
+        found = back_again.without_full_disk(found, self.container, self._neighbours, self.catalogue, self.now)
+        if has_outlived(self.container, self.now):
+            found = tuple(event for event in found if not is_before_start(event.at, self.container))
+        return found
+
+    @cached_property
+    def only_denies(self) -> bool:
+        """Whether all that its log tells are logins that it refused."""
+        hits = [hit for event in self.events if event.failed for hit in event.hits]
+        failed = all(event.hits for event in self.events if event.failed)
+        return bool(hits) and failed and all(hit.signature.category is Category.AUTH_FAILURE for hit in hits)
+
+    @cached_property
+    def full_since(self) -> datetime | None:
+        """When its log first told that there is no space left; None where it does not."""
+        times = (event.at for event in self.events if event.at is not None and event.shows(SymptomType.DISK_PRESSURE))
+        return min(times, default=None)
 
     def is_over(self, symptom: SymptomType) -> bool:
         """Whether it is known that what showed `symptom` is over, rather than that nothing shows it any more.

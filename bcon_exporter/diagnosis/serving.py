@@ -1,7 +1,10 @@
 """What shows that a failed connection works again although no line says so: an answer, or work as before."""
 
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
+from datetime import datetime, timedelta
+from itertools import groupby, pairwise
 
 import re2
 
@@ -17,8 +20,23 @@ AFTER_ONE, AFTER_MANY = 3, 2
 LOOKED_AT = 100
 """So many lines before and after the last failure are looked at."""
 
+MAX_LOOKED_AT = 1000
+"""And so many altogether."""
+
+OUTAGE_SECONDS = 10
+"""So long failures must have gone on for what stopped meanwhile to have stopped because of them."""
+
+HICCUPS = 2
+"""So many failures apart from an outage may there be."""
+
+MAX_ROUTINE_CHARS = 300
+
+MISSED = 1.5
+"""So many times as long as the pause between two lines of a routine it must have been missing to have stopped."""
+
 _WORK = compile_pattern(
-    r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^\"]*\" (?:2\d\d|30\d)\b|(?i:\b(?:get|post|put|head|delete|patch) \S+"
+    r"\"(?:GET|POST|PUT|HEAD|DELETE|PATCH) [^\"]*\" (?:2\d\d|30\d)\b"
+    r"|(?:/\d+){4} (?:2\d\d|30\d) \d|(?i:\b(?:get|post|put|head|delete|patch) \S+"
     r"(?: HTTP/[\d.]+)?\"?(?: ->| =>|:)? (?:2\d\d|30\d)\b|\bstatus(?:_?code)?\"?[=:] ?\"?(?:2\d\d|30\d)\b|\b200 OK\b)"
     r"|(?i:\b(?:serv|handl|process|complet|finish|answer|respond|deliver|stor|sav|fetch|receiv|got|wrote|writ|sent"
     r"|publish|consum|sync|updat|insert|load|read|poll|refresh|flush|repl)\w*\b.*"
@@ -30,6 +48,7 @@ _NO_WORK = compile_pattern(
     r"(?i)\b(?:fail|error|refus|timed? ?out|timeout|unable|cannot|can't|retry|not ok|unavailable|50\d\b)"
 )
 _NUMBERS = re2.compile(r"[0-9]+")
+_VARIES = re2.compile(r"\b[0-9a-fA-F-]*[0-9][\w:.,+-]*")
 _REQUEST = re2.compile(r"(?i)\b(GET|POST|PUT|HEAD|DELETE|PATCH) (\S+)")
 
 
@@ -47,6 +66,64 @@ def works_again(buffer: LineBuffer, first: int, last: int, failures: int) -> boo
     wanted = AFTER_ONE if failures == 1 else AFTER_MANY
     done = {kind for kind, count in after.items() if count >= wanted}
     return bool(done) and not done.issubset(_kinds_of_work(buffer, near, last + 1))
+
+
+def routine_resumed(
+    buffer: LineBuffer, times: Sequence[datetime | None], failures: Sequence[tuple[int, int]], sustained: int
+) -> bool:
+    """Whether a line that the program wrote before an outage stopped with it, and comes again since the last failure.
+
+    Whatever it says: it must have come again twice, and so soon that it would have come during the outage as well. A
+    failure or two apart from the outage are hiccups; where the line stands between most failures, it tells nothing.
+
+    Args:
+        buffer: The whole log.
+        times: Of its lines.
+        failures: First line of each, and one past its last, oldest first.
+        sustained: So many failures without the line between them are an outage.
+    """
+    last = failures[-1][1]
+    after = range(last, min(len(buffer.texts), last + LOOKED_AT))
+    again = Counter(_routine(buffer, index) for index in after)
+    wanted = {kind for kind, count in again.items() if kind and count >= AFTER_MANY}
+    if not wanted:
+        return False
+    inside = {index for first, stop in failures for index in range(first, stop)}
+    places: dict[str, list[int]] = defaultdict(list)
+    for index in range(max(0, failures[0][0] - LOOKED_AT, last - MAX_LOOKED_AT), after.stop):
+        kind = "" if index in inside else _routine(buffer, index)
+        if kind in wanted:
+            places[kind].append(index)
+    return any(_stopped_and_resumed(found, times, failures, sustained) for found in places.values())
+
+
+def _stopped_and_resumed(
+    places: Sequence[int], times: Sequence[datetime | None], failures: Sequence[tuple[int, int]], sustained: int
+) -> bool:
+    """Whether lines of one kind tell of an outage that is over."""
+    again = [at for index in places if index >= failures[-1][1] and (at := times[index]) is not None]
+    pause = max((after - before for before, after in pairwise(again)), default=None)
+    if pause is None:
+        return False
+    least = max(MISSED * pause, timedelta(seconds=OUTAGE_SECONDS))
+    outages, hiccups = 0, 0
+    for _, group in groupby(failures, lambda failure: bisect_left(places, failure[0])):
+        episode = list(group)
+        first, last = times[episode[0][0]], times[episode[-1][1] - 1]
+        lasted = last - first if first is not None and last is not None else timedelta()
+        if len(episode) >= sustained and lasted >= least and places[0] < episode[0][0]:
+            outages += 1
+        else:
+            hiccups += 1
+    return outages >= 1 and hiccups <= HICCUPS
+
+
+def _routine(buffer: LineBuffer, index: int) -> str:
+    """The kind of a line by its words; "" for one that tells of nothing good."""
+    text = buffer.texts[index]
+    if level_of(text) >= Level.WARNING or _NO_WORK.search(buffer.line(index)):
+        return ""
+    return " ".join(_VARIES.sub("#", text[:MAX_ROUTINE_CHARS]).split())
 
 
 def same_server(one: str, other: str) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, LogLine
 from bcon_exporter.model.findings import Severity, SymptomType
 from tests.diagnosis.judging import diagnose
 from tests.diagnosis.test_cascades import NGINX_502, REFUSED, judged, service
@@ -182,3 +182,99 @@ class TestTheFlagOfTheOomKiller:
         api = service("api", oom_killed=True)
 
         assert [one.type for one in judged(api)["api"].symptoms] == [SymptomType.OOM_KILLED]
+
+
+def every(seconds: float, text: str, *, since: float, until: float) -> list[LogLine]:
+    """The line, so many seconds apart."""
+    times = [since - at * seconds for at in range(int((since - until) / seconds) + 1)]
+    return [line(text, at=ago(at)) for at in times]
+
+
+def in_order(*groups: list[LogLine]) -> tuple[LogLine, ...]:
+    return tuple(sorted((one for group in groups for one in group), key=lambda one: str(one.at)))
+
+
+UNKNOWN = "ERROR order query failed"
+ROUTINE = "INFO 240 prices cached"
+
+
+class TestTheRoutineGoesOn:
+    """Whatever it says: a line that stopped with the failures and comes again tells that they are over."""
+
+    BEFORE, AFTER = every(20, ROUTINE, since=400, until=340), every(20, ROUTINE, since=200, until=160)
+    OUTAGE = every(5, UNKNOWN, since=320, until=220)
+
+    def said(self, *groups: list[LogLine]) -> str:
+        return diagnose(service("api", logs=logs(*in_order(*groups)))).status
+
+    def test_after_failures_of_any_kind(self) -> None:
+        assert self.said(self.BEFORE, self.OUTAGE) == "error"
+        assert self.said(self.BEFORE, self.OUTAGE, self.AFTER[:1]) == "error"
+        assert self.said(self.BEFORE, self.OUTAGE, self.AFTER) == "healthy"
+
+    def test_not_when_it_went_on_all_along(self) -> None:
+        assert self.said(every(20, ROUTINE, since=400, until=160), self.OUTAGE) == "error"
+
+    def test_nor_when_the_failures_were_too_short_to_stop_it(self) -> None:
+        assert self.said(self.BEFORE, every(2, UNKNOWN, since=320, until=314), self.AFTER) == "error"
+
+    def test_nor_when_it_comes_in_bursts(self) -> None:
+        burst = [line(ROUTINE, at=ago(200)), line(ROUTINE, at=ago(200))]
+
+        assert self.said(self.BEFORE, every(2, UNKNOWN, since=320, until=314), burst) == "error"
+
+    def test_nor_when_it_was_never_said_before(self) -> None:
+        assert self.said(self.OUTAGE, self.AFTER) == "error"
+
+    def test_two_hiccups_are_part_of_the_outage_and_more_are_none(self) -> None:
+        hiccup = [line(UNKNOWN, at=ago(190))]
+        more = [line(UNKNOWN, at=ago(at)) for at in (390, 370, 350)]
+
+        assert self.said(self.BEFORE, self.OUTAGE, self.AFTER, hiccup) == "healthy"
+        assert self.said(self.BEFORE, self.OUTAGE, self.AFTER, hiccup, more) == "error"
+
+    def test_lines_that_name_their_numbers_are_of_one_kind(self) -> None:
+        def kind(at: float) -> LogLine:
+            return line(f'{{"level":"info","ts":{at},"msg":"served","status":200,"id":"a{at:.0f}f"}}', at=ago(at))
+
+        before, after = [kind(at) for at in (400, 380)], [kind(at) for at in (200, 180, 160)]
+
+        assert self.said(before, self.OUTAGE, after) == "healthy"
+
+
+class TestNobodySaysSo:
+    """A database writes nothing of what succeeds."""
+
+    def test_slow_queries_that_come_no_more(self) -> None:
+        slow = "LOG:  duration: 4521.330 ms  statement: SELECT 1"
+
+        assert diagnose(service("db", logs=logs(*every(3, slow, since=120, until=50)))).status == "warning"
+        assert diagnose(service("db", logs=logs(*every(3, slow, since=150, until=70)))).status == "healthy"
+
+    FULL = "ERROR:  could not write to file: No space left on device"
+    SAID = "ERROR batch failed: DiskFull"
+
+    def server(self) -> ContainerFacts:
+        return service("db", logs=logs(*every(3, self.FULL, since=150, until=70)))
+
+    def client(self, *more: list[LogLine]) -> ContainerFacts:
+        return service("api", logs=logs(*in_order(every(3, self.SAID, since=150, until=70), *more)), needs="db")
+
+    def test_a_full_disk_once_the_clients_that_failed_with_it_get_on(self) -> None:
+        well = self.client(every(10, "INFO batch stored", since=60, until=20))
+        ill = self.client(every(10, "INFO batch stored", since=60, until=20), every(5, self.SAID, since=50, until=5))
+
+        assert judged(self.server(), well)["db"].status == "healthy"
+        assert judged(self.server(), ill)["db"].status == "error"
+        assert judged(self.server(), self.client())["db"].status == "error"
+        assert judged(self.server())["db"].status == "error"
+
+    def test_what_it_said_before_a_start_since_which_it_has_run_for_much_longer(self) -> None:
+        def is_told(lived: float) -> bool:
+            past = lifecycle(exits=(ended(1, at=ago(120), lifetime_seconds=lived),))
+            said = logs(line("ERROR AUTH: control message: AUTH_FAILED", at=ago(121)), line("up", at=ago(118)))
+            vpn = service("vpn", logs=said, started_at=ago(119), finished_at=ago(120), lifecycle=past)
+            return SymptomType.LOG_ERROR in {one.type for one in diagnose(vpn).symptoms}
+
+        assert not is_told(lived=20)
+        assert is_told(lived=5000)
