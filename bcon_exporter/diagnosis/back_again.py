@@ -3,20 +3,22 @@
 A program that retries often says nothing when it succeeds. That it fails no more, while it goes on, tells as much.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from bcon_exporter.diagnosis.endings import is_looping, runs_well
 from bcon_exporter.diagnosis.failure import Kind, kind_in, may_be_a_label, peer_of
-from bcon_exporter.diagnosis.logs import LogEvent, read_events
+from bcon_exporter.diagnosis.logs import LogEvent
 from bcon_exporter.diagnosis.neighbours import Neighbours, host_of, is_local, port_of
 from bcon_exporter.diagnosis.peer_state import lost_network
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.model.facts import ContainerFacts, HealthStatus
-from bcon_exporter.model.signatures import Catalogue, Category
+from bcon_exporter.model.signatures import Category
 from bcon_exporter.model.thresholds import Thresholds
 
+ReadLog = Callable[[ContainerFacts], Sequence[LogEvent]]
+"""Finds the events in the log of a container."""
 QUIET_SECONDS = 60
 """So long nothing has failed any more."""
 GAPS = 3
@@ -67,26 +69,32 @@ def without_slowness(events: Sequence[LogEvent], container: ContainerFacts, now:
 
 
 def without_full_disk(
-    events: Sequence[LogEvent], container: ContainerFacts, neighbours: Neighbours, catalogue: Catalogue, now: datetime
+    events: Sequence[LogEvent], container: ContainerFacts, neighbours: Neighbours, read_log: ReadLog, now: datetime
 ) -> tuple[LogEvent, ...]:
     """The events without writes that failed for want of space, where its clients failed with it and get on again.
 
     A server says nothing of writes that succeed.
+
+    Args:
+        events: Those of the server.
+        container: The server.
+        neighbours: Who may be its clients.
+        read_log: Reads the log of one of them.
+        now: The time of the scan.
     """
     full = [event for event in events if any(hit.signature.category is Category.DISK for hit in event.hits)]
     if len(full) < REPEATS or not runs_well(container, now) or not _is_quiet(full, now, STEADY_GAPS):
         return tuple(events)
     times = [event.at for event in full if event.at is not None]
-    clients = [one for one in neighbours.project(container) if _depends_on(one, container)]
-    failed = {one.id: _times_of_failures(one, catalogue) for one in clients}
-    suffered = [one for one in clients if failed[one.id] and failed[one.id][-1] >= times[0]]
-    well_again = all(_goes_on(one, times[-1]) and failed[one.id][-1] <= times[-1] + JITTER for one in suffered)
+    clients = [client for client in neighbours.project(container) if _depends_on(client, container)]
+    failed_last = [(client, _last_failure(read_log(client))) for client in clients]
+    suffered = [(client, last) for client, last in failed_last if last is not None and last >= times[0]]
+    well_again = all(_goes_on(client, times[-1]) and last <= times[-1] + JITTER for client, last in suffered)
     return tuple(event for event in events if event not in full) if suffered and well_again else tuple(events)
 
 
-def _times_of_failures(container: ContainerFacts, catalogue: Catalogue) -> list[datetime]:
-    lines = container.logs.lines if container.logs is not None else ()
-    return [event.at for event in read_events(lines, catalogue) if event.failed and event.at is not None]
+def _last_failure(events: Iterable[LogEvent]) -> datetime | None:
+    return max((event.at for event in events if event.failed and event.at is not None), default=None)
 
 
 def _depends_on(client: ContainerFacts, server: ContainerFacts) -> bool:

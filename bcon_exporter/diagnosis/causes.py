@@ -13,7 +13,7 @@ from bcon_exporter.diagnosis.numbers import numbers_of, render
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_namespace_causes, find_peer_causes
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
-from bcon_exporter.diagnosis.rejections import find_rejection_causes
+from bcon_exporter.diagnosis.rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
@@ -65,6 +65,8 @@ _GENERAL = frozenset(
     }
 )
 """Causes that say what the program did about it, or what may be in general: what is known of a peer goes before."""
+_SAY_HOW = frozenset({"no_route"})
+"""Of who is outside of Docker, how he is missed says more than that he is outside."""
 _PORT_TAKEN = ("port_taken",)
 _OF_THE_LOG = frozenset(
     {
@@ -152,7 +154,7 @@ def conclude(
     causes = [*_causes_at_home(at_home), *causes_of_hits(hits)]
     by_rules = _advice(case, symptoms, rules)
     general = _GENERAL | _general_causes(hits) if linked >= SURE else frozenset()
-    general = general or (_general_causes(hits) - _GENERAL if strange >= SURE else frozenset())
+    general = general or (_general_causes(hits) - _GENERAL - _SAY_HOW if strange >= SURE else frozenset())
     others = [_behind(one, max(linked, strange)) if one.id in general else one for one in (*causes, *by_rules[0])]
     ranked = rank([*(finding.cause for finding in findings), *others])
     steps = [
@@ -194,10 +196,13 @@ def _findings(
     failures = [one for one in told if one.kind not in SAYS_NO]
     found = find_peer_causes(failures, container, neighbours, around)
     found += find_rejection_causes([one for one in told if one.kind in SAYS_NO], container, neighbours, around)
+    if container.id in around.denying:
+        client = find_refused_client(container, around.denied)
+        found += [client] if client is not None else []
     present = {symptom.type for symptom in symptoms}
     if not present.isdisjoint(_WITHOUT_NETWORK):
         found += find_namespace_causes(container, neighbours, around)
-    found += find_mount_causes(hits, container, neighbours)
+    found += find_mount_causes(hits, container, neighbours, around.first_full)
     listening = [hit.line for hit in hits if hit.signature.category is Category.PORT_IN_USE]
     found += find_listeners(listening, container, neighbours) if listening else []
     refused = container.error and not container.is_running and container.state is not ContainerState.DEAD

@@ -6,18 +6,22 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis.causes import Conclusion, conclude, never_silent, with_remembered
+from bcon_exporter.diagnosis.failure import Failure
 from bcon_exporter.diagnosis.holds import hold_symptoms, keep_until_over
 from bcon_exporter.diagnosis.log_reader import LogReader
 from bcon_exporter.diagnosis.neighbours import Neighbours
 from bcon_exporter.diagnosis.peer_state import Around
 from bcon_exporter.diagnosis.policy import LabelOrders, Policy, read_labels
+from bcon_exporter.diagnosis.rejections import find_denied
+from bcon_exporter.diagnosis.removed import remember
 from bcon_exporter.diagnosis.roots import explained_by, find_roots, root_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts, unknown
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.shutdowns import find_shutdowns
+from bcon_exporter.diagnosis.signs import failures_in, signs_of
 from bcon_exporter.diagnosis.wording import Place, explain_report, summarise_report, top_issue
 from bcon_exporter.errors import ContainerNotFoundError
-from bcon_exporter.model.facts import ContainerState, HostSnapshot
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.holds import Hold, HoldState, Told
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause, Status
@@ -82,12 +86,14 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     holds = holds if holds is not None else HoldState()
     log_reader = log_reader or LogReader()
     terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, between, is_overdue)
-    judged, after = _judge_all(snapshot, terms, holds.holds)
+    remembered = remember(snapshot, holds.remembered)
+    neighbours = Neighbours(snapshot, remembered)
+    judged, after = _judge_all(snapshot, terms, holds.holds, neighbours)
     log_reader.end_scan()
-    reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told)
+    reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told, neighbours)
     told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
     report = _host_report(snapshot, list(reports.values()), roots)
-    return report, HoldState(MappingProxyType(after), MappingProxyType(told))
+    return report, HoldState(MappingProxyType(after), MappingProxyType(told), remembered)
 
 
 def diagnose_one(
@@ -107,8 +113,9 @@ def diagnose_one(
         raise ContainerNotFoundError(msg, {"container_id": container_id[:64]})
     # The others are judged too: they may be why this one is ill, or ill because of it.
     terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES, LogReader())
-    judged, _ = _judge_all(snapshot, terms, {}, always=container_id)
-    reports, _, _ = _conclude_all(snapshot, terms, judged, {})
+    neighbours = Neighbours(snapshot)
+    judged, _ = _judge_all(snapshot, terms, {}, neighbours, always=container_id)
+    reports, _, _ = _conclude_all(snapshot, terms, judged, {}, neighbours)
     return reports[container_id]
 
 
@@ -136,10 +143,11 @@ def _judge_all(
     snapshot: HostSnapshot,
     terms: _Terms,
     before: Mapping[str, Mapping[SymptomType, Hold]],
+    neighbours: Neighbours,
     always: str | None = None,
 ) -> tuple[dict[str, _Judged], dict[str, Mapping[SymptomType, Hold]]]:
     """Ask the rules about every container that the policy admits; return the verdicts by id, and the holds."""
-    shutdowns, neighbours = find_shutdowns(snapshot), Neighbours(snapshot)
+    shutdowns = find_shutdowns(snapshot)
     judged: dict[str, _Judged] = {}
     after: dict[str, Mapping[SymptomType, Hold]] = {}
     overdue = False
@@ -168,23 +176,38 @@ def _judge_all(
 
 
 def _conclude_all(
-    snapshot: HostSnapshot, terms: _Terms, judged: Mapping[str, _Judged], told: Mapping[str, Told]
+    snapshot: HostSnapshot,
+    terms: _Terms,
+    judged: Mapping[str, _Judged],
+    told: Mapping[str, Told],
+    neighbours: Neighbours,
 ) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...], dict[str, str]]:
     """Look for the causes of all symptoms, across containers; return the reports by id, the roots, who points to whom.
 
     `told` is what the last scan said about containers whose symptoms are held.
     """
-    neighbours = Neighbours(snapshot)
     symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
     shutdowns = next((one.case.shutdowns for one in judged.values()), ())
-    around = Around(snapshot.taken_at, terms.thresholds, symptoms, shutdowns, snapshot.engine_started_at)
+    cases = {one: judged[one].case for one in symptoms}
+    denying = frozenset(one for one, case in cases.items() if case.only_denies)
+    around = Around(
+        now=snapshot.taken_at,
+        thresholds=terms.thresholds,
+        symptoms=symptoms,
+        shutdowns=shutdowns,
+        engine_started_at=snapshot.engine_started_at,
+        removed=frozenset(container.id for container in neighbours.removed),
+        denying=denying,
+        denied=find_denied(_failed_connections(cases, symptoms), neighbours) if denying else {},
+        first_full={one: at for one, case in cases.items() if (at := case.full_since) is not None},
+    )
     found = {}
     for one, shown in symptoms.items():
         terms.between()
         case, verdicts = judged[one].case, judged[one].verdicts
         fresh = conclude(case, shown, terms.rules, neighbours, around)
         found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
-    names = {container.id: container.name for container in snapshot.containers}
+    names = {container.id: container.name for container in (*neighbours.removed, *snapshot.containers)}
     points_to = {one: said.points_to for one, said in found.items() if said.points_to in names}
     roots = find_roots(points_to, {one: found[one].causes[0].confidence for one in points_to if found[one].causes})
     explained = explained_by(roots, names)
@@ -197,6 +220,13 @@ def _conclude_all(
         root: top_issue(reports[root].symptoms, reports[root].likely_causes) for root in explained if root in reports
     }
     return reports, root_causes(explained, reports, issues, names), points_to
+
+
+def _failed_connections(
+    cases: Mapping[str, Case], symptoms: Mapping[str, Sequence[Symptom]]
+) -> list[tuple[ContainerFacts, list[Failure]]]:
+    """The failed connections of each container that has symptoms."""
+    return [(case.container, failures_in(signs_of(case, symptoms[one]))) for one, case in cases.items()]
 
 
 def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomType] = frozenset()) -> Verdicts:

@@ -51,6 +51,8 @@ _KINDS = (
     ("redis_cannot_persist", Kind.REJECTED),
     ("memory_own_limit", Kind.REJECTED),
 )
+CERTIFICATE_EXPIRED = "tls_expired"
+"""The signature that tells of the other side's own certificate; other failures of encryption may lie on either side."""
 SAYS_NO = frozenset({Kind.DENIED, Kind.REJECTED})
 """The other side was reached and answered."""
 HANGS_OR_BREAKS = frozenset({Kind.SILENT, Kind.BROKEN, Kind.ANSWERED, Kind.OTHER})
@@ -70,8 +72,6 @@ _SAID = (
     ),
     (Kind.BROKEN, r"(?i)\breset\b|broken pipe|hang up|\bEOF\b|\bclosed\b|gone away|connection lost"),
 )
-_EXPIRED = "tls_expired"
-"""The certificate that the other side presents is what it says; other failures of encryption may lie on either side."""
 _SAID_COMPILED = tuple((kind, re2.compile(words)) for kind, words in _SAID)
 _BAD_ANSWER = re2.compile(r"(?i)\b50[0234]\b|bad gateway|gateway time-?out")
 _WAITED_FOR_UPSTREAM = re2.compile(r"(?i)upstream timed out|while waiting for upstream|upstream request timeout")
@@ -91,12 +91,12 @@ class Failure:
 def kind_of(signature: Signature) -> Kind | None:
     """How a connection failed by the signature that found it; None when it is about no connection.
 
-    What encryption refuses is no matter of who runs where.
+    What encryption refuses is no matter of who runs where, but for the certificate that a server presents.
     """
     known = next((kind for prefix, kind in _KINDS if signature.id.startswith(prefix)), None)
     if signature.category is Category.AUTH_FAILURE and signature.blame == "program":
         return Kind.DENIED
-    if signature.id == _EXPIRED:
+    if signature.id == CERTIFICATE_EXPIRED:
         return Kind.REJECTED
     if known is not None or signature.category is not Category.NETWORK or signature.id.startswith("tls"):
         return known

@@ -1,6 +1,8 @@
 """Finds the mount that a path in a log line lies on: what is full, read-only or another user's, and who shares it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 import re2
 
@@ -16,12 +18,21 @@ _FULL, _READ_ONLY = "disk_full", "disk_readonly"
 SHOWN_NAMES = 3
 
 
-def find_mount_causes(hits: Sequence[Hit], container: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
-    """What the mounts tell about full, read-only and forbidden paths that the log names."""
+def find_mount_causes(
+    hits: Sequence[Hit], container: ContainerFacts, neighbours: Neighbours, first_full: Mapping[str, datetime]
+) -> list[Finding]:
+    """What the mounts tell about full, read-only and forbidden paths that the log names.
+
+    Args:
+        hits: Signatures in its log.
+        container: Whose mounts these are.
+        neighbours: Who may share them.
+        first_full: When each container first said that it cannot write for want of space, by full id.
+    """
     found = []
     for hit in hits:
         if hit.signature.id.startswith(_FULL):
-            found += _full(hit, container, neighbours)
+            found += _full(hit, container, neighbours, first_full)
         elif hit.signature.id.startswith(_READ_ONLY):
             found += _read_only(hit, container)
         elif hit.signature.category is Category.PERMISSION:
@@ -39,7 +50,9 @@ def mount_at(container: ContainerFacts, line: str) -> Mount | None:
     return None
 
 
-def _full(hit: Hit, container: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
+def _full(
+    hit: Hit, container: ContainerFacts, neighbours: Neighbours, first_full: Mapping[str, datetime]
+) -> list[Finding]:
     mount = mount_at(container, hit.line) or _only_mount(container, hit.line)
     if mount is None:
         return []
@@ -50,8 +63,17 @@ def _full(hit: Hit, container: ContainerFacts, neighbours: Neighbours) -> list[F
         names = ", ".join(one.name for one in sharing[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
         text += f"; {names} {'has' if len(sharing) == 1 else 'have'} it mounted too"
     peer = sharing[0].name if len(sharing) == 1 else None
+    own = first_full.get(container.id)
+    told = [one for one in sharing if one.id in first_full]
+    first = min(told, key=lambda one: first_full[one.id], default=None)
+    if first is not None and (own is None or first_full[first.id] >= own):
+        first = None
+    if first is not None:
+        text += f"; {first.name} said so first"
+        peer = first.name
     suggestion = _ENLARGE_TMPFS if mount.type == "tmpfs" else _FREE_SHARED if sharing else _FREE
-    return [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
+    found = [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
+    return [replace(finding, points_to=first.id) for finding in found] if first is not None else found
 
 
 def _only_mount(container: ContainerFacts, line: str) -> Mount | None:

@@ -1,13 +1,16 @@
 """Finds the containers that a name, an address or a port in a log line stands for, as Docker itself would."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
 import re2
 
+from bcon_exporter.diagnosis.removed import NOBODY, find_past_addresses, find_removed, new_name_of
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, NetworkAttachment
+from bcon_exporter.model.holds import Remembered
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
 _THIS_HOST = frozenset({"host.docker.internal", "gateway.docker.internal", "host.containers.internal", "host-gateway"})
@@ -41,8 +44,30 @@ class Meant:
 class Neighbours:
     """The containers of one host by the names under which others reach them. Built once, and only when needed."""
 
-    def __init__(self, host: HostSnapshot) -> None:
+    def __init__(self, host: HostSnapshot, remembered: Mapping[str, Remembered] = NOBODY) -> None:
         self._host = host
+        self._remembered = remembered
+
+    @cached_property
+    def removed(self) -> tuple[ContainerFacts, ...]:
+        """Those that were removed a short while ago, with nobody in their place; named, they are meant all the same."""
+        return find_removed(self._host, self._remembered)
+
+    def is_removed(self, container: ContainerFacts) -> bool:
+        """Whether it is one of these."""
+        return container.id in self._removed_ids
+
+    @cached_property
+    def _removed_ids(self) -> frozenset[str]:
+        return frozenset(one.id for one in self.removed)
+
+    @cached_property
+    def _past_addresses(self) -> dict[tuple[str, str], ContainerFacts]:
+        return find_past_addresses(self._host, self._remembered)
+
+    def new_name_of(self, gone: ContainerFacts) -> ContainerFacts | None:
+        """The container that seems to be a removed one under a new name."""
+        return new_name_of(gone, self._host.containers)
 
     def by_id(self, container_id: str) -> ContainerFacts | None:
         """The container with this full id, short id or name."""
@@ -60,6 +85,7 @@ class Neighbours:
             return self._publishing(port, asking)
         if _ADDRESS.fullmatch(host):
             found = self._known_as(host.strip("[]"), self._nets(asking), asking)
+            found = found or self._had(host.strip("[]"), asking)
             return Meant(tuple(found), Reach.NETWORK) if found else None
         return self._named(host, asking)
 
@@ -79,7 +105,7 @@ class Neighbours:
             if project == asking.compose.project
             for one in group
         ]
-        return tuple(one for one in found if one.id != asking.id)
+        return tuple(one for one in found if one.id != asking.id and not self.is_removed(one))
 
     def inside(self, container: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """The other containers that share its network namespace."""
@@ -152,6 +178,12 @@ class Neighbours:
         found = {one.id: one for net in sorted(nets) for one in self._by_known_name.get((net, name), ())}
         return [one for one in found.values() if one.id != asking.id]
 
+    def _had(self, address: str, asking: ContainerFacts) -> list[ContainerFacts]:
+        """The other container that had this address last on one of these networks."""
+        nets = sorted(self._nets(asking))
+        had = (self._past_addresses.get((net, address)) for net in nets)
+        return [one for one in had if one is not None and one.id != asking.id][:1]
+
     def _nets(self, container: ContainerFacts) -> frozenset[str]:
         return frozenset(network.name for network in self._owner(container).networks)
 
@@ -178,7 +210,7 @@ class Neighbours:
     @cached_property
     def _by_service(self) -> dict[tuple[str, str], list[ContainerFacts]]:
         found: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
-        for one in self._host.containers:
+        for one in (*self._host.containers, *self.removed):
             if one.compose is not None and not one.compose.oneoff:
                 found[one.compose.project, one.compose.service.lower()].append(one)
         return found
@@ -195,7 +227,7 @@ class Neighbours:
     def _by_known_name(self) -> dict[tuple[str, str], list[ContainerFacts]]:
         """By network, and name or address on it."""
         found: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
-        for one in self._host.containers:
+        for one in (*self._host.containers, *self.removed):
             for network in one.networks:
                 for name in {*_names_on(one, network), network.ip_address or ""}:
                     found[network.name, name].append(one)

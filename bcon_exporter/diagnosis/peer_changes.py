@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bcon_exporter.diagnosis.endings import was_made_anew
 from bcon_exporter.diagnosis.numbers import in_seconds, name_images
 from bcon_exporter.diagnosis.peer_state import Around, Span, Trouble
 from bcon_exporter.model.facts import ContainerFacts
@@ -59,7 +60,7 @@ def _newest(peer: ContainerFacts, now: datetime) -> Change | None:
         ago = in_seconds((now - past.image_changed_at).total_seconds())
         text = f"runs, but its image changed from {previous} to {own}, {ago} ago"
         return Change(past.image_changed_at, text, 0.75)
-    if any(end.at < peer.created_at for end in past.exits):
+    if was_made_anew(peer):
         ago = in_seconds((now - peer.created_at).total_seconds())
         return Change(peer.created_at, f"runs, but was made anew {ago} ago, perhaps with other settings", 0.7)
     return None

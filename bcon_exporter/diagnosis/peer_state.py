@@ -1,7 +1,7 @@
 """Says what is wrong with the container at the other end of a failed connection, as seen from the failure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.endings import (
@@ -32,8 +32,19 @@ _GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_
 """Symptoms of a container that runs, in which it may not answer: the last, when it lacks what it needs itself."""
 _WIDE_GROUNDS = (*_GROUNDS, SymptomType.LOG_ERROR)
 """Where it was reached and hung, broke off or answered with a failure, any error of its own may be why."""
+_SLOW = (SymptomType.SLOW_RESPONSE, SymptomType.CPU_THROTTLED)
+"""And warnings in which it may answer too late."""
 _NOT_A_NETWORK = ("none", "host", "bridge", "default", "private", "container:", "ns:", "slirp4netns", "pasta")
 """Network modes, Podman's too, that are no network of somebody's own: such a container may have none and be well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """A client whose credentials a server refused: since when (None where no time stands there), and what it said."""
+
+    client: ContainerFacts
+    first: datetime | None
+    line: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +55,10 @@ class Around:
         symptoms: Of each judged container, by full id.
         shutdowns: Moments at which everything ended together.
         engine_started_at: When the engine came up last; None when unknown.
+        removed: Ids of those that were removed a short while ago, with nobody in their place.
+        denying: Ids of those whose log errors are but refused logins of their clients.
+        denied: Whose logins each server refuses, by its full id.
+        first_full: When each container that cannot write for want of space said so first, by full id.
     """
 
     now: datetime
@@ -51,6 +66,10 @@ class Around:
     symptoms: Mapping[str, Sequence[Symptom]]
     shutdowns: tuple[Moment, ...] = ()
     engine_started_at: datetime | None = None
+    removed: frozenset[str] = frozenset()
+    denying: frozenset[str] = frozenset()
+    denied: Mapping[str, Sequence[Denied]] = field(default_factory=dict)
+    first_full: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +107,17 @@ def trouble_of(
             return _restarting(other, around)
         case ContainerState.RUNNING:
             return _running(other, span, around, asking, reached=reached)
+        case ContainerState.REMOVING if other.id in around.removed and other.finished_at is not None:
+            return _removed(other.finished_at, span, around)
         case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
             return _stopped(other, span, around)
+
+
+def _removed(at: datetime, span: Span, around: Around) -> Trouble:
+    """It was there until shortly before `at`, when a scan missed it first."""
+    too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
+    ago = in_seconds((around.now - at).total_seconds())
+    return Trouble(id="dependency_removed", text=f"was removed {ago} ago", confidence=0.4 if too_early else 0.93)
 
 
 def _paused_at(other: ContainerFacts) -> datetime | None:
@@ -195,7 +223,10 @@ def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None
     bad = [
         one
         for one in around.symptoms.get(other.id, ())
-        if one.type in grounds and one.severity.rank >= Severity.ERROR.rank and not _is_about(asking, one)
+        if one.type in grounds
+        and one.severity.rank >= Severity.ERROR.rank
+        and not _is_about(asking, one)
+        and not (one.type is SymptomType.LOG_ERROR and other.id in around.denying)
     ]
     if bad:
         return Trouble(
@@ -203,6 +234,14 @@ def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None
             text=f"runs, but shows {bad[0].type.value}",
             confidence=0.65,
             evidence=(bad[0].description,),
+        )
+    slow = [one for one in around.symptoms.get(other.id, ()) if reached and one.type in _SLOW]
+    if slow:
+        return Trouble(
+            id="dependency_overloaded",
+            text=f"answers late: it shows {slow[0].type.value}",
+            confidence=0.65,
+            evidence=(slow[0].description,),
         )
     usage = other.usage
     if usage is not None and usage.cpu_ratio is not None and usage.cpu_ratio > BUSY_RATIO:
@@ -296,6 +335,7 @@ CAUSES = {
     "dependency_down": "the named peer, or a service it depends on, has crashed, was OOM-killed, could not be started "
     "or never was",
     "dependency_stopped": "it was stopped on request, or fell with the engine or host",
+    "dependency_removed": "it was removed a short while ago, and no other container was put in its place",
     "dependency_restarting": "it keeps failing and restarting",
     "dependency_restarted": "it was away when the connections failed, and runs again",
     "dependency_starting": "it was started only after the first failure, or is not healthy yet",
@@ -304,6 +344,6 @@ CAUSES = {
     "dependency_disconnected": "it was disconnected from its network",
     "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids, or it cannot reach what it "
     "needs itself",
-    "dependency_overloaded": "it uses all of its CPU",
+    "dependency_overloaded": "it uses all of its CPU, or shows that it answers late",
 }
 """What this module names, and when: for the docs."""

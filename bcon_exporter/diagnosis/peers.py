@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.failure import HANGS_OR_BREAKS, Failure, Kind, blame
+from bcon_exporter.diagnosis.failure import HANGS_OR_BREAKS, Failure, Kind, blame, may_be_a_label
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.neighbours import (
     Meant,
@@ -26,6 +26,7 @@ from bcon_exporter.diagnosis.ways import (
     of_localhost,
     of_lost_name,
     of_name,
+    of_new_name,
     of_no_network,
     of_port,
     of_stranger,
@@ -39,6 +40,8 @@ ALONE_PENALTY = 0.03
 """Of several dependencies only one has a trouble at all, if none that keeps it from answering."""
 UNNAMED_PENALTY = 0.25
 """A dependency that is down explains a failure that names nobody less surely."""
+LIKELY = 0.6
+"""From here on what is known of the named peer is enough."""
 AWAY_CONFIDENCE = 0.85
 """So sure it is of a container that it does not run, is paused or loops."""
 SURER_THAN_CHANGES = 0.7
@@ -60,19 +63,22 @@ def find_peer_causes(
         if failure.peer is not None
         for finding in _of_failure(failure, failure.peer, asking, neighbours, around)
     ]
-    if not failures or any(finding.points_to for finding in found):
-        return found
-    found += [
-        stranger
-        for failure in failures
-        if failure.peer is not None and (stranger := of_stranger(failure, failure.peer, asking, neighbours)) is not None
-    ]
-    names_stranger = any(one.peer is not None and not is_address(host_of(one.peer)) for one in failures)
-    if names_stranger and any(finding.cause.id not in STRANGERS for finding in found):
+    if not failures or any(one.points_to and one.cause.confidence >= LIKELY for one in found):
         return found
     span = _whole([failure.span for failure in failures])
     reached = all(one.kind in HANGS_OR_BREAKS for one in failures)
     of_dependencies = find_dependency_causes(asking, neighbours, around, span, reached=reached)
+    names_stranger = any(_names_stranger(one, asking, neighbours) for one in failures)
+    away = any(one.cause.confidence >= AWAY_CONFIDENCE for one in of_dependencies)
+    if names_stranger or not away:  # else the address that nobody has any more was that of the one that is away
+        found += [
+            stranger
+            for failure in failures
+            if failure.peer is not None
+            and (stranger := of_stranger(failure, failure.peer, asking, neighbours)) is not None
+        ]
+    if names_stranger and any(finding.cause.id not in STRANGERS for finding in found):
+        return found
     if reached and not of_dependencies:
         declared = [one for name, _ in dependencies_of(asking) for one in neighbours.service(name, asking)]
         of_dependencies = _of_needed(declared, asking, neighbours, around, failures[-1])
@@ -86,21 +92,38 @@ def find_peer_causes(
     return [*found, *(weakened(finding, penalty) for finding in of_dependencies)]
 
 
+def _names_stranger(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> bool:
+    """Whether the line names somebody by a name that stands for itself, and no label of the program's own."""
+    if failure.peer is None or is_address(host_of(failure.peer)):
+        return False
+    known = neighbours.meant(host_of(failure.peer), port_of(failure.peer, failure.line), asking) is not None
+    return known or failure.kind is Kind.UNRESOLVED or not may_be_a_label(failure.peer)
+
+
 def _of_network(asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span) -> list[Finding]:
     """The one container on its networks that is away, where it declares no dependencies and names nobody."""
-    away = []
-    for other in neighbours.sharing(asking):
-        trouble = trouble_of(other, span, around, asking)
-        if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
-            away.append(blame(other, trouble, None))
+    removed = [one for one in neighbours.removed if neighbours.meant(one.name, None, asking) is not None]
+    found = [
+        finding
+        for other in (*neighbours.sharing(asking), *removed)
+        for finding in _of_troubles((other,), asking, neighbours, around, span)
+    ]
+    away = [one for one in found if one.cause.confidence >= AWAY_CONFIDENCE]
     return away if len(away) == 1 else []
 
 
 def _with_named(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> Failure:
     """The failure with the one word of its line that names a container here, where it has no peer yet."""
-    if failure.peer is not None:
+    if failure.peer is not None and (
+        not may_be_a_label(failure.peer)
+        or failure.kind is Kind.UNRESOLVED
+        or neighbours.meant(host_of(failure.peer), None, asking) is not None
+    ):
         return failure
     words = dict.fromkeys(match.group(0).rstrip(".-") for match in _WORD.finditer(failure.line[:MAX_LINE]))
+    if failure.peer is not None:
+        words = dict.fromkeys(word for word in words if word in _declared(asking))
+    words |= dict.fromkeys(part for word in words for part in word.split("_") if part in _declared(asking))
     own = {asking.name.lower(), asking.compose.service.lower() if asking.compose is not None else ""}
     known = {
         frozenset(one.id for one in found): word
@@ -108,6 +131,10 @@ def _with_named(failure: Failure, asking: ContainerFacts, neighbours: Neighbours
         if word.lower() not in own and (found := neighbours.named(word.lower(), asking))
     }
     return replace(failure, peer=next(iter(known.values()))) if len(known) == 1 else failure
+
+
+def _declared(container: ContainerFacts) -> frozenset[str]:
+    return frozenset(name for name, _ in dependencies_of(container))
 
 
 def find_dependency_causes(
@@ -119,8 +146,18 @@ def find_dependency_causes(
         others = neighbours.service(service, asking)
         if condition == _COMPLETED and any(_is_completed(other) for other in others):
             continue
-        found += _of_troubles(others, asking, around, span, reached=reached)
+        found += _of_troubles(others, asking, neighbours, around, span, reached=reached)
+        if reached and not found:
+            found += _of_lost_alias(service, asking, neighbours)
     return found
+
+
+def _of_lost_alias(service: str, asking: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
+    """A dependency that shares a network, on which it does not have its own name: whoever asks for it waits in vain."""
+    meant = neighbours.meant(service, None, asking)
+    if meant is None or meant.reach is not Reach.NO_ALIAS:
+        return []
+    return [of_name(meant, asking, Failure(Kind.UNRESOLVED, service, f"depends_on: {service}"))]
 
 
 def dependencies_of(container: ContainerFacts) -> tuple[tuple[str, str], ...]:
@@ -189,16 +226,22 @@ def _of_failure(
     if meant is None:
         return [of_localhost(port, asking, neighbours, failure)] if is_local(host) else of_no_network(asking, failure)
     if meant.reach is Reach.NAMESPACE:
-        return _inside(meant, port, asking, around, failure)
+        return _inside(meant, port, asking, neighbours, around, failure)
     troubles = _of_troubles(
-        meant.containers, asking, around, failure.span, failure.line, reached=failure.kind in HANGS_OR_BREAKS
+        meant.containers,
+        asking,
+        neighbours,
+        around,
+        failure.span,
+        failure.line,
+        reached=failure.kind in HANGS_OR_BREAKS,
     )
     if not troubles and failure.kind in HANGS_OR_BREAKS:
         troubles = _of_needed(meant.containers, asking, neighbours, around, failure)
     if meant.reach is Reach.NETWORK and not any(one.cause.confidence >= SURER_THAN_CHANGES for one in troubles):
         troubles = [*_of_changes(meant.containers, asking, around, failure), *troubles]
     if meant.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
-        unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER)
+        unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER, Kind.SILENT)
         if unresolved:  # that it shares no network says it better
             troubles = [one for one in troubles if one.cause.id != "dependency_disconnected"]
         return [*troubles, *([of_name(meant, asking, failure)] if unresolved else [])]
@@ -240,9 +283,10 @@ def _of_changes(
     return [blame(other, change, failure.line) for other, change in changes[:1] if change is not None]
 
 
-def _of_troubles(
+def _of_troubles(  # noqa: PLR0913 -- who, for whom, when, and how it was missed
     others: Iterable[ContainerFacts],
     asking: ContainerFacts,
+    neighbours: Neighbours,
     around: Around,
     span: Span,
     line: str | None = None,
@@ -257,15 +301,18 @@ def _of_troubles(
     if not told or len(told) < len(troubles):
         return []
     other, trouble = max(told, key=lambda pair: pair[1].confidence)
-    return [blame(other, trouble, line)]
+    renamed = neighbours.new_name_of(other) if neighbours.is_removed(other) else None
+    return [of_new_name(other, renamed, trouble, line) if renamed is not None else blame(other, trouble, line)]
 
 
-def _inside(meant: Meant, port: int | None, asking: ContainerFacts, around: Around, failure: Failure) -> list[Finding]:
+def _inside(
+    meant: Meant, port: int | None, asking: ContainerFacts, neighbours: Neighbours, around: Around, failure: Failure
+) -> list[Finding]:
     """localhost, in a network namespace that several containers share: one of the others may be meant."""
     named = [one for one in meant.containers if port is not None and port in ports_of(one)]
     found: list[Finding] = []
     for other in named or meant.containers:
-        found += _of_troubles((other,), asking, around, failure.span, failure.line)
+        found += _of_troubles((other,), asking, neighbours, around, failure.span, failure.line)
     return [weakened(finding, 0.0 if named else INSIDE_PENALTY) for finding in found]
 
 

@@ -1,6 +1,6 @@
 """The shape of a symptom rule, and what it looks at."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -116,11 +116,16 @@ class Case:
     @cached_property
     def _read(self) -> tuple[LogEvent, ...]:
         """The log events that were read, whenever they happened, also those that recovered."""
-        logs = self.container.logs
-        if logs is None or not self.use_logs:
+        if not self.use_logs:
             return ()
-        events = self.log_reader.read(self.container.id, logs.lines, self.catalogue)
+        events = self._read_log(self.container)
         return tuple(event for event in events if not (event.hits and self._is_by_own_check(event)))
+
+    def _read_log(self, container: ContainerFacts) -> Sequence[LogEvent]:
+        """All events in the log of a container, this one or a neighbour."""
+        if container.logs is None:
+            return ()
+        return self.log_reader.read(container.id, container.logs.lines, self.catalogue)
 
     def _is_by_own_check(self, event: LogEvent) -> bool:
         """Whether its health check provokes it: one that passes, and logs in from within without a valid password."""
@@ -147,7 +152,7 @@ class Case:
         ):
             found = back_again.without_outage(found)
         found = back_again.without_slowness(found, self.container, self.now)
-        found = back_again.without_full_disk(found, self.container, self._neighbours, self.catalogue, self.now)
+        found = back_again.without_full_disk(found, self.container, self._neighbours, self._read_log, self.now)
         if has_outlived(self.container, self.now):
             found = tuple(event for event in found if not is_before_start(event.at, self.container))
         return found

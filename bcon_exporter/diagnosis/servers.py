@@ -91,7 +91,7 @@ def candidates_for(asking: ContainerFacts, services: Iterable[str], neighbours: 
 def _is_of(container: ContainerFacts, kind: ServerKind) -> bool:
     if kind.ports & ports_of(container):
         return True
-    service = container.compose.service if container.compose is not None else ""
+    name = container.name if container.compose is None else container.compose.service  # not that of its project
     image = container.image.rpartition("/")[2].partition(":")[0]
-    own = {part for name in (container.name, service, image) for part in _PARTS.findall(name.lower())}
+    own = {part for name in (name, image) for part in _PARTS.findall(name.lower())}
     return bool(own & kind.names) or (kind in _SQL and bool(own & _ANY_DATABASE))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.failure import SAYS_NO, Failure, Kind, kind_in, peer_of
+from bcon_exporter.diagnosis.failure import SAYS_NO, Failure, Kind, kind_in, kind_of, peer_of
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.diagnosis.neighbours import host_of, is_local
@@ -27,7 +27,7 @@ class Seen(NamedTuple):
 
 def signs_of(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
     """Signatures in the log, in the engine's own error and in the last words before an exit."""
-    seen = [Seen(event.at, hit) for event in case.events for hit in event.hits]
+    seen = [Seen(event.at, hit) for event in case.events for hit in _without_waiting(event.hits)]
     present = {symptom.type for symptom in symptoms}
     error = case.container.error
     refused = not case.container.is_running and case.container.state is not ContainerState.DEAD
@@ -37,6 +37,13 @@ def signs_of(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:
     if not seen and end is not None and SymptomType.EXIT_ERROR in present:
         seen += [Seen(end.at, hit) for hit in _hits_in(end.last_lines, case)]
     return seen[-MAX_HITS:]
+
+
+def _without_waiting(hits: Sequence[Hit]) -> Sequence[Hit]:
+    """The hits of one event; where the server's own answer is among them, without what waited for it in vain."""
+    if len(hits) == 1 or all(kind_of(hit.signature) not in SAYS_NO for hit in hits):
+        return hits
+    return [hit for hit in hits if kind_in(hit.line, hit.signature) not in (Kind.SILENT, Kind.OTHER)]
 
 
 def signs_of_probes(case: Case, symptoms: Sequence[Symptom]) -> list[Seen]:

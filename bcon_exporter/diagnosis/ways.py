@@ -20,7 +20,7 @@ from bcon_exporter.diagnosis.neighbours import (
 )
 from bcon_exporter.diagnosis.numbers import safe_name
 from bcon_exporter.diagnosis.peer_changes import has_worked
-from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, lost_network, trouble_of
+from bcon_exporter.diagnosis.peer_state import READY_SECONDS, Around, Trouble, lost_network, trouble_of
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -99,6 +99,19 @@ def of_lost_name(
         description=f"No container has this name any more; {other.name}, on its network, seems to have been renamed.",
         confidence=0.8 if like else 0.65,
         evidence=(quote(failure.line),),
+        related_symptoms=RELATED,
+        peer=other.name,
+    )
+    return Finding(cause, (_NAME_AGAIN,), other.id)
+
+
+def of_new_name(gone: ContainerFacts, other: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:
+    """It asks for a container that is gone, and seems to be there under another name."""
+    cause = LikelyCause(
+        id="name_lost",
+        description=f"{gone.name} {trouble.text}; {other.name}, made at that time of the same image, has another name.",
+        confidence=trouble.confidence,
+        evidence=(quote(line),) if line else (),
         related_symptoms=RELATED,
         peer=other.name,
     )
@@ -221,7 +234,8 @@ def of_name(meant: Meant, asking: ContainerFacts, failure: Failure) -> Finding:
         related_symptoms=RELATED,
         peer=other.name,
     )
-    return Finding(cause, (_CONNECT_BOTH,), other.id if lost_network(other) and not lost_network(asking) else None)
+    theirs = meant.reach is Reach.NO_ALIAS or (lost_network(other) and not lost_network(asking))
+    return Finding(cause, (_CONNECT_BOTH,), other.id if theirs else None)
 
 
 _UNSEEN = {

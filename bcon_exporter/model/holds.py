@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.facts import ComposeIdentity, NetworkAttachment
 from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, SymptomType
 
 
@@ -41,12 +42,37 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
+class Remembered:
+    """What is kept of a container from scan to scan.
+
+    Attributes:
+        seen_at: When it was there for the last time.
+        gone_at: When it was first missed; None while it is there.
+    """
+
+    name: str
+    image: str
+    created_at: UtcDatetime
+    compose: ComposeIdentity | None
+    networks: tuple[NetworkAttachment, ...]
+    seen_at: UtcDatetime
+    gone_at: UtcDatetime | None = None
+
+    @property
+    def is_oneoff(self) -> bool:
+        """Whether it was one run of a command: that such a container is gone is as it should be."""
+        return self.compose is not None and self.compose.oneoff
+
+
+@dataclass(frozen=True, slots=True)
 class HoldState:
     """All holds, by full container id. Containers without symptoms, and removed ones, are not in it.
 
     Attributes:
         told: For those containers: a held symptom keeps the causes that it was seen with.
+        remembered: Of all that are there, and of those that were there a short while ago.
     """
 
     holds: Mapping[str, Mapping[SymptomType, Hold]] = field(default_factory=lambda: MappingProxyType({}))
     told: Mapping[str, Told] = field(default_factory=lambda: MappingProxyType({}))
+    remembered: Mapping[str, Remembered] = field(default_factory=lambda: MappingProxyType({}))

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
+from bcon_exporter.diagnosis.removed import REMEMBERED_SECONDS
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, DiskFacts, HealthStatus, Mount, NetworkAttachment
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
@@ -107,7 +108,8 @@ class TestEvents:
         host.scan(BAD)
         host.scan(None)
 
-        assert host.state == HoldState()
+        assert not host.state.holds
+        assert not host.state.told
 
 
 class TestUnknown:
@@ -129,11 +131,12 @@ class TestUnknown:
         assert host.scan(container(usage=None), after=1) == ()
 
 
-def test_healthy_containers_are_not_remembered() -> None:
+def test_of_healthy_containers_nothing_is_held() -> None:
     host = Host()
     host.scan(container())
 
-    assert host.state == HoldState()
+    assert not host.state.holds
+    assert not host.state.told
 
 
 def test_a_held_symptom_keeps_the_causes_that_it_was_seen_with() -> None:
@@ -202,7 +205,9 @@ def test_a_held_symptom_keeps_pointing_to_its_root() -> None:
     host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), beside=(db,), after=10)
     assert host.report.root == "db"
     host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), after=10)
-    assert host.report.root is None, "it was removed meanwhile"
+    assert host.report.root == "db", "that it was removed explains as much"
+    host.scan(container(logs=None, unread={"logs": "the engine hung"}, networks=(LAN,)), after=REMEMBERED_SECONDS + 10)
+    assert host.report.root is None, "nobody knows it any more"
 
 
 def test_what_was_retried_with_success_is_held_for_two_scans_and_no_longer() -> None:

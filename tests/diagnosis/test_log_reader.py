@@ -59,6 +59,13 @@ def test_a_line_that_is_hidden_later_is_read_again() -> None:
     assert [event.text for event in read(reader, hidden)] == ["ERROR login with *** failed"]
 
 
+def test_a_log_that_two_ask_for_in_one_scan_is_read_once() -> None:
+    reader, lines = LogReader(), logs(*TELLING).lines
+    found = reader.read("api", lines, shipped())
+    assert reader.read("api", lines, shipped()) is found
+    assert reader.read("api", lines[:1], shipped()) == read_events(lines[:1], shipped())
+
+
 def test_another_catalogue_reads_all_again() -> None:
     reader, lines = LogReader(), logs("connect ECONNREFUSED 10.0.0.7:6379").lines
     assert read(reader, lines)[0].hits

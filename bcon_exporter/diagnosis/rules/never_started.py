@@ -11,7 +11,7 @@ from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 ORCHESTRATED_SECONDS = 120
-_COMPLETED = "service_completed_successfully"
+_COMPLETED, _HEALTHY = "service_completed_successfully", "service_healthy"
 _SWARM = "com.docker.swarm.service.name"
 
 
@@ -61,7 +61,9 @@ def _may_still_come(condition: str, other: ContainerFacts) -> bool:
 
 
 def _has_failed(condition: str, other: ContainerFacts, since: datetime) -> bool:
-    """Whether a dependency has failed for good since: Compose gives up at once."""
+    """Whether a dependency has failed for good since, or is unhealthy: Compose gives up at once."""
+    if condition == _HEALTHY and other.health is not None and other.is_running:
+        return other.health.status is HealthStatus.UNHEALTHY
     ended = other.state is ContainerState.EXITED and other.finished_at is not None and other.finished_at >= since
     return ended and not is_wanted(other) and (condition != _COMPLETED or bool(other.exit_code))
 
