@@ -182,8 +182,8 @@ def _events(
     for index in candidates:
         if index < done:
             continue
-        start, end = event_bounds(lines, index)
-        start, done = max(start, done), end
+        start, end = event_bounds(lines, index, done)
+        done = end
         level = _level_of_event(lines[start:end])
         fails = level is Level.UNKNOWN and _has_shape_of_failure(lines[start:end])
         matches = [candidates[at] for at in range(start, end) if at in candidates]

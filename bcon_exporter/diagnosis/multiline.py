@@ -50,10 +50,16 @@ _NPM_HEADS = ("npm ERR!", "npm error")
 _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
 
-def event_bounds(lines: Sequence[LogLine], index: int) -> tuple[int, int]:
-    """First and one-past-last index of the event that line `index` belongs to."""
+def event_bounds(lines: Sequence[LogLine], index: int, earliest: int = 0) -> tuple[int, int]:
+    """First and one-past-last index of the event that line `index` belongs to.
+
+    Args:
+        lines: The whole log.
+        index: A line of the event.
+        earliest: Lines before this one belong to another event: in a trace without end nobody goes back over all of it.
+    """
     start = index
-    while start > 0 and index - start < MAX_EVENT_LINES and _belongs(lines, start):
+    while start > earliest and index - start < MAX_EVENT_LINES and _belongs(lines, start):
         start -= 1
     end = index + 1
     while end < len(lines) and end - start < MAX_EVENT_LINES and _belongs(lines, end):

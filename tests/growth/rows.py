@@ -21,6 +21,7 @@ from bcon_exporter.diagnosis import clients, levels, logs, mounts, multiline, ne
 from bcon_exporter.diagnosis.failure import Failure, Kind, peer_of
 from bcon_exporter.diagnosis.hits import Hit
 from bcon_exporter.diagnosis.log_text import lines_of
+from bcon_exporter.diagnosis.peer_names import peer_beside
 from bcon_exporter.diagnosis.peer_state import _is_about
 from bcon_exporter.diagnosis.peers import _with_named
 from bcon_exporter.diagnosis.ports import _wanted
@@ -180,6 +181,8 @@ LOG_UNITS = (
     *("connection refused ", "-> 1.1.1.1:", "dial tcp ", "port ", "port=", "127.0.0.1:", "lookup a on ", "[::1]:"),
     *("2026-01-01T00:00:00Z ", "deadbeef", "db:5432 ", "/a", "/a@", "/a/", "api-", "Bind for 0.0.0.0:80", "HTTP 5"),
 )
+EVENT_UNITS = ("INFO a\nERROR b\nINFO a\n", "TimeoutError: a timed out\n  url: 'http://a:1/'\n")
+"""Failures between lines of a routine, and one that names its peer below."""
 FRAME_STAMP = "2026-01-01T00:00:00.000000000Z "
 
 
@@ -377,7 +380,7 @@ LOGS = (
         lambda lines: logs.find_events(lines, catalogue()),
         256 * KIB,
         log_lines,
-        (*(f"{unit}\n" for unit in LOG_UNITS), "ERROR a\n  at b\n", "panic:\n\n", "{\n", "ERROR a\n"),
+        (*(f"{unit}\n" for unit in LOG_UNITS), "ERROR a\n  at b\n", "panic:\n\n", "{\n", "ERROR a\n", *EVENT_UNITS),
     ),
     Row(
         "multiline.unwrapped",
@@ -404,6 +407,7 @@ DIAGNOSIS = (
     Row("port_of a peer", lambda text: neighbours.port_of("db", text), LINE_CHARS, units=("port", "port ", "port=:1")),
     Row("is_address", neighbours.is_address, LINE_CHARS, units=("::", "f:", "[", "]")),
     Row("peer_of", peer_of, LINE_CHARS, hit_of, LOG_UNITS),
+    Row("peer_beside", peer_beside, LINE_CHARS, units=(*LOG_UNITS, "url: ", "url='", "host:'a:1", "url: 'http://a' ")),
     Row(
         "named peers",
         lambda failure: _with_named(failure, WIRED, neighbours.Neighbours(factories.snapshot(WIRED))),
