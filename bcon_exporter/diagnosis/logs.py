@@ -346,7 +346,10 @@ def _passed_over(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
 
 
 def _tried_again(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
-    """Indexes of failed tries after which none failed though more were to come, and of what led up to them."""
+    """Indexes of failed tries of which a later one must have succeeded, and of what led up to them.
+
+    One has where the program goes on, or counts its tries anew, though more of them were to come.
+    """
     failed = [event for event in events if event.failed or event.hits]
     tries = {event.index: told for event in failed if (told := try_of(event.text)) is not None}
     if not tries:
@@ -354,12 +357,14 @@ def _tried_again(events: Sequence[LogEvent], buffer: LineBuffer) -> set[int]:
     goes_on = sum(1 for text in buffer.texts[_end(failed[-1]) :] if text.strip()) >= LINES_AFTER_TRY
     following = Try(0, 0) if goes_on else None
     over: set[int] = set()
+    is_over = False
     for event in reversed(failed):
         this = tries.get(event.index)
         if this is None:
             following = None if gives_up(event.text) else following
             continue
-        if this.number < this.limit and following is not None and following.number <= this.number:
+        is_over = this.number < this.limit and following is not None and (following.number <= this.number or is_over)
+        if is_over:
             over.add(event.index)
         following = this
     return over | _led_up_to(over, failed, tries)

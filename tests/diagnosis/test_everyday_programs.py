@@ -154,6 +154,10 @@ def test_what_calls_itself_slow_is_slow(text: str) -> None:
     assert symptoms(*[text] * 3).get("slow_response") == "warning"
 
 
+def test_a_worker_that_was_ended_because_it_took_too_long_is_an_error() -> None:
+    assert failed("[2026-03-01 10:00:00 +0000] [7] [CRITICAL] WORKER TIMEOUT (pid:12)") != []
+
+
 def test_a_slow_log_that_is_only_set_up_is_none() -> None:
     assert symptoms("INFO slow response log enabled, threshold 500 ms", "INFO slow requests: 0") == {}
 
@@ -231,12 +235,40 @@ def test_a_failure_after_which_the_next_try_succeeded_is_over(texts: tuple[str, 
     [
         ("WARN upload failed (attempt 5/5): 502 Bad Gateway", "INFO chunk 7 queued", "INFO chunk 8 queued", "INFO chunk 9 queued"),
         ("ERROR : Attempt 1/3 failed with 1 errors and: can't copy", "ERROR : Attempt 2/3 failed with 1 errors and: can't copy", "ERROR : Attempt 3/3 failed with 1 errors and: can't copy"),
+        ("WARN upload failed (attempt 2/5): 502 Bad Gateway", "INFO chunk 7 queued"),
         ("  [✗] Time synchronisation is currently unavailable", "  [i] Starting the resolver"),
         ("Mar  1 10:00:00 mail postfix/smtp[9]: connect to mx1.example.org[198.51.100.7]:25: Connection timed out", "Mar  1 10:00:31 mail postfix/smtp[9]: 4C2F1A: to=<a@example.org>, relay=none, status=deferred (connect to mx1.example.org[198.51.100.7]:25: Connection timed out)"),
     ],
 )  # fmt: skip
 def test_but_not_one_whose_tries_all_failed(texts: tuple[str, ...]) -> None:
     assert failed(*texts) != []
+
+
+TRY = "WARN upload failed (attempt 2/5): 502 Bad Gateway"
+LAST_TRY = TRY.replace("2/5", "5/5")
+GOES_ON = ("INFO chunk 7 queued", "INFO chunk 8 queued")
+
+
+def test_all_tries_before_the_one_that_succeeded_are_over() -> None:
+    tries = [TRY.replace("2/5", f"{number}/5") for number in range(1, 6)]
+
+    assert failed(*tries[:4], *GOES_ON) == []
+    assert [event.text for event in failed(*tries, *GOES_ON)] == tries
+    assert [event.text for event in failed(TRY, LAST_TRY, TRY, *GOES_ON)] == [TRY, LAST_TRY]
+    assert [event.text for event in failed(LAST_TRY, TRY, TRY, *GOES_ON)] == [LAST_TRY]
+
+
+def test_a_try_before_the_program_gave_up_is_not_over() -> None:
+    assert [event.text for event in failed(TRY, *GOES_ON, "ERROR upload: giving up", *GOES_ON)] == [
+        TRY,
+        "ERROR upload: giving up",
+    ]
+
+
+def test_a_try_before_a_failure_of_something_else_is_over() -> None:
+    other = "ERROR thumbnail of a.odt failed"
+
+    assert [event.text for event in failed(TRY, *GOES_ON, other, *GOES_ON)] == [other]
 
 
 @pytest.mark.parametrize(
@@ -269,6 +301,22 @@ def test_of_chained_exceptions_the_one_that_names_the_server_tells_whom_it_is_ab
     report = diagnose(container(name="web", networks=(network(),), logs=logs(*trace)), server)
 
     assert report.likely_causes[0].peer == "cache"
+
+
+def test_of_chained_exceptions_the_first_that_names_a_server_stands_for_all() -> None:
+    chained = (
+        "Traceback (most recent call last):",
+        '  File "/usr/lib/python3/redis/connection.py", line 277, in connect',
+        "redis.exceptions.ConnectionError: Error 111 connecting to cache:6379. Connection refused.",
+        "",
+        "During handling of the above exception, another exception occurred:",
+        "",
+        "Traceback (most recent call last):",
+        '  File "/app/a.py", line 9, in count',
+        "redis.exceptions.ConnectionError: Error 111 connecting to spare:6379. Connection refused.",
+    )
+
+    assert [hit.peer for event in events(*chained) for hit in event.hits] == ["cache:6379"]
 
 
 def test_a_container_that_could_fork_no_more_and_ended_with_it() -> None:

@@ -94,6 +94,13 @@ def test_it_remembers_so_many_events_and_no_more() -> None:
     assert 0 < remembered < 0.6 * len(names)
 
 
+def test_each_scan_has_room_for_as_many_events() -> None:
+    reader, lines = LogReader(), logs(*["ERROR out of luck"] * 100).lines
+    found = read(reader, lines)
+
+    assert all(read(reader, lines) is found for _ in range(2 * MOST_BYTES // (100 * EVENT_BYTES)))
+
+
 def test_gained_lines_are_those_after_the_ones_that_are_left() -> None:
     lines = logs("a", "b", "c", "d").lines
     assert find_gained(lines[:3], lines) == lines[3:]

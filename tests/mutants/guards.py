@@ -156,6 +156,13 @@ ENGINE = (
     _oom("OomKills._explain_deaths", never("len(within) > span.kills"), "test_more_ends_than_kills_prove_nothing"),
     _oom("OomKills._explain_deaths", always("self._is_untold"), "test_the_count_of_the_slice_explains_an_end_that_nobody_asked_for"),
     _oom("OomKills._explain_deaths", always("_is_within"), "test_an_end_of_another_kind_or_time_is_not_the_kernels"),
+    _oom("cgroup._Files.count_kills", always("not calm"), "test_no_count_is_read_while_the_kernel_kills_nothing"),
+    _oom("cgroup._Files.count_kills", with_text("not calm or ", ""), "test_counts_are_read_once_the_kernel_has_killed_something"),
+    _oom("cgroup._Files.count_kills", with_text(" or self._killed != 0", ""), "test_a_count_that_is_not_zero_is_read_each_time_for_its_cgroup_may_be_made_anew"),
+    _oom("CgroupReader._is_calm", returns("True"), "test_counts_are_read_once_the_kernel_has_killed_something"),
+    _oom("CgroupReader._is_calm", returns("False"), "test_no_count_is_read_while_the_kernel_kills_nothing"),
+    _oom("CgroupReader._is_calm", with_text("(total, total)", "(self._host_kills[0], total)"), "test_counts_are_read_once_the_kernel_has_killed_something"),
+    _oom("CgroupReader._is_calm", with_text("total is not None and ", ""), "test_counts_are_read_each_time_where_the_host_has_none"),
     _parse_config("given_by_podman", returns("()"), "test_what_podman_gives_each_container_is_as_if_its_image_gave_it"),
     _parse_config("given_by_podman", never("_MARK"), "test_docker_gives_no_such_thing"),
 )  # fmt: skip
@@ -364,6 +371,8 @@ _cascades = _Tests("diagnosis/test_cascades.py")
 _advice = _Tests("diagnosis/test_advice.py")
 _judged_lines = _Tests("diagnosis/test_judged_lines.py")
 _line_screen = _Tests("diagnosis/test_line_screen.py")
+_log_reader = _Tests("diagnosis/test_log_reader.py")
+_everyday = _Tests("diagnosis/test_everyday_programs.py")
 
 DIAGNOSIS = (
     # who is meant by a line
@@ -395,6 +404,40 @@ DIAGNOSIS = (
     _advice("log_symptom._is_warning_of_another", returns("False"), "TestWarnings::test_several_are_one_symptom_and_a_warning"),
     _judged_lines("rule.Case._is_by_own_check", returns("False"), "test_what_its_own_health_check_provokes_is_no_failure"),
     _judged_lines("rule.Case._is_by_own_check", never("HealthStatus.UNHEALTHY"), "test_what_its_own_health_check_provokes_is_no_failure"),
+    # what ordinary programs write
+    _everyday("recovery.try_of", returns("None"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
+    _everyday("recovery.try_of", with_text("int(found.group(1))", "0"), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("recovery.gives_up", returns("False"), "test_a_try_before_the_program_gave_up_is_not_over"),
+    _everyday("recovery.gives_up", returns("True"), "test_a_try_before_a_failure_of_something_else_is_over"),
+    _everyday("logs._tried_again", returns("set()"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
+    _everyday("logs._tried_again", with_text("this.number < this.limit and ", ""), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("logs._tried_again", with_text("(following.number <= this.number or is_over)", "True"), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("logs._tried_again", with_text(" or is_over", ""), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("logs._tried_again", with_text("following.number <= this.number or is_over", "is_over"), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("logs._tried_again", with_text(" if goes_on else None", ""), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("logs._is_late_only", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more", "test_what_calls_itself_slow_is_slow"),
+    _everyday("logs._is_late_only", returns("signature.category is Category.SLOW"), "test_a_worker_that_was_ended_because_it_took_too_long_is_an_error"),
+    _everyday("shapes.is_timed_out_answer", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
+    _everyday("shapes.is_timed_out_answer", returns("True"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
+    _everyday("levels.redis_warning", returns("None"), "test_redis_knows_no_level_worse_than_warning"),
+    _everyday("levels.redis_warning", never("message.lower()"), "test_redis_knows_no_level_worse_than_warning"),
+    _everyday("multiline._logs_below_error", returns("False"), "test_a_trace_below_a_record_has_its_level"),
+    _everyday("multiline._logs_below_error", returns("True"), "test_a_trace_that_follows_an_unrelated_line_of_information_counts"),
+    _everyday("hits._names_nobody", returns("False"), "test_of_chained_exceptions_the_one_that_names_the_server_tells_whom_it_is_about"),
+    _everyday("hits._names_nobody", returns("True"), "test_of_chained_exceptions_the_first_that_names_a_server_stands_for_all"),
+    # what a scan has read before
+    _log_reader("LogReader._read", with_text(" or known.catalogue is not catalogue", ""), "test_another_catalogue_reads_all_again"),
+    _log_reader("LogReader._read", never("known.lines is lines"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader._read", with_text("known.found.is_quiet and ", ""), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("LogReader._read", with_text("find_gained(known.lines, lines)", "()"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("LogReader.read", never("size <= self._room"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader.read", always("size <= self._room"), "test_it_remembers_so_many_events_and_no_more"),
+    _log_reader("LogReader.read", with_text("self._before.pop(container_id, None)", "self._before.get('api')"), "test_it_remembers_so_many_events_and_no_more"),
+    _log_reader("LogReader.end_scan", returns("None"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader.end_scan", with_text("(self._now, {}, MOST_BYTES)", "({**self._before, **self._now}, {}, MOST_BYTES)"), "test_a_log_that_was_not_read_in_a_scan_is_forgotten"),
+    _log_reader("LogReader.end_scan", with_text("{}, MOST_BYTES", "{}, self._room"), "test_each_scan_has_room_for_as_many_events"),
+    _log_reader("find_gained", returns("lines"), "test_gained_lines_are_those_after_the_ones_that_are_left"),
+    _log_reader("find_gained", with_text("lines[:kept] == before[first:]", "True"), "test_gained_are_all_lines_where_one_of_them_has_changed"),
     # many patterns in one search
     _line_screen("Expressions._join_wordless", always("not any("), "test_one_that_cannot_be_joined_leaves_the_others_joined"),
     _line_screen("Expressions._join_wordless", with_text("re2.error", "KeyError"), "test_expressions_that_cannot_be_joined_to_one_are_candidates_all_the_same"),
