@@ -15,8 +15,11 @@ def main() -> None:
     if "serve" in sys.argv[1:]:  # or a container of that name: who parses the words gives the signals back
         hold_signals()
     from bcon_exporter import cli
+    from bcon_exporter.interpreter import leave_all_to_kernel
 
-    sys.exit(cli.main())
+    code = cli.main()
+    leave_all_to_kernel()
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,15 @@ from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPa
 _log = logging.getLogger(__name__)
 
 
+def build_host(settings: Settings) -> DockerHost:
+    """Return the engine alone, for what asks no more of it than a list; talks to none yet.
+
+    Raises:
+        SettingsError: The engine's address is malformed.
+    """
+    return DockerHost(_find_endpoint(settings, current_environment()), HostOptions(), _sealer())
+
+
 def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
     """Return what tools and jobs work with; opens the state file, talks to no engine yet.
 

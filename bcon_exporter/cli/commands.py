@@ -1,14 +1,26 @@
 """Every command with its arguments. Light, so that `--help`, `version` and tab completion load nothing else."""
 
-from argparse import ArgumentParser
+from argparse import Action, ArgumentParser
+from collections.abc import Callable
 
 from bcon_exporter.cli.exits import NEVER, UNCHECKED
+from bcon_exporter.cli.names_by_tab import (
+    complete_containers,
+    complete_containers_and_projects,
+    complete_projects,
+    complete_tools,
+)
 from bcon_exporter.cli.parsing import ALL_SETTINGS, NO_SETTINGS, Command
 from bcon_exporter.model.filter_keys import FILTER_KEYS
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
 _DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
+
+
+def _complete(action: Action, completer: Callable[..., list[str]]) -> None:
+    """Have Tab ask for an argument's values where argcomplete looks for that."""
+    action.completer = completer  # type: ignore[attr-defined]
 
 
 def no_arguments(parser: ArgumentParser) -> None:
@@ -36,7 +48,7 @@ def add_fail_on(parser: ArgumentParser) -> None:
 def add_call_arguments(parser: ArgumentParser) -> None:
     """Add TOOL, JSON, --format and --from-snapshot."""
     add_format(parser, "json")
-    parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all")
+    _complete(parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all"), complete_tools)
     parser.add_argument(
         "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
     )
@@ -74,15 +86,18 @@ def _add_common(parser: ArgumentParser) -> None:
 
 def _add_project(parser: ArgumentParser, without_file: str) -> None:
     text = f"project of the file, inferred as Compose infers it; {without_file}"
-    parser.add_argument("--project-name", "-p", metavar="NAME", help=text)
+    _complete(parser.add_argument("--project-name", "-p", metavar="NAME", help=text), complete_projects)
 
 
 def _diagnose_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "container",
-        nargs="*",
-        metavar="CONTAINER",
-        help="ids, id prefixes, names or Compose projects; all when left out",
+    _complete(
+        parser.add_argument(
+            "container",
+            nargs="*",
+            metavar="CONTAINER",
+            help="ids, id prefixes, names or Compose projects; all when left out",
+        ),
+        complete_containers_and_projects,
     )
     parser.add_argument("--all", "-a", action="store_true", help="show healthy containers in full as well")
     parser.add_argument("--no-logs", action="store_true", help="judge without reading logs (one container)")
@@ -115,22 +130,26 @@ def _dashboard_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder")
 
 
+def _add_container(parser: ArgumentParser, nargs: str | None = None, text: str = "id, id prefix or name") -> None:
+    _complete(parser.add_argument("container", nargs=nargs, metavar="CONTAINER", help=text), complete_containers)
+
+
 def _completion_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="which shell will read it")
 
 
 def _container_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("container", metavar="CONTAINER", help="id, id prefix or name")
+    _add_container(parser)
     _add_common(parser)
 
 
 def _stats_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("container", nargs="?", metavar="CONTAINER", help="all running ones when left out")
+    _add_container(parser, "?", "all running ones when left out")
     _add_common(parser)
 
 
 def _logs_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("container", metavar="CONTAINER", help="id, id prefix or name")
+    _add_container(parser)
     parser.add_argument("--tail", "-n", metavar="LINES", help="newest lines to show (default: 100)")
     parser.add_argument("--since", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
     parser.add_argument("--until", metavar="TIME", help="2026-01-31T12:00:00Z, or how long ago: 10m")
@@ -152,14 +171,9 @@ def _untracked_arguments(parser: ArgumentParser) -> None:
 
 
 def _explain_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("container", metavar="CONTAINER", help="id, id prefix or name")
+    _add_container(parser)
     parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
     parser.add_argument("--context", "-C", metavar="LINES", help="lines around each hit (default: 5)")
-    _add_common(parser)
-
-
-def _cost_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--period", choices=("day", "week", "month"), default="day", help="(default: day)")
     _add_common(parser)
 
 
@@ -232,14 +246,6 @@ COMMANDS: tuple[Command, ...] = (
         _DAEMON_ADDRESS,
     ),
     Command("health", TOOLS, "Say whether the engine is reached.", _add_common, "tool_commands:check_health"),
-    Command(
-        "cost",
-        TOOLS,
-        "Say what tool calls cost.",
-        _cost_arguments,
-        "tool_commands:show_cost",
-        ("state.path", "config.file"),
-    ),
     Command(
         "analyze-log",
         TOOLS,

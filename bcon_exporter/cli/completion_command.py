@@ -18,7 +18,8 @@ def answer_shell() -> None:
     """Tell the shell how its words may go on, and end the process."""
     import argcomplete
 
-    argcomplete.autocomplete(make_whole_parser(), validator=_begins_with)
+    # Flags are offered after a dash only: a container's name would drown among all settings.
+    argcomplete.autocomplete(make_whole_parser(), always_complete_options=False, validator=_begins_with)
 
 
 def make_whole_parser() -> Parser:

@@ -10,7 +10,7 @@ from bcon_exporter.cli.parsing import PROGRAM, Invocation, find_command, find_fo
 from bcon_exporter.cli.screen import OutputError, Screen, complain, write_out
 from bcon_exporter.cli.version_command import version_line
 from bcon_exporter.errors import BconError, InternalError
-from bcon_exporter.interpreter import go_first_where_memory_runs_out
+from bcon_exporter.interpreter import go_first_where_memory_runs_out, tune_command
 from bcon_exporter.start_signals import give_signals_back
 
 _CHECK = next(command for command in COMMANDS if command.name == "check-config")
@@ -76,6 +76,8 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
     command, rest = find_command(words, COMMANDS)
     if command is None:
         return _without_command(rest, environ)
+    if command.name != "serve":
+        tune_command()
     call = parse(command, rest, environ)
     if call.needs_settings and call.settings.config.check:
         command = _CHECK

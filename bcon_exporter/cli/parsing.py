@@ -20,6 +20,7 @@ PROGRAM = "bcon-exporter"
 NO_SETTINGS: tuple[str, ...] = ()
 ENGINE_SETTINGS = ("docker.host", "config.file")
 ALL_SETTINGS = ("*",)
+_MOVED = {"cost": "call get_cost_report"}
 _MORE_SETTINGS = "every setting of `bcon-exporter serve --help` may be given here too, as flag or BCON_… variable"
 
 
@@ -92,6 +93,9 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
     if argv[index] in by_name:
         return by_name[argv[index]], [*argv[:index], *argv[index + 1 :]]
     shown = clean_name(argv[index])[:64]
+    if shown in _MOVED:
+        msg = f"there is no command {shown!r} any more; it is `{PROGRAM} {_MOVED[shown]}`"
+        raise SettingsError(msg, {"command": shown})
     msg = f"there is no command {shown!r}{did_you_mean(shown, by_name) or f'; see {PROGRAM} --help'}"
     raise SettingsError(msg, {"command": shown})
 

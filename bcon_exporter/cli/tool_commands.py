@@ -101,11 +101,6 @@ def check_health(call: Invocation) -> int:
     return run_command_tool(call, "health_check", {})
 
 
-def show_cost(call: Invocation) -> int:
-    """Say what tool calls cost."""
-    return run_command_tool(call, "get_cost_report", {"period": call.arguments.period})
-
-
 def _given(**fields: Any) -> dict[str, Any]:
     """Return the fields that were given."""
     return {name: value for name, value in fields.items() if value is not None}

@@ -16,7 +16,7 @@ from bcon_exporter.docker_host.probe import StatsProbe
 from bcon_exporter.docker_host.query_logs import LogQuery, query_logs
 from bcon_exporter.docker_host.read_state import list_containers
 from bcon_exporter.docker_host.requests_count import RequestCounts
-from bcon_exporter.docker_host.resolve import check_reference, find_container
+from bcon_exporter.docker_host.resolve import check_reference, find_container, read_names
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.snapshot import SnapshotTaker
 from bcon_exporter.errors import BconError
@@ -115,6 +115,16 @@ class DockerHost:
         check_reference(container)
         listed = list_containers(self._session, self._deadline(), None)
         return find_container(container, (entry.read() for entry in listed))
+
+    def list_names(self, deadline_seconds: float) -> dict[str, str | None]:
+        """Return the Compose project of each container by its name, from one list call; None without a project.
+
+        Raises:
+            BconError: The list of containers could not be read.
+        """
+        return read_names(
+            entry.read() for entry in list_containers(self._session, Deadline.after(deadline_seconds), None)
+        )
 
     def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
         """Return a container's newest `tail` lines at or after `since` and before `until`, oldest first, masked.

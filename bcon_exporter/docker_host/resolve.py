@@ -5,12 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bcon_exporter.docker_host.allowlist import is_valid_reference
-from bcon_exporter.docker_host.raw import get_list, get_text
+from bcon_exporter.docker_host.raw import get_list, get_object, get_text
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
 from bcon_exporter.model.cleaning import clean_name, clean_text
 from bcon_exporter.model.naming import normalise_name
 
 _SHOWN = 5
+_PROJECT_LABEL = "com.docker.compose.project"
 _SHORT_ID = 12
 
 
@@ -43,6 +44,20 @@ def find_container(container: str, entries: Iterable[dict[str, Any]]) -> str:
         if container_id:
             names[container_id] = _name(entry)
     return find_among(container, names)
+
+
+def read_names(entries: Iterable[dict[str, Any]]) -> dict[str, str | None]:
+    """Return the Compose project of each container by its name; None without one.
+
+    Args:
+        entries: All elements of `/containers/json?all=1`.
+    """
+    projects: dict[str, str | None] = {}
+    for entry in entries:
+        project = get_text(get_object(entry, "Labels"), _PROJECT_LABEL)
+        projects[clean_name(_name(entry))] = clean_name(project) if project else None
+    projects.pop("", None)
+    return projects
 
 
 def find_among(container: str, names: Mapping[str, str]) -> str:

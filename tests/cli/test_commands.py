@@ -142,7 +142,7 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         ["list"],
         ["stats"],
         ["health"],
-        ["cost"],
+        ["call", "get_cost_report"],
         ["untracked"],
     ):
         _, out, err = run(*words, "--from-snapshot", ailing, "--format", "json")
@@ -170,7 +170,7 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         ["untracked"],
         ["untracked", "/srv/shop/compose.yaml"],
         ["health"],
-        ["cost", "--period", "week"],
+        ["call", "get_cost_report", '{"period": "week"}'],
     ],
 )
 @pytest.mark.parametrize("form", ["table", "markdown", "json"])
@@ -225,6 +225,7 @@ def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) 
     [
         (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
         (["bogus"], 2, "there is no command 'bogus'; see bcon-exporter --help"),
+        (["cost"], 2, "there is no command 'cost' any more; it is `bcon-exporter call get_cost_report`"),
         (["list", "--al"], 2, "unknown flag --al; did you mean --all?"),
         (["diagnose", "--fail-onn", "error"], 2, "unknown flag --fail-onn; did you mean --fail-on?"),
         (["diagnose", "--scan.deadlin=5s"], 2, "unknown flag --scan.deadlin; did you mean --scan.deadline?"),

@@ -111,7 +111,6 @@ def test_a_setting_given_to_version_is_heeded(capsys: pytest.CaptureFixture[str]
         ("healthcheck", "--web.listen-address", "--docker.host"),
         ("alerts", "--api.listen-address", "--docker.host"),
         ("rules", "--alerts.runbooks-url", "--docker.host"),
-        ("cost", "--state.path", "--docker.host"),
         ("diagnose", "--docker.host", "--web.listen-address"),
         ("version", "--format", "--docker.host"),
     ],

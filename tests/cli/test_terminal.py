@@ -17,25 +17,15 @@ from bcon_exporter.cli.shipped_files import ALERTMANAGER_EXAMPLE, DASHBOARDS
 from bcon_exporter.tools.replay import write_snapshot
 from deploy.terminal_files import MAN_PAGE, render_man_page
 from tests.architecture.sources import ROOT
+from tests.cli.shell import press_tab, put_program_in_path
 from tests.factories import compose, container, snapshot
 
 SHIPPED = (*(f"grafana/{name}.json" for name in DASHBOARDS), ALERTMANAGER_EXAMPLE)
-PRESS_TAB = """
-eval "$(bcon-exporter completion bash)"
-COMP_TYPE=9 COMP_LINE="bcon-exporter $1" COMP_POINT=$((14 + ${#1}))
-_python_argcomplete bcon-exporter
-printf '%s\\n' "${COMPREPLY[@]}"
-"""
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> dict[str, str]:
-    """An environment in which the program is found by its name."""
-    script = tmp_path / "bin/bcon-exporter"
-    script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\n# PYTHON_ARGCOMPLETE_OK\nexec {sys.executable} -m bcon_exporter "$@"\n')
-    script.chmod(0o755)
-    return {"PATH": f"{script.parent}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    return put_program_in_path(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -48,14 +38,13 @@ def programs(tmp_path: Path) -> dict[str, str]:
         ("drift --docker", {"--docker.host"}),
         ("serve --scan.d", {"--scan.diagnose-interval", "--scan.drift-interval", "--scan.deadline"}),
         ("completion z", {"zsh"}),
+        ("call diagnose_a", {"diagnose_all"}),
+        ("info --docker.host=unix:///nowhere a", set()),
     ],
 )
 def test_tab_completes_in_bash(programs: dict[str, str], typed: str, offered: set[str]) -> None:
-    done = subprocess.run(
-        ["bash", "-c", PRESS_TAB, "bash", typed], env=programs, capture_output=True, text=True, check=False
-    )
-    words = {word.strip() for word in done.stdout.splitlines()} - {""}
-    assert offered <= words if not typed else offered == words, done.stderr
+    words = press_tab(typed, programs)
+    assert offered <= words if not typed else offered == words
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

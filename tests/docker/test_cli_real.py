@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.shell import press_tab, put_program_in_path
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -54,6 +55,18 @@ def test_diagnose_says_what_why_and_what_to_do(run: Commands, engine: TestEngine
     assert "exit_error" in done.stdout
     assert "panic: no config" in done.stdout
     assert run("diagnose", "--fail-on", "never").returncode == 0
+
+
+def test_tab_completes_the_names_of_containers_and_projects(engine: TestEngine, tmp_path: Path) -> None:
+    engine.docker("create", "--name", "shop-web-1", "--label", "com.docker.compose.project=shop", engine.image, "serve")
+    engine.docker("create", "--name", "plain", engine.image, "serve")
+    environ = put_program_in_path(tmp_path) | {"DOCKER_HOST": engine.host}
+
+    assert press_tab("info ", environ) == {"shop-web-1", "plain"}
+    assert press_tab("logs shop", environ) == {"shop-web-1"}
+    assert press_tab("diagnose s", environ) == {"shop", "shop-web-1"}
+    assert press_tab("drift -p ", environ) == {"shop"}
+    assert press_tab(f"info --docker.host={engine.host} p", environ | {"DOCKER_HOST": "unix:///nowhere"}) == {"plain"}
 
 
 def test_drift_needs_no_file_when_the_project_runs(

@@ -59,7 +59,7 @@ ROUTES = (
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],
-    "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [], "cost": [],
+    "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [],
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
 }  # fmt: skip
 NEED_NO_ENGINE = {

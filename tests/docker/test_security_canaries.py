@@ -138,7 +138,8 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
 
 def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[list[str]]:
     """Every command, those that show something of containers or of a file in every format."""
-    found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"], ["rules"], ["health"], ["cost"]]
+    found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"], ["rules"], ["health"]]
+    found.append(["call", "get_cost_report"])
     for form in ("table", "json", "markdown"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
