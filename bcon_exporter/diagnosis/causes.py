@@ -86,11 +86,13 @@ class Conclusion(NamedTuple):
 
     Attributes:
         points_to: Full id of the container that the likeliest cause points to; None when it is none.
+        hurried: Whether there was no time to look for causes: what was said before still stands.
     """
 
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     points_to: str | None = None
+    hurried: bool = False
 
 
 def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Verdicts) -> Conclusion:
@@ -104,7 +106,8 @@ def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Ve
     """
     explained = {kind for cause in conclusion.causes for kind in cause.related_symptoms}
     shown = {one.type for one in verdicts.symptoms}
-    missing = shown if missing_facts(case.container, ("oom_killed",)) else shown & verdicts.held - explained
+    nothing_better = conclusion.hurried or missing_facts(case.container, ("oom_killed",))
+    missing = shown if nothing_better else shown & verdicts.held - explained
     if missing_facts(case.container, ("logs",)):
         missing |= shown & _OF_THE_LOG
     causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
@@ -119,6 +122,7 @@ def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Ve
         ranked,
         tuple(by_action[action] for action in actions)[:MAX_SUGGESTIONS],
         told.points_to if still_first and conclusion.points_to is None else conclusion.points_to,
+        conclusion.hurried,
     )
 
 

@@ -46,11 +46,13 @@ DECIDING = frozenset(
 """A container of which one of these could not be judged is not known to be healthy."""
 _RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
 NO_TIME = "the scan's time was over before this container was judged"
+NO_TIME_FOR_CAUSES = "The scan's time was over before causes were looked for."
 _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
 
 
 _ALL_WELL = Verdicts()
 _NO_CAUSES = Conclusion()
+_HURRIED = Conclusion(hurried=True)
 _NOTHING_TOLD = Told()
 
 
@@ -65,6 +67,7 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     rules: Sequence[SymptomRule] = SYMPTOM_RULES,
     between: Callable[[], None] = lambda: None,
     is_overdue: Callable[[], bool] = lambda: False,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[DiagnoseAllReport, HoldState]:
     """Diagnose every container that the policy admits.
 
@@ -78,6 +81,8 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
         rules: In report order.
         between: Called between two containers, for who lets others run meanwhile.
         is_overdue: Asked before each container; once True, no rule is evaluated any more, and the report says so.
+        is_over: Asked before each container with symptoms; once True, no causes are looked for any more, and the report
+            says so.
 
     Returns:
         The report with every container's own report in `reports` (snapshot order) and the unhealthy ones in
@@ -85,14 +90,14 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     """
     holds = holds if holds is not None else HoldState()
     log_reader = log_reader or LogReader()
-    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, between, is_overdue)
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, between, is_overdue, is_over)
     remembered = remember(snapshot, holds.remembered)
     neighbours = Neighbours(snapshot, remembered)
     judged, after = _judge_all(snapshot, terms, holds.holds, neighbours)
     log_reader.end_scan()
-    reports, roots, points_to = _conclude_all(snapshot, terms, judged, holds.told, neighbours)
+    reports, roots, points_to, hurried = _conclude_all(snapshot, terms, judged, holds.told, neighbours)
     told = {one: Told(reports[one].likely_causes, reports[one].suggestions, points_to.get(one)) for one in after}
-    report = _host_report(snapshot, list(reports.values()), roots)
+    report = _host_report(snapshot, list(reports.values()), roots, hurried)
     return report, HoldState(MappingProxyType(after), MappingProxyType(told), remembered)
 
 
@@ -115,7 +120,7 @@ def diagnose_one(
     terms = _Terms(thresholds, catalogue, policy or Policy(), SYMPTOM_RULES, LogReader())
     neighbours = Neighbours(snapshot)
     judged, _ = _judge_all(snapshot, terms, {}, neighbours, always=container_id)
-    reports, _, _ = _conclude_all(snapshot, terms, judged, {}, neighbours)
+    reports, *_ = _conclude_all(snapshot, terms, judged, {}, neighbours)
     return reports[container_id]
 
 
@@ -129,6 +134,7 @@ class _Terms(NamedTuple):
     log_reader: LogReader
     between: Callable[[], None] = lambda: None
     is_overdue: Callable[[], bool] = lambda: False
+    is_over: Callable[[], bool] = lambda: False
 
 
 class _Judged(NamedTuple):
@@ -181,10 +187,13 @@ def _conclude_all(
     judged: Mapping[str, _Judged],
     told: Mapping[str, Told],
     neighbours: Neighbours,
-) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...], dict[str, str]]:
-    """Look for the causes of all symptoms, across containers; return the reports by id, the roots, who points to whom.
+) -> tuple[dict[str, DiagnosisReport], tuple[RootCause, ...], dict[str, str], list[str]]:
+    """Look for the causes of all symptoms, across containers.
 
     `told` is what the last scan said about containers whose symptoms are held.
+
+    Returns:
+        The reports by id, the roots, who points to whom, and for whom there was no time.
     """
     symptoms = {container_id: one.verdicts.symptoms for container_id, one in judged.items() if one.verdicts.symptoms}
     shutdowns = next((one.case.shutdowns for one in judged.values()), ())
@@ -202,10 +211,12 @@ def _conclude_all(
         first_full={one: at for one, case in cases.items() if (at := case.full_since) is not None},
     )
     found = {}
+    over = False
     for one, shown in symptoms.items():
         terms.between()
         case, verdicts = judged[one].case, judged[one].verdicts
-        fresh = conclude(case, shown, terms.rules, neighbours, around)
+        over = over or terms.is_over()
+        fresh = _HURRIED if over else conclude(case, shown, terms.rules, neighbours, around)
         found[one] = never_silent(with_remembered(fresh, told.get(one, _NOTHING_TOLD), case, verdicts), shown)
     names = {container.id: container.name for container in (*neighbours.removed, *snapshot.containers)}
     points_to = {one: said.points_to for one, said in found.items() if said.points_to in names}
@@ -219,7 +230,12 @@ def _conclude_all(
     issues = {
         root: top_issue(reports[root].symptoms, reports[root].likely_causes) for root in explained if root in reports
     }
-    return reports, root_causes(explained, reports, issues, names), points_to
+    return (
+        reports,
+        root_causes(explained, reports, issues, names),
+        points_to,
+        [one for one, said in found.items() if said.hurried],
+    )
 
 
 def _failed_connections(
@@ -293,6 +309,7 @@ def _report(
     container, symptoms, causes = case.container, verdicts.symptoms, conclusion.causes
     started = container.started_at if container.is_running else None
     status, checked = status_of(symptoms), is_checked(verdicts)
+    notices = (*orders.notices, NO_TIME_FOR_CAUSES) if conclusion.hurried else orders.notices
     return DiagnosisReport(
         container_id=container.short_id,
         container_name=container.name,
@@ -305,7 +322,7 @@ def _report(
         likely_causes=causes,
         suggestions=conclusion.suggestions,
         summary=summarise_report(case, status, verdicts, causes, checked=checked),
-        detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, orders.notices, place),
+        detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, notices, place),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,
         project=container.compose.project if container.compose is not None else None,
@@ -331,14 +348,14 @@ def status_of(symptoms: Sequence[Symptom]) -> Status:
 
 
 def _host_report(
-    snapshot: HostSnapshot, reports: list[DiagnosisReport], roots: tuple[RootCause, ...]
+    snapshot: HostSnapshot, reports: list[DiagnosisReport], roots: tuple[RootCause, ...], hurried: Sequence[str]
 ) -> DiagnoseAllReport:
     counts = dict.fromkeys(_RANK, 0)
     for report in reports:
         counts[report.status] += 1
     ailing = sorted((report for report in reports if report.status != "healthy"), key=_worst_first)
     names = {container.id: container.name for container in snapshot.containers}
-    unread = [names.get(one, one[:12]) for one in snapshot.incomplete]
+    unread = [names.get(one, one[:12]) for one in (*snapshot.incomplete, *hurried)]
     unjudged = [one.container_name for one in reports if any(rule.reason == NO_TIME for rule in one.not_evaluated)]
     unchecked = sorted((report for report in reports if report.is_unchecked), key=_worst_first)
     return DiagnoseAllReport(

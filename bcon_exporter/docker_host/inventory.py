@@ -123,8 +123,10 @@ class Inventory:
     def take_inspected(self, container_id: str, inspected: dict[str, Any], now: float) -> None:
         """Take an inspect answer."""
         known = self.known[container_id]
-        self._book.learn_container(container_id, project_of(inspected), secrets_of(inspected))
-        secrets = self._book.of_container(container_id)
+        version, own = self._book.version, secrets_of(inspected)
+        self._book.learn_container(container_id, project_of(inspected), own)
+        # what a project holds may grow with each container: `hide_learned` hides it once all have been read
+        secrets = self._book.of_container(container_id) if self._book.version == version else KnownSecrets(own)
         facts = parse_container(known.listed.read(), inspected, known=secrets)
         if facts is None or facts.id != container_id:
             return

@@ -82,18 +82,24 @@ class LogCursors:
         """What all kept lines hold, about."""
         return self._held_bytes
 
-    def query(self, container_id: str, *, tail: int, now: datetime) -> str:
-        """Return the query of the next read; the first one has no `since` (a stopped container's lines may be old)."""
+    def query(self, container_id: str, *, tail: int, now: datetime, since: datetime | None = None) -> str:
+        """Return the query of the next read.
+
+        Args:
+            container_id: Full id.
+            tail: At most so many lines.
+            now: By our clock.
+            since: As for `take`: the first read asks for no older lines than that.
+        """
         kept = self._kept.get(container_id)
         query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
         if kept is None or kept.cursor is None:
-            return query
+            return query if since is None else f"{query}&since={_stamp(int(since.timestamp()) * 1_000_000_000)}"
         if kept.cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
             # The clock has been set back: a `since` in the future would hide all that is written now.
             self.forget((container_id,))
             return query
-        since = max(0, kept.cursor - _OVERLAP_NANOSECONDS)
-        return f"{query}&since={since // 1_000_000_000}.{since % 1_000_000_000:09d}"
+        return f"{query}&since={_stamp(kept.cursor)}"
 
     def take(self, container_id: str, raw: bytes, source: LogSource, *, since: datetime | None, tail: int) -> LogFacts:
         """Take in the answer to `query` and return the lines of the window.
@@ -200,6 +206,12 @@ class LogCursors:
             self._held_bytes -= size
             del kept.lines[:count]
             kept.facts = None
+
+
+def _stamp(nanoseconds: int) -> str:
+    """Return a time as the engine takes it, a little earlier."""
+    seconds, rest = divmod(max(0, nanoseconds - _OVERLAP_NANOSECONDS), 1_000_000_000)
+    return f"{seconds}.{rest:09d}"
 
 
 def _advance(kept: _Kept, entries: list[Entry]) -> list[Entry]:

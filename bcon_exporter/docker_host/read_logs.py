@@ -50,7 +50,7 @@ def read_logs_of_all(
         found[container_id] = _take(known, cursors, scan, outcome.body)
         known.log_mark = marks[container_id]
 
-    not_asked = session.gate("logs", wanted, lambda ids: _ask(session, cursors, scan, ids, take))
+    not_asked = session.gate("logs", wanted, lambda ids: _ask(session, inventory, cursors, scan, ids, take))
     for container_id, reason in not_asked.items():
         scan.miss(container_id, "logs", reason)
     return found
@@ -93,12 +93,18 @@ def _widen(known: Known, cursors: LogCursors, scan: Scan) -> None:
 
 
 def _ask(
-    session: EngineSession, cursors: LogCursors, scan: Scan, ids: list[str], take: Callable[[str, Outcome], None]
+    session: EngineSession,
+    inventory: Inventory,
+    cursors: LogCursors,
+    scan: Scan,
+    ids: list[str],
+    take: Callable[[str, Outcome], None],
 ) -> None:
     prefix = session.negotiate(scan.deadline)
 
     def path(container_id: str) -> str:
-        query = cursors.query(container_id, tail=scan.wants.log_tail, now=scan.now)
+        since = _since(inventory.known[container_id], scan)
+        query = cursors.query(container_id, tail=scan.wants.log_tail, now=scan.now, since=since)
         return f"{prefix}/containers/{container_id}/logs?{query}"
 
     batch = session.bulk_batch("reading logs", scan.deadline, body_cap_bytes=LOG_ANSWER_CAP_BYTES)

@@ -7,6 +7,7 @@ nothing here is a field of a model.
 import base64
 import json
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote
 
@@ -30,6 +31,10 @@ _MOST_SEARCHED_AT_ONCE = 16 * 1024
 """Characters of all forms of all values that one expression may hold. It remembers what it has read of them: with the
 256 KiB of one environment, told in a log, that was more than a gigabyte. More of them are looked for one by one."""
 _SEARCH_MEMORY_BYTES = 4 * 2**20
+_LITTLE_TO_SEARCH = 2**20
+"""Characters times values. Below, each value is looked for by itself: an expression takes longer, and 4 kB a value."""
+_EXPRESSIONS_KEPT = 16
+_UNRESERVED = str.maketrans("", "", "-._~")
 _BORDER = r"\b"
 _OF_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
@@ -122,13 +127,12 @@ class KnownSecrets:
     Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
     """
 
-    __slots__ = ("_at_once", "_base64", "_literals", "_values")
+    __slots__ = ("_base64", "_literals", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
         self._base64: frozenset[str] = frozenset()
         self._literals: tuple[str, ...] | None = None
-        self._at_once: Any = None
 
     def __repr__(self) -> str:
         return f"KnownSecrets({len(self._values)} values)"
@@ -149,16 +153,19 @@ class KnownSecrets:
 
     def hide(self, text: str) -> str:
         """Return the text with `***` in the place of each value; the text must be clean."""
+        return self._hide(text, len(text))
+
+    def _hide(self, text: str, chars: int) -> str:
+        """Hide the values in a text, one of several that have so many characters in all."""
         if not self._values or not text:
             return text
         if self._literals is None:
             self._literals = self._find_literals()
-            if sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
-                self._at_once = _search_for(self._literals)
         if not self._literals:
             return MASK
-        if self._at_once is not None:
-            return self._mask((match.span() for match in self._at_once.finditer(text)), text)
+        much = chars * len(self._literals) > _LITTLE_TO_SEARCH
+        if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
+            return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
         for literal in self._literals:
             if literal in text:
                 text = self._mask(_find_all(literal, text), text)
@@ -177,7 +184,7 @@ class KnownSecrets:
             return lines
         text = "\n".join(lines)
         hidden = self.hide(text)
-        return lines if hidden is text else [self.hide(line) for line in lines]
+        return lines if hidden is text else [self._hide(line, len(text)) for line in lines]
 
     def hide_tag(self, reference: str) -> str:
         """Return an image reference with values hidden in its tag only: an image's name is an identity."""
@@ -211,12 +218,15 @@ class KnownSecrets:
         return tuple(sorted(literals, key=lambda one: (-len(one), one)))
 
 
-def _search_for(literals: Iterable[str]) -> Any:
+@lru_cache(maxsize=_EXPRESSIONS_KEPT)
+def _search_for(literals: tuple[str, ...]) -> Any:
     options = re2.Options()
     options.never_capture = True
     options.log_errors = False
     options.max_mem = _SEARCH_MEMORY_BYTES
-    return re2.compile("|".join(map(_literal, literals)), options)
+    expression = re2.compile("|".join(map(_literal, literals)), options)
+    re2.purge()  # it would keep the last 128, of up to 4 MB each
+    return expression
 
 
 def _literal(text: str) -> str:
@@ -247,7 +257,7 @@ def _forms(value: str) -> Iterable[str]:
     """Yield a value as text may hold it: bare, in JSON, in a URL, in a Compose file."""
     forms = (
         {value}
-        if value.isascii() and value.isalnum()
+        if value.isascii() and value.translate(_UNRESERVED).isalnum()
         else {
             value,
             strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),

@@ -10,6 +10,7 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import re2
@@ -81,6 +82,7 @@ _IDENTITIES = frozenset(
 )
 """Fields that hold names of containers, services and networks."""
 _MAX_ROUNDS = 6
+_SHORT_PAIR_CHARS = 256
 
 
 def mask_text(text: str) -> str:
@@ -184,10 +186,18 @@ def mask_pair(key: str, value: str) -> str:
     """Mask a value that stands under a name: an environment variable, a label, an option."""
     if not value:
         return value
+    return _mask_short_pair(key, value) if len(key) + len(value) <= _SHORT_PAIR_CHARS else _mask_pair(key, value)
+
+
+def _mask_pair(key: str, value: str) -> str:
     strength = key_strength(key)
     if strength == "strong" or (strength == "weak" and looks_random(value)):
         return MASK
     return mask_text(value)
+
+
+_mask_short_pair = lru_cache(maxsize=4096)(_mask_pair)
+"""Thousands of containers of one image carry the same labels, and each is told twice, by the list and by inspect."""
 
 
 def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS, known: KnownSecrets = NO_SECRETS) -> str:

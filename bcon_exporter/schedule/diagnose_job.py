@@ -14,9 +14,9 @@ from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
 
 READING_SHARE = 0.9
-"""Of a scan's time; the rest is for judging."""
+JUDGING_SHARE = 0.95
+"""Of a scan's time. Judging ends then, or a second after a reading that was late; the rest is to look for causes."""
 GRACE_SECONDS = 1.0
-"""What is not judged by the scan's deadline, or so long after a reading that was late, is not evaluated."""
 
 
 class DiagnoseJob:
@@ -43,7 +43,8 @@ class DiagnoseJob:
         wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
         deadline_seconds = context.scan_deadline_seconds
         snapshot = observe(context, wants, READING_SHARE * deadline_seconds - self._reserve_seconds)
-        give_up_at = max(started + deadline_seconds, context.monotonic() + GRACE_SECONDS)
+        judged_by = max(started + JUDGING_SHARE * deadline_seconds, context.monotonic() + GRACE_SECONDS)
+        over_at = max(started + deadline_seconds, judged_by)
         report, self._holds = diagnose_host(
             snapshot,
             thresholds,
@@ -52,10 +53,12 @@ class DiagnoseJob:
             context.policy,
             log_reader=self._log_reader,
             between=let_pass,
-            is_overdue=lambda: context.monotonic() > give_up_at,
+            is_overdue=lambda: context.monotonic() > judged_by,
+            is_over=lambda: context.monotonic() > over_at,
         )
         report = self._date(context, report)
         context.store.count_rule_errors(find_rule_errors(report))
+        log_events = self._log_counts.count(snapshot, context.catalogue, lambda: context.monotonic() > over_at)
         ended = context.monotonic()
         late_seconds = ended - started - deadline_seconds
         self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), deadline_seconds / 2)
@@ -67,7 +70,7 @@ class DiagnoseJob:
                 finished_at=context.now(),
                 finished_monotonic=ended,
                 duration_seconds=ended - started,
-                log_events=self._log_counts.count(snapshot, context.catalogue),
+                log_events=log_events,
             )
         )
 

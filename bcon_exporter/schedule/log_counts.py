@@ -1,7 +1,7 @@
 """Counts the events that containers log, by level, over all scans."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -42,12 +42,18 @@ class LogCounts:
         self._seen: dict[str, _Seen] = {}
         self._totals: dict[str, Mapping[str, int]] = {}
 
-    def count(self, snapshot: HostSnapshot, catalogue: Catalogue) -> Mapping[str, Mapping[str, int]]:
-        """Return container id → level → events so far, with this scan's new ones added and gone containers left out."""
+    def count(
+        self, snapshot: HostSnapshot, catalogue: Catalogue, is_over: Callable[[], bool] = lambda: False
+    ) -> Mapping[str, Mapping[str, int]]:
+        """Return container id → level → events so far, with this scan's new ones added and gone containers left out.
+
+        Once `is_over`, what is new is left to the next scan.
+        """
         now = snapshot.taken_at
         self._since = min(self._since or now, now)
         totals: dict[str, Mapping[str, int]] = {}
         seen: dict[str, _Seen] = {}
+        over = False
         for container in snapshot.containers:
             let_pass()
             before = self._totals.get(container.id)
@@ -55,7 +61,8 @@ class LogCounts:
                 continue
             known = self._seen.get(container.id, _Seen((), self._since))
             known = known._replace(until=min(known.until, now))  # the clock may have been set back
-            lines = container.logs.lines if container.logs else known.lines
+            over = over or is_over()
+            lines = container.logs.lines if container.logs and not over else known.lines
             new = () if lines is known.lines else find_new(lines, known.lines, known.until)
             totals[container.id] = add_events(before or {}, new, catalogue)
             until = max((line.at for line in new if line.at is not None), default=known.until)

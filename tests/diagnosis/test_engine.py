@@ -66,6 +66,28 @@ def test_what_there_is_no_time_for_is_told_as_not_evaluated_and_what_was_held_st
     assert after.holds.keys() == holds.holds.keys()
 
 
+def test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand() -> None:
+    names = ("first", "second", "third")
+    sick = snapshot(*(exited(137, name=name, oom_killed=True) for name in names))
+    whole, holds = diagnose_host(sick, Thresholds(), shipped())
+    turns = iter([False, True])
+
+    report, after = diagnose_host(sick, Thresholds(), shipped(), holds, is_over=lambda: next(turns))
+
+    assert report.incomplete == ("second", "third")
+    assert [one.symptoms for one in report.reports] == [one.symptoms for one in whole.reports]
+    assert [one.likely_causes for one in report.reports] == [one.likely_causes for one in whole.reports]
+    assert ["before causes were looked for" in one.detailed_explanation for one in report.reports] == [
+        False,
+        True,
+        True,
+    ]
+    assert after.told == holds.told
+
+    unknown, _ = diagnose_host(sick, Thresholds(), shipped(), is_over=lambda: True)
+    assert [(one.status, one.likely_causes) for one in unknown.reports] == [("critical", ())] * 3
+
+
 def test_a_rule_that_raises_is_named_and_hides_no_other() -> None:
     def broken(_case: Case) -> None:
         raise ZeroDivisionError

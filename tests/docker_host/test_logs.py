@@ -52,6 +52,13 @@ def test_the_first_read_has_no_since_and_the_next_begins_a_little_before_the_las
     assert cursors.query("a", tail=200, now=NOW).endswith(f"&since={BASE // 10**9 - 1}.900000007")
 
 
+def test_the_first_read_asks_for_no_older_lines_than_count() -> None:
+    since = NOW - timedelta(minutes=10)
+    query = LogCursors().query("a", tail=200, now=NOW, since=since)
+
+    assert query.endswith(f"&tail=201&since={int(since.timestamp()) - 1}.900000000")
+
+
 def test_a_line_written_after_one_with_a_later_stamp_is_not_lost() -> None:
     cursors, engine = LogCursors(), Engine()
     engine.entries = [(BASE + 50, "stdout")]

@@ -299,6 +299,7 @@ def parse_inspected(detail: dict[str, Any]) -> None:
 
 framed = functools.partial(split_entries, tty=False)
 KNOWN = KnownSecrets(frozenset({"a1B2c3D4" * 3, "abababab" * 2}))
+SEVERAL_KNOWN = KnownSecrets(frozenset(f"a1B2c3D4{number:04d}" for number in range(100)))
 MANY_KNOWN = KnownSecrets(frozenset(f"a1B2c3D4{number:04d}" for number in range(900)))
 SEALER = masking.Sealer.random()
 WIRED = factories.container(mounts=(), networks=())
@@ -332,9 +333,24 @@ MASKING = (
         LABEL_CHARS,
         lambda text: [("PASSWORD", text[start : start + 32]) for start in range(0, len(text), 32)],
     ),
-    Row("KnownSecrets.hide", KNOWN.hide, CLEAN_CHARS, units=("a1B", "ab", "a1B2c3D4", "%61")),
-    Row("KnownSecrets.hide, of many", MANY_KNOWN.hide, CLEAN_CHARS, units=("a1B", "0001", "a1B2c3D40001")),
-    Row("KnownSecrets.hide_tag", KNOWN.hide_tag, CLEAN_CHARS, units=("a1B", ":", "a1B2c3D4:")),
+    Row("KnownSecrets.hide", KNOWN.hide, CLEAN_CHARS, cleaning.strip_controls, units=("a1B", "ab", "a1B2c3D4", "%61")),
+    Row(
+        "KnownSecrets.hide, of several",
+        SEVERAL_KNOWN.hide,
+        CLEAN_CHARS,
+        cleaning.strip_controls,
+        units=("a1B", "0001", "a1B2c3D40001"),
+        smallest=16 * KIB,  # an expression is made for more text only
+    ),
+    Row(
+        "KnownSecrets.hide, of many",
+        MANY_KNOWN.hide,
+        CLEAN_CHARS,
+        cleaning.strip_controls,
+        units=("a1B", "0001", "a1B2c3D40001"),
+        smallest=CLEAN_CHARS // 4,  # above some 30,000 characters Python searches another way, twice as slow
+    ),
+    Row("KnownSecrets.hide_tag", KNOWN.hide_tag, CLEAN_CHARS, cleaning.strip_controls, units=("a1B", ":", "a1B2c3D4:")),
 )
 LOGS = (
     Row("log framing", framed, LOG_BYTES, frame),

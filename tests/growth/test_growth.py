@@ -2,7 +2,8 @@
 
 The one place in the tests that judges by time: CPU time of one thread, four times the text against six times the cost.
 The short form repeats each row's own units and some others; the long form (`make fuzz`) repeats all units, with other
-beginnings and ends, and lets hypothesis look for the dearest.
+beginnings and ends, and lets hypothesis look for the dearest. Of tens of thousands of pairs it measures those closely
+that seem to grow: all of them would take it ten hours.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ def shapes_of(row: Row) -> Iterator[Shape]:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_cost_grows_with_the_text_and_no_faster(row: Row) -> None:
     for shape in shapes_of(row):
-        if (LONG and shape.unit in row.units) or seems_to_grow(row, shape):
+        is_own = LONG and shape.unit in row.units and not shape.before
+        if is_own or seems_to_grow(row, shape):
             growth = measure_growth(row, shape)
             assert growth.ratio <= MOST_GROWTH, growth
 

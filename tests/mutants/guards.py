@@ -139,6 +139,7 @@ ENGINE = (
     _events("EventLog._add", never("key in self._seen"), "test_a_backfill_and_the_stream_that_overlap_give_each_event_once"),
     _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
     _read_logs("_settled", never("known.logs_done and"), "test_the_logs_of_an_ended_container_are_read_once"),
+    _logs("LogCursors.query", with_text("if since is None else", "if True else"), "test_the_first_read_asks_for_no_older_lines_than_count"),
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
     _logs("LogCursors.take", never("_has_gap"), "test_more_new_lines_than_the_tail_say_that_some_were_left_out"),
     _logs("LogCursors.take", never("kept.cursor is None and lines"), "test_lines_without_stamps_are_not_read_twice"),
@@ -215,7 +216,9 @@ TEXT = (
     _known("_forms", returns("(value,)"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_base64_cores", returns("()"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_MOST_SEARCHED_AT_ONCE", set_to("10 ** 9"), "test_to_hide_as_much_as_one_environment_may_hold_takes_little_memory"),
-    _known("_find_all", always("not within"), "test_a_value_is_found_among_many_as_among_few"),
+    _known("KnownSecrets._hide", with_text("_search_for(self._literals)", "_search_for.__wrapped__(('x',))"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
+    _known("_EXPRESSIONS_KEPT", set_to("10 ** 6"), "test_what_thousands_of_containers_hold_takes_little_memory_also_while_their_projects_are_learned"),
+    _known("_find_all", always("not within"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
     _known("KnownSecrets._find_literals", never("self.too_many"), "test_with_more_values_than_can_be_searched_nothing_is_shown"),
     _known("_url_passwords", returns("()"), "test_the_password_of_a_url_is_a_secret_under_any_name"),
     _parse_secrets("names_identity", returns("False"), "test_it_is_hidden_in_every_fact_and_the_names_of_things_stay"),
@@ -372,6 +375,9 @@ _advice = _Tests("diagnosis/test_advice.py")
 _judged_lines = _Tests("diagnosis/test_judged_lines.py")
 _line_screen = _Tests("diagnosis/test_line_screen.py")
 _log_reader = _Tests("diagnosis/test_log_reader.py")
+_judging = _Tests("diagnosis/test_engine.py")
+_jobs = _Tests("schedule/test_jobs.py")
+_counts = _Tests("schedule/test_log_counts.py")
 _everyday = _Tests("diagnosis/test_everyday_programs.py")
 
 DIAGNOSIS = (
@@ -438,6 +444,13 @@ DIAGNOSIS = (
     _log_reader("LogReader.end_scan", with_text("{}, MOST_BYTES", "{}, self._room"), "test_each_scan_has_room_for_as_many_events"),
     _log_reader("find_gained", returns("lines"), "test_gained_lines_are_those_after_the_ones_that_are_left"),
     _log_reader("find_gained", with_text("lines[:kept] == before[first:]", "True"), "test_gained_are_all_lines_where_one_of_them_has_changed"),
+    # when a scan's time is over
+    _judging("engine._judge_all", with_text("overdue or terms.is_overdue()", "False"), "test_what_there_is_no_time_for_is_told_as_not_evaluated_and_what_was_held_stays"),
+    _judging("engine._conclude_all", with_text("over or terms.is_over()", "False"), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
+    _judging("causes.with_remembered", with_text("conclusion.hurried or ", ""), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
+    _jobs("DiagnoseJob.run", with_text("context.monotonic() > judged_by", "False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
+    _jobs("DiagnoseJob.run", with_keyword("is_over", "lambda: False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
+    _counts("LogCounts.count", with_text("over or is_over()", "False"), "test_what_there_is_no_time_to_count_is_counted_by_the_next_scan"),
     # many patterns in one search
     _line_screen("Expressions._join_wordless", always("not any("), "test_one_that_cannot_be_joined_leaves_the_others_joined"),
     _line_screen("Expressions._join_wordless", with_text("re2.error", "KeyError"), "test_expressions_that_cannot_be_joined_to_one_are_candidates_all_the_same"),

@@ -14,7 +14,7 @@ from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
-from tests.factories import NOON, compose, container, exited, looping, snapshot
+from tests.factories import NOON, compose, container, exited, logs, looping, snapshot
 from tests.outputs.scenes import (
     Clock,
     diagnosis,
@@ -93,6 +93,31 @@ def test_a_scan_that_was_late_reads_for_less_long_the_next_time() -> None:
         job.run(context)
 
     assert host.deadlines == [18.0, 17.0, 17.0, 17.0, 18.0]
+
+
+class TickingClock(Clock):
+    """Each look at it takes a tenth of a second, as what is done between two looks may."""
+
+    def __call__(self) -> float:
+        self.at += 0.1
+        return self.at
+
+
+def test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline() -> None:
+    sick = (exited(137, name=f"c{number}", oom_killed=True, logs=logs("ERROR boom")) for number in range(400))
+    context = replace(make_context(snapshot(*sick), monotonic=TickingClock()), scan_deadline_seconds=20.0)
+
+    DiagnoseJob().run(context)
+
+    scan = context.store.diagnosis
+    assert scan is not None
+    assert scan.duration_seconds <= 20.5
+    hurried = ["before causes were looked for" in report.detailed_explanation for report in scan.report.reports]
+    judged = [not report.not_evaluated for report in scan.report.reports]
+    assert hurried.count(False) > hurried.count(True) > 100
+    assert 180 < judged.count(True) < 195
+    assert len(scan.report.incomplete) > 380
+    assert len(scan.log_events) == 400
 
 
 def test_what_scans_have_seen_dates_what_is_asked_for_on_demand() -> None:

@@ -41,6 +41,24 @@ def test_a_line_in_two_windows_counts_once() -> None:
     assert (first["error"], second["error"]) == (1, 2)
 
 
+def test_what_there_is_no_time_to_count_is_counted_by_the_next_scan() -> None:
+    counts = LogCounts()
+    names = ("first", "second")
+    lines = [error(10), error(20)]
+    hosts = [
+        snapshot(*(container(name=name, logs=logs(*told)) for name in names), taken_at=NOON + timedelta(seconds=at))
+        for at, told in ((0, ()), (30, lines), (60, lines))
+    ]
+    turns = iter([False, True])
+    counts.count(hosts[0], CATALOGUE)
+
+    hurried = counts.count(hosts[1], CATALOGUE, lambda: next(turns))
+    whole = counts.count(hosts[2], CATALOGUE)
+
+    assert [counted.get("error", 0) for counted in hurried.values()] == [2, 0]
+    assert [counted["error"] for counted in whole.values()] == [2, 2]
+
+
 def test_levels_are_told_apart() -> None:
     counts = LogCounts()
     scan(counts, 0)
