@@ -212,9 +212,12 @@ def last_crash(container: ContainerFacts) -> ExitFacts | None:
 
 
 def _was_put_in_place(container: ContainerFacts) -> bool:
-    """Whether nothing has restarted it since it was made, and it was not made by a supervisor's restart."""
+    """Whether nothing has restarted it since it was made, and it was not made by a supervisor's restart.
+
+    The engine may have restarted the old one once more when it was there already: Compose makes the new one first.
+    """
     past = container.lifecycle
-    return past is not None and all(at < _made_by(container) for at in past.restarts)
+    return past is not None and all(at < _made_by(container) for at in past.restarts[past.predecessors_restarts :])
 
 
 def was_made_anew(container: ContainerFacts) -> bool:

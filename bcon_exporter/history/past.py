@@ -4,6 +4,7 @@ from bisect import insort
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from bcon_exporter.history.event_rows import EVENTS_PER_IDENTITY
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
@@ -230,10 +231,12 @@ def make_facts(
 ) -> LifecycleFacts:
     """Return what is known, save for the coverage (`observed_since` is `now`)."""
     change = telling.image_change
+    restarts = [(container_id, at) for container_id, at in telling.restarts if is_recent(at, now, DAY)]
     return LifecycleFacts(
         observed_since=now,
         exits=tuple(facts for _, facts in exits),
-        restarts=tuple(at for _, at in telling.restarts if is_recent(at, now, DAY)),
+        restarts=tuple(at for _, at in restarts),
+        predecessors_restarts=sum(1 for _ in takewhile(lambda restart: restart[0] != container.id, restarts)),
         oom_kills=make_oom_kills(telling, exits, now),
         restarts_total=past.restarts_total,
         oom_kills_total=past.oom_kills_total,

@@ -89,6 +89,7 @@ class LifecycleFacts(Frozen):
         complete: False when the event stream had a gap since then.
         exits: Oldest first, the last 24 hours, at most 50; and the last one of a container that does not run.
         restarts: Times of restarts that nobody asked for, oldest first, the last 24 hours.
+        predecessors_restarts: How many of these, the first ones, were of containers in whose place this one was put.
         oom_kills: Times of OOM kills, of the main or a child process, the last 24 hours.
         stop_requested: For a container that does not run: whether its last exit was asked for; None when unknown.
         stopping_since: When the newest run was sent its stop signal, whether it has ended since or not; None when it
@@ -104,6 +105,7 @@ class LifecycleFacts(Frozen):
     complete: bool = True
     exits: tuple[ExitFacts, ...] = ()
     restarts: tuple[UtcDatetime, ...] = ()
+    predecessors_restarts: int = 0
     oom_kills: tuple[UtcDatetime, ...] = ()
     restarts_total: int = 0
     oom_kills_total: int = 0

@@ -170,6 +170,24 @@ class TestThePeerIsBack:
         assert found[SymptomType.RESTART_LOOP] is Severity.CRITICAL
 
 
+class TestMadeAnew:
+    """What looped is replaced by a container that runs; Compose makes the new one before it stops the old one."""
+
+    def replaced(self, predecessors_restarts: int) -> ContainerFacts:
+        """One that was made 21.5 s ago; the engine restarted the old one, or it itself, once more 20.5 s ago."""
+        ends = [ended(1, at=ago(at), lifetime_seconds=1.0) for at in (100, 80, 60, 40, 30)]
+        stopped = ended(0, at=ago(20), requested=True, lifetime_seconds=0.5)
+        restarts = tuple(ago(at) for at in (99, 79, 59, 39, 20.5))
+        past = lifecycle(exits=(*ends, stopped), restarts=restarts, predecessors_restarts=predecessors_restarts)
+        return service("api", created_at=ago(21.5), started_at=ago(19), restart_policy="always", lifecycle=past)
+
+    def test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile(self) -> None:
+        assert diagnose(self.replaced(predecessors_restarts=5)).status == "healthy"
+
+    def test_not_when_it_was_restarted_itself(self) -> None:
+        assert diagnose(self.replaced(predecessors_restarts=4)).status == "critical"
+
+
 class TestTheFlagOfTheOomKiller:
     """Engine 20.10 keeps State.OOMKilled over `docker start`."""
 

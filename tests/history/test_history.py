@@ -84,6 +84,28 @@ def test_a_recreated_replica_keeps_its_past(history: History) -> None:
     assert (len(past.exits), past.restarts_total) == (3, 3)
 
 
+def test_restarts_of_the_old_one_are_told_apart_though_compose_makes_the_new_one_first(history: History) -> None:
+    service = {"project": "shop", "service": "web", "number": 1}
+    history.record_events(
+        batch(
+            *(event(e.at, e.action, "old", exit_code=e.exit_code, **service) for e in crash_loop(3, last=ago(60))),
+            event(ago(61.5), "create", "new", **service),
+            event(ago(60), "kill", "old", signal=15, **service),
+            event(ago(59), "die", "old", exit_code=0, **service),
+            event(ago(59), "stop", "old", **service),
+            event(ago(59), "destroy", "old", **service),
+            event(ago(58), "start", "new", **service),
+        ),
+        NOON,
+    )
+    new = container(name="new", created_at=ago(61.5), started_at=ago(58), compose=compose("web", number=1))
+    assert (len(past_of(history, new).restarts), past_of(history, new).predecessors_restarts) == (3, 3)
+
+    again = [event(ago(20), "die", "new", exit_code=1, **service), event(ago(19), "start", "new", **service)]
+    history.record_events(batch(*again), NOON)
+    assert (len(past_of(history, new).restarts), past_of(history, new).predecessors_restarts) == (4, 3)
+
+
 def test_other_replicas_have_other_pasts(history: History) -> None:
     service = {"project": "shop", "service": "web"}
     ends = [event(e.at, e.action, "w1", exit_code=e.exit_code, number=1, **service) for e in crash_loop(3)]
