@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.docker.engines import use_wanted_engine
+from tests.left_open import close_all
 from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["figure", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
 
@@ -24,3 +30,10 @@ settings.register_profile(
 )
 settings.load_profile(PROFILE)
 use_wanted_engine()
+
+
+@pytest.fixture(autouse=True)
+def histories_are_closed() -> Iterator[None]:
+    """From Python 3.13 on a database that nobody has closed is a warning, which is an error here."""
+    yield
+    close_all()

@@ -70,9 +70,10 @@ class Database:
 
     def _open_copy(self, path: Path) -> None:
         try:
-            if not path.exists():
-                self.reason = f"there is no {path}: no daemon has run here"
-                return
+            path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            self.reason = f"there is no {path}: no daemon has run here"
+            return
         except OSError as error:
             msg = f"{path} cannot be read: {error.strerror}"
             raise UnusableError(msg) from None

@@ -17,6 +17,8 @@ from bcon_exporter.settings import add_setting_flags, list_settings
 from deploy.terminal_files import TABLE, render_table
 
 HEAVY = ("pydantic", "yaml", "re2", "rich", "docker", "asyncio", "sqlite3", "logging", "dataclasses")
+if sys.version_info >= (3, 14):  # where argparse itself loads them, for its colours
+    HEAVY = tuple(name for name in HEAVY if name != "dataclasses")
 PROGRAM = """
 import sys
 from bcon_exporter.cli import main

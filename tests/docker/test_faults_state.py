@@ -131,7 +131,8 @@ def test_a_damaged_file_is_set_aside(engine: TestEngine, tmp_path: Path, damage:
     assert code == 0
     aside = [path for path in state.parent.iterdir() if ".corrupt-" in path.name and path.read_bytes() == spoilt]
     assert len(aside) == 1
-    assert sqlite3.connect(state).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with contextlib.closing(sqlite3.connect(state)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def spoil(state: Path, damage: str) -> None:

@@ -130,6 +130,7 @@ def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) ->
         else:
             assert envelope.error is None, tool.name
     context.host.close()
+    context.history.close()
 
 
 def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Path, engine: TestEngine) -> None:

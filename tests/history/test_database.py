@@ -8,6 +8,7 @@ import stat
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
@@ -278,7 +279,8 @@ def test_a_file_that_is_removed_while_it_runs_is_made_again_with_all_it_held(
     assert past_of(again, container(name="works"), later).restarts_total == 3
     assert again.first_seen("symptom", {"old"}, later) == {"old": ago(hours=5)}
     again.close()
-    assert sqlite3.connect(state).execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with closing(sqlite3.connect(state)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert corrupt_files(state) == []
 
 

@@ -11,6 +11,7 @@ from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests import factories
 from tests.factories import NOON, ago, full_id
+from tests.left_open import close_later
 
 RETENTION_SECONDS = 32 * 86400.0
 
@@ -25,7 +26,7 @@ def open_history(path: Path | None = None, *, now: datetime = NOON, read_only: b
 
 def open_beside(path: Path | None, *, now: datetime = NOON, read_only: bool = False) -> History:
     """Open a history while another daemon may have the file."""
-    return History.open(path, retention_seconds=RETENTION_SECONDS, now=now, read_only=read_only)
+    return close_later(History.open(path, retention_seconds=RETENTION_SECONDS, now=now, read_only=read_only))
 
 
 def event(at: datetime, action: str, name: str = "api", **fields: Any) -> LifecycleEvent:

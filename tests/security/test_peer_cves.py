@@ -12,6 +12,7 @@ import json
 import re
 import socket
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -269,14 +270,14 @@ def test_no_name_becomes_a_statement_of_the_database(tmp_path: Path) -> None:
     history.close()
 
     assert tables_of(path) == tables
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         kept = [row for table in tables for row in connection.execute(f"SELECT * FROM {table}")]
     assert any(name in str(value) for row in kept for value in row), "it was kept as a value"
 
 
 def tables_of(path: Path) -> set[str]:
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 

@@ -17,6 +17,7 @@ from bcon_exporter.outputs.metrics.own import Losses
 from bcon_exporter.store import Store
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, snapshot
+from tests.left_open import close_later
 from tests.outputs.scenes import (
     ENGINE,
     Clock,
@@ -97,7 +98,7 @@ class Stage:
         self.clock = Clock()
         self.now = now
         self.identity, self.alertmanagers, self.cap = identity, tuple(alertmanagers), cap
-        self._history = History.open(None, retention_seconds=86400, now=now)
+        self._history = close_later(History.open(None, retention_seconds=86400, now=now))
         self.drift_since: dict[tuple[str, str, DriftType], datetime] = {}
         self._beats = 0
         self.restart()
