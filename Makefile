@@ -10,19 +10,22 @@ WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 # A hundred engines and daemons on two cores now and then hold one test up for longer than it waits. What failed runs once
 # more, alone: what fails twice is a failure, and what passed the second time is named. 5 says that no test was selected.
-TEST = TEST_ENGINE=required $(BIN)/pytest
+ON_ENGINE = TEST_DOCKER=$$(cat .state/engine)
+TEST = TEST_ENGINE=required $(ON_ENGINE) $(BIN)/pytest
 ONCE_MORE = $(TEST) --last-failed --last-failed-no-failures none --maxfail 3 -rfEp $(PYTEST_ARGS)
 OR_ONCE_MORE = || case $$? in 1) echo "== What failed, once more and alone:"; $(ONCE_MORE) ;; 5) $(if $(PYTEST_ARGS),true,false) ;; *) false ;; esac
 SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
 SHORT ?=
 ENGINES ?=
+# Docker 28.5, which .ci/engines.sh makes, unless one is named: own (this machine's), 26.1, 28.5+image-store.
+TEST_DOCKER ?=
 GUARDS ?=
 ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -31,9 +34,10 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
-test: packages lint ## Install what is needed, then run every check and every test
+test: packages lint engine ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -m alone $(PYTEST_ARGS) $(OR_ONCE_MORE)
+	@WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
 
 lint: venv ## Check format, style, types and import contracts
 	$(BIN)/ruff format --check .
@@ -48,15 +52,15 @@ fmt: venv ## Format the code and repair what can be repaired
 unit: venv ## Run the tests that need no Docker Engine
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'not docker and not alone' $(PYTEST_ARGS)
 
-integration: packages venv ## Run the tests against a private Docker Engine
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS)
-	$(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS)
+integration: packages venv engine ## Run the tests against a private Docker Engine
+	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS)
+	$(ON_ENGINE) $(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS)
 
-engines: packages venv ## Run what differs between engines on each of them (ENGINES="28.5 26.1 28.5+image-store guest" for some)
-	@$(BIN)/python -m tests.docker.engines $(ENGINES)
+engines: packages venv ## Run what differs between engines on each of them (ENGINES="26.1 28.5+image-store guest" for some)
+	@WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines $(ENGINES)
 
-e2e: packages venv ## Run the deployment from end to end: image, stacks, Prometheus, Alertmanager, a receiver
-	TEST_ENGINE=required $(BIN)/pytest tests/docker/e2e $(PYTEST_ARGS)
+e2e: packages venv engine ## Run the deployment from end to end: image, stacks, Prometheus, Alertmanager, a receiver
+	$(TEST) tests/docker/e2e $(PYTEST_ARGS)
 
 accuracy: packages venv ## Print how right the diagnosis is: the log corpus and the scenarios, beside a naive matcher
 	$(BIN)/python -m tests.corpus
@@ -122,6 +126,9 @@ clean: ## Remove what was made here: virtual environment, caches, state
 
 venv:
 	@.ci/setup.sh venv
+
+engine:
+	@mkdir -p .state && .ci/engines.sh choose $(TEST_DOCKER) >.state/engine
 
 packages:
 	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze ip

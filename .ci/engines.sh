@@ -1,5 +1,7 @@
 #!/bin/bash
 # Makes other Docker Engines for the tests than this machine's own, each with the tools of its Debian release.
+#   engines.sh choose [NAME]     prints the engine that all tests run on, which is NAME, or own for this machine's own; without
+#                                a NAME it is 28.5, or own where 28.5 cannot be made and this is not CI (CI=true)
 #   engines.sh commands NAME     prints a folder to put first in PATH: dockerd, docker, podman, promtool, ... of NAME
 #   engines.sh run NAME CMD...   runs any other program of NAME, in this folder, with this machine's processes and network
 #   engines.sh python NAME       prints the folder of a virtual environment of NAME's Python with the locked packages;
@@ -33,7 +35,7 @@ suite_of() {
 packages_of() {
   local packages=docker.io,docker-cli,iptables,iproute2,procps,ca-certificates,busybox-static,python3,python3-venv
   packages+=,podman,netavark,crun,prometheus,prometheus-alertmanager
-  [ "$1" != forky ] || packages+=,user-mode-linux,systemd-sysv,dbus,udev,openssh-server,openssh-client,kmod # what its guest boots
+  [ "$1" != forky ] || packages+=,user-mode-linux,systemd-sysv,dbus,udev,e2fsprogs,openssh-server,openssh-client,kmod # what its guest boots
   echo $packages
 }
 
@@ -55,7 +57,7 @@ userland() {
   flock 8
   [ ! -e "$folder/etc/debian_version" ] || { exec 8>&-; return 0; }
   [ "$(id -u)" = 0 ] || die "making another engine needs root"
-  command -v mmdebstrap >/dev/null || "$HERE/setup.sh" packages mmdebstrap >&2
+  "$HERE/setup.sh" packages mmdebstrap debian-archive-keyring >&2
   say "making $folder: a minute or three, once"
   rm -rf --one-file-system "$folder.new"
   # In a mount namespace of its own: whatever mmdebstrap has mounted is gone with it, however it ends.
@@ -77,7 +79,7 @@ enter() {
   exec unshare --mount --propagation private /bin/sh -c '
     mount -t tmpfs tmpfs /mnt && mkdir /mnt/upper /mnt/work &&
     mount -t overlay -o "lowerdir=$0/etc,upperdir=/mnt/upper,workdir=/mnt/work" overlay /etc &&
-    mount --bind "$0/usr" /usr && PATH=/usr/sbin:/usr/bin:/sbin:/bin exec "$@"' "$@"
+    mount --bind "$0/usr" /usr && PATH=/usr/sbin:/usr/bin:/sbin:/bin:$PATH exec "$@"' "$@"
 }
 
 # commands ROOT: a folder with a command for each program of a userland.
@@ -165,7 +167,7 @@ UNIT
     systemctl --root=/mnt -q mask prometheus.service prometheus-alertmanager.service podman.service podman.socket \
       getty@.service serial-getty@.service apt-daily.timer apt-daily-upgrade.timer >/dev/null 2>&1 || true
     truncate -s 6G "$DISK.new"
-    mkfs.ext4 -q -F -E lazy_itable_init=1 -O ^has_journal -d /mnt "$DISK.new"'
+    "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$ROOT/usr/lib/x86_64-linux-gnu" "$ROOT/usr/sbin/mkfs.ext4" -q -F -E lazy_itable_init=1 -O ^has_journal -d /mnt "$DISK.new"'
   rm -rf --one-file-system "$added" "$added.work"
   mv "$disk.new" "$disk"
 }
@@ -189,7 +191,8 @@ boot() {
   while [ $SECONDS -lt $end ]; do
     kill -0 "$(cat "$dir/pid")" 2>/dev/null || { tail -n 5 "$dir"/*.log >&2; die "the guest has ended"; }
     if [ -S "$dir/docker.sock" ]; then
-      ! curl -sf -m 5 --unix-socket "$dir/docker.sock" http://guest/_ping >/dev/null || { echo "unix://$dir/docker.sock"; return; }
+      ! (enter "$root" env DOCKER_HOST="unix://$dir/docker.sock" docker version) >/dev/null 2>&1 ||
+        { echo "unix://$dir/docker.sock"; return; }
     else
       guest_shell "$dir" -f -N -L "$dir/docker.sock:/run/docker.sock" -o ExitOnForwardFailure=yes 2>/dev/null || true
     fi
@@ -206,14 +209,30 @@ guest_shell() {
     -o LogLevel=ERROR -o ConnectTimeout=2 -F /dev/null "root@$GUEST_ADDRESS" "$@"
 }
 
+choose() {
+  local wanted=${1:-28.5}
+  if [ "$wanted" = own ] || { "$0" commands "${wanted%+*}" && "$0" run "${wanted%+*}" dockerd --version; } >/dev/null; then
+    echo "$wanted"
+  elif [ -n "$1" ] || [ "${CI:-}" = true ]; then
+    die "the tests are to run on Docker $wanted, which cannot be had here (TEST_DOCKER=own: on this machine's own engine)"
+  else
+    say "Docker $wanted cannot be had here, so the tests run on this machine's own engine, and on no other"
+    echo own
+  fi
+}
+
 NAME=${2:-}
+case "${1:-} $NAME" in
+  commands\ * | run\ * | python\ * | guest\ * | versions\ ?*) suite=$(suite_of "$NAME"); root=$(userland "$suite") ;;
+esac
 case ${1:-} in
-  python) python_of "$(userland "$(suite_of "$2")")" ;;
-  commands) commands "$(userland "$(suite_of "$2")")" ;;
-  run) root=$(userland "$(suite_of "$2")"); shift 2; enter "$root" "$@" ;;
-  versions) if [ -n "${2:-}" ]; then versions "$0" run "$2"; else versions env; fi ;;
-  guest) root=$(userland "$(suite_of "$2")"); disk=$(image "$root"); boot "$root" "$disk" "$(readlink -m "$3")" ;;
+  choose) choose "$NAME" ;;
+  commands) commands "$root" ;;
+  run) shift 2; enter "$root" "$@" ;;
+  python) python_of "$root" ;;
+  versions) if [ -n "$NAME" ]; then versions "$0" run "$NAME"; else versions env; fi ;;
+  guest) disk=$(image "$root"); boot "$root" "$disk" "$(readlink -m "$3")" ;;
   inside) guest_shell "$2" "${@:3}" ;;
   end) dir=$(readlink -f "$2"); kill -KILL "$(cat "$dir/pid")" || true; rm -rf --one-file-system "$dir" ;;
-  *) sed -n '2,15p' "$0"; exit 2 ;;
+  *) sed -n '2,17p' "$0"; exit 2 ;;
 esac

@@ -30,6 +30,7 @@ package_of() {
     systemd-analyze) echo systemd ;;
     ip) echo iproute2 ;;
     mmdebstrap) echo mmdebstrap ;;
+    debian-archive-keyring) echo debian-archive-keyring ;;
     python3-venv) echo python3-venv ;;
     *) die "no package is known for $1" ;;
   esac
@@ -38,6 +39,7 @@ package_of() {
 is_there() {
   case $1 in
     python3-venv) false ;;
+    debian-archive-keyring) [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] ;;
     busybox) { command -v busybox >/dev/null && ! ldd "$(command -v busybox)" >/dev/null 2>&1; } ;;
     *) PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null ;;
   esac

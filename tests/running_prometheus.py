@@ -10,6 +10,7 @@ import urllib.request
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tests.docker.engines import prometheus_differences
 from tests.programs import free_port, need
 from tests.waiting import wait_until
 
@@ -74,12 +75,13 @@ def running_prometheus(
     """
     running = Prometheus(port or free_port())
     (folder / "prometheus.yml").write_text(config.replace("OWN", str(running.port)))
+    program = need("prometheus")
     kept = (
-        ["--enable-feature=agent", f"--storage.agent.path={folder}/wal"]
+        [prometheus_differences(program).agent, f"--storage.agent.path={folder}/wal"]
         if agent
         else [f"--storage.tsdb.path={folder}/tsdb"]
     )
-    command = [need("prometheus"), f"--config.file={folder}/prometheus.yml", *kept, *flags]
+    command = [program, f"--config.file={folder}/prometheus.yml", *kept, *flags]
     with (folder / "prometheus.log").open("wb") as log:
         process = subprocess.Popen([*command, f"--web.listen-address=127.0.0.1:{running.port}"], stdout=log, stderr=log)
     try:

@@ -45,12 +45,14 @@ def test_the_committed_rules_are_those_of_the_table() -> None:
     assert RULES.read_text() == render_rule_file(), "run make rules"
 
 
+@pytest.mark.contract
 def test_promtool_finds_no_fault_in_the_rules() -> None:
     checked = promtool("check", "rules", "--lint=all", "--lint-fatal", RULES.name)
 
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+@pytest.mark.contract
 def test_every_unit_test_of_the_rules_succeeds() -> None:
     tested = promtool("test", "rules", TESTS.name)
 

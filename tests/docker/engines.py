@@ -1,16 +1,17 @@
 """Which engine the tests run on, and what differs from one engine to another: nothing else here knows versions.
 
     make engines                              # the contract on every one of them, with a table of how it went
-    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes
+    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes; so does `make test`
     TEST_DOCKER=28.5+image-store pytest …     # the same with containerd's image store
     TEST_DOCKER_HOST=unix:///… pytest -m contract   # an engine that runs already; it should have nothing in it
 
-Without either, tests run on this machine's own engine.
+Without either, or with TEST_DOCKER=own, pytest uses this machine's own engine.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,14 +20,34 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
 
 SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
+NEWEST = "28.5"
+OWN, GUEST, NEWEST_PYTHON = "own", "guest", "newest-python"
+ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, NEWEST_PYTHON)
+GUEST_SOCKET = "unix:///run/docker.sock"
+
+BESIDE_THE_WHOLE = (OWN, GUEST)
+"""On what `make test` runs the contract when it has run everything on another engine."""
+
+PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
+"""Where tests of the contract stand."""
+CONTRACT = ("-m", "contract", *PLACES)
+IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
+FROM_OUTSIDE = ("-m", "contract and not own_engine and not same_machine", "tests/docker")
+UNIT = ("-m", "not docker and not alone", "--ignore=tests/architecture", "--ignore=tests/deploy")
+"""What the sources and a checkout say is the same on any Python."""
+
+TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
+"""Exit codes of pytest."""
 
 
 @dataclass(frozen=True)
@@ -59,25 +80,52 @@ PODMAN_SINCE: dict[tuple[int, int], PodmanDifferences] = {
 }
 
 
-def podman_differences_of(version: str) -> PodmanDifferences:
-    """What differs in a Podman of this version ("5.8.6")."""
-    return PODMAN_SINCE[max(since for since in PODMAN_SINCE if since <= _parse(version))]
+@dataclass(frozen=True)
+class PrometheusDifferences:
+    """The same of Prometheus and promtool.
+
+    Attributes:
+        agent: The flag that makes it an agent.
+        takes_a_ranges_beginning: Whether a sample that is as old as a range is long belongs to it.
+    """
+
+    agent: str
+    takes_a_ranges_beginning: bool
+
+
+PROMETHEUS_SINCE: dict[tuple[int, int], PrometheusDifferences] = {
+    (2, 0): PrometheusDifferences(agent="--enable-feature=agent", takes_a_ranges_beginning=True),
+    (3, 0): PrometheusDifferences(agent="--agent", takes_a_ranges_beginning=False),
+}
 
 
 def differences_of(version: str) -> Differences:
     """What differs in an engine of this version ("28.5.2+dfsg4")."""
-    return SINCE_VERSION[max(since for since in SINCE_VERSION if since <= _parse(version))]
+    return _newest_before(SINCE_VERSION, version)
 
 
-def _parse(version: str) -> tuple[int, int]:
+def podman_differences_of(version: str) -> PodmanDifferences:
+    """What differs in a Podman of this version ("5.8.6")."""
+    return _newest_before(PODMAN_SINCE, version)
+
+
+def prometheus_differences(program: str) -> PrometheusDifferences:
+    """What differs in this prometheus or promtool."""
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    version = re.search(r"version (\d+\.\d+)", said.stdout + said.stderr)
+    assert version is not None, said
+    return _newest_before(PROMETHEUS_SINCE, version[1])
+
+
+def _newest_before(table: Mapping[tuple[int, int], T], version: str) -> T:
     major, minor = version.split(".")[:2]
-    return int(major), int(minor)
+    return table[max(since for since in table if since <= (int(major), int(minor)))]
 
 
 def use_wanted_engine() -> None:
     """Put the programs of the engine that TEST_DOCKER names first in PATH, in this process and all that it starts."""
     wanted = os.environ.get("TEST_DOCKER", "").removesuffix(IMAGE_STORE)
-    if not wanted:
+    if wanted in ("", OWN):
         return
     made = subprocess.run([SCRIPT, "commands", wanted], stdout=subprocess.PIPE, text=True, check=False)
     if made.returncode != 0:
@@ -93,41 +141,137 @@ def flags_of_wanted_engine() -> tuple[str, ...]:
     return IMAGE_STORE_FLAGS if os.environ.get("TEST_DOCKER", "").endswith(IMAGE_STORE) else ()
 
 
-OWN, GUEST = "own", "guest"
-ALL = (OWN, "26.1", "28.5", f"28.5{IMAGE_STORE}", GUEST)
-GUEST_RUNS = "28.5"
-GUEST_SOCKET = "unix:///run/docker.sock"
+def find_file(program: Path) -> Path:
+    """The file itself of a program that PATH has: of an engine made here that is a command that becomes the program."""
+    folder = program.parent
+    if folder.suffix != ".commands":
+        return program.resolve()
+    places = (folder.with_suffix("") / place / program.name for place in ("usr/bin", "usr/sbin"))
+    return next(file for file in places if file.exists())
 
 
-def run_contract(name: str) -> int:
-    """Run the contract on one engine: this machine's own, one of .ci/engines.sh, or that in a guest with cgroup v2."""
-    pytest = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/docker"]
-    if name != GUEST:
-        environ = {**os.environ, "TEST_ENGINE": "required", "TEST_DOCKER": "" if name == OWN else name}
-        return subprocess.run(
-            [sys.executable, *pytest, "-m", "contract", "-n", "2"], env=environ, check=False
-        ).returncode
-    with run_guest() as (folder, python):
-        environ = {"TEST_ENGINE": "required", "TEST_DOCKER_HOST": GUEST_SOCKET, "PYTHONDONTWRITEBYTECODE": "1"}
-        settings = [f"{name}={value}" for name, value in environ.items()]
-        command = ["env", *settings, f"{python}/bin/python", *pytest, "-m", "contract and not own_engine"]
-        shell = f"cd {SCRIPT.parents[1]} && {shlex.join(command)}"
-        return subprocess.run([SCRIPT, "inside", folder, shell], check=False).returncode
+@dataclass(frozen=True)
+class Run:
+    """One row of the table: what ran where, and how it went."""
+
+    engine: str
+    what: str
+    passed: bool
+    seconds: float
+    versions: str
+
+    def __str__(self) -> str:
+        result = "passed" if self.passed else "FAILED"
+        return f"{self.engine:17} {self.what:19} {result:7} {self.seconds:5.0f} s  {self.versions}"
+
+
+def run_on(name: str) -> Iterator[Run]:
+    """Run on one of ALL what it is there for; one that cannot be made is a run that failed."""
+    versions = "versions unknown"
+    try:
+        versions = versions_of(name)
+        if name == GUEST:
+            with booted_guest() as guest:
+                yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
+                yield timed(name, "contract, outside", versions, lambda: run_pytest(outside(guest), FROM_OUTSIDE))
+        elif name == NEWEST_PYTHON:
+            yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, at_once=True))
+        else:
+            pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
+            yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, at_once=True))
+    except subprocess.CalledProcessError as error:
+        sys.stderr.write(f"{error}\n")
+        yield Run(name, "could not be made", False, 0.0, versions)
+
+
+def versions_of(name: str) -> str:
+    """What there is, in one line."""
+    made_as = {OWN: [], GUEST: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(name, [name.removesuffix(IMAGE_STORE)])
+    return ", ".join(ask_script("versions", *made_as).splitlines())
+
+
+def timed(engine: str, what: str, versions: str, run: Callable[[], bool]) -> Run:
+    """Run, and say how it went."""
+    sys.stdout.write(f"== {engine}: {what}\n")
+    sys.stdout.flush()
+    began = time.monotonic()
+    return Run(engine, what, run(), time.monotonic() - began, versions)
+
+
+def run_pytest(pytest_there: Callable[[list[str]], int], selected: Sequence[str], *, at_once: bool = False) -> bool:
+    """Run tests; what failed runs once more, alone: a busy machine may hold a test up for longer than it waits."""
+    arguments = ["-q", *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
+    side_by_side = ["-n", os.environ.get("WORKERS", "2")] if at_once else []
+    code = pytest_there([*arguments, "--cache-clear", *side_by_side])
+    if code == TESTS_FAILED:
+        sys.stdout.write("== What failed, once more and alone:\n")
+        sys.stdout.flush()
+        failed = ["--last-failed", "--last-failed-no-failures", "none", "--maxfail", "3", "-rfEp"]
+        code = pytest_there([*arguments, *failed])
+    return code == 0 or (code == NO_TESTS_SELECTED and bool(os.environ.get("PYTEST_ARGS")))
+
+
+def here(environ: Mapping[str, str], *python: str | Path) -> Callable[[list[str]], int]:
+    """Run pytest on this machine; return its exit code."""
+    command = [*(python or (sys.executable,)), "-m", "pytest"]
+    return lambda arguments: (
+        subprocess.run([*command, *arguments], env={**os.environ, **environ}, check=False).returncode
+    )
+
+
+def on_newest_python() -> Callable[[list[str]], int]:
+    """Run pytest on the Python of the newest userland, in that userland; the program itself is not installed there."""
+    python = f"{ask_script('python', NEWEST)}/bin/python"
+    environ = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(SCRIPT.parents[1]), "TEST_DOCKER": OWN}
+    return here(environ, SCRIPT, "run", NEWEST, python)
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A guest that runs, in which this repository and a virtual environment of its Python lie where they lie here."""
+
+    folder: Path
+    python: str
+
+    @property
+    def temporary(self) -> Path:
+        """Lies at the same place inside and outside."""
+        return self.folder / "tmp"
 
 
 @contextmanager
-def run_guest() -> Iterator[tuple[Path, str]]:
-    """A guest in which this repository and a virtual environment of the guest's Python lie where they lie here."""
-    python = ask_script("python", GUEST_RUNS)
+def booted_guest() -> Iterator[Guest]:
+    """Boot a guest, and end it."""
     with tempfile.TemporaryDirectory() as parent:
-        folder = Path(parent) / "guest"
-        ask_script("guest", GUEST_RUNS, str(folder))
+        guest = Guest(Path(parent) / "guest", ask_script("python", NEWEST))
+        ask_script("guest", NEWEST, str(guest.folder))
         try:
-            for shared in (str(SCRIPT.parents[1]), python):
-                ask_script("inside", str(folder), f"mkdir -p {shared} && mount --bind /machine{shared} {shared}")
-            yield folder, python
+            guest.temporary.mkdir()
+            for shared in (str(SCRIPT.parents[1]), guest.python, str(guest.temporary)):
+                ask_script("inside", str(guest.folder), f"mkdir -p {shared} && mount --bind /machine{shared} {shared}")
+            yield guest
         finally:
-            ask_script("end", str(folder))
+            ask_script("end", str(guest.folder))
+
+
+def inside(guest: Guest) -> Callable[[list[str]], int]:
+    """Run pytest in the guest: on its Python, beside the engine and its files."""
+    environ = {"TEST_ENGINE": "required", "TEST_DOCKER_HOST": GUEST_SOCKET, "PYTHONDONTWRITEBYTECODE": "1"}
+    settings = [f"{name}={value}" for name, value in environ.items()]
+
+    def run(arguments: list[str]) -> int:
+        command = shlex.join(["env", *settings, f"{guest.python}/bin/python", "-m", "pytest", *arguments])
+        shell = f"cd {SCRIPT.parents[1]} && {command}"
+        return subprocess.run([SCRIPT, "inside", guest.folder, shell], check=False).returncode
+
+    return run
+
+
+def outside(guest: Guest) -> Callable[[list[str]], int]:
+    """Run pytest on this machine, which knows of the guest's engine what it tells by its socket."""
+    socket = f"unix://{guest.folder}/docker.sock"
+    run = here({"TEST_ENGINE": "required", "TEST_DOCKER": NEWEST, "TEST_DOCKER_HOST": socket})
+    return lambda arguments: run([*arguments, f"--basetemp={guest.temporary}/outside"])
 
 
 def ask_script(*arguments: str) -> str:
@@ -135,21 +279,27 @@ def ask_script(*arguments: str) -> str:
     return subprocess.run([SCRIPT, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def main(names: list[str]) -> int:
-    """Run the contract on the engines of these names, all without any; 1 when one failed or could not be made."""
+def read_tested(file: Path) -> Run:
+    """What `make test` has just run whole: the file names the engine, and was written when that began."""
+    name = file.read_text().strip()
+    return Run(name, "everything", True, time.time() - file.stat().st_mtime, versions_of(name))
+
+
+def main(words: list[str]) -> int:
+    """Run on the engines of these names, all without any; 1 when one failed or could not be made.
+
+    `--tested FILE`: after `make test` has run everything on one engine, run on those that go with it.
+    """
     rows = []
-    for name in names or ALL:
-        began = time.monotonic()
-        made = name.removesuffix(IMAGE_STORE) if name != GUEST else GUEST_RUNS
-        try:
-            versions = ask_script("versions", *([made] if made != OWN else []))
-            code = run_contract(name)
-        except subprocess.CalledProcessError as error:
-            versions, code = f"could not be made: {error}", 1
-        rows.append((name, code, time.monotonic() - began, ", ".join(versions.splitlines())))
-    for name, code, seconds, versions in rows:
-        sys.stdout.write(f"{name:18} {'passed' if code == 0 else 'FAILED':7} {seconds:5.0f} s  {versions}\n")
-    return 0 if all(code == 0 for _, code, _, _ in rows) else 1
+    if words[:1] == ["--tested"]:
+        rows.append(read_tested(Path(words[1])))
+        words = list(BESIDE_THE_WHOLE) if rows[0].engine != OWN else []
+    else:
+        words = words or list(ALL)
+    for name in words:
+        rows += run_on(name)
+    sys.stdout.write("".join(f"{row}\n" for row in rows))
+    return 0 if all(row.passed for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Images that stand in for those of a registry, made of what this machine has: programs, and the libraries they load.
+"""Images that stand in for those of a registry, made of what this machine or the tests' engine has: programs, and
+the libraries they load.
 
 No registry can be reached in CI. A base image is the Python that runs the tests, without its tests, without a shell;
 a build image is the same with pip and a shell; HAProxy, Prometheus and Alertmanager are Debian's or Ubuntu's, where
@@ -17,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.docker.engines import find_file
 from tests.docker.image import archive, build, find_busybox
 from tests.programs import need
 
@@ -42,6 +44,7 @@ ACCOUNTS = {
     "etc/nsswitch.conf": (b"hosts: files dns\n", 0o644),
 }
 FOLDERS = ("tmp", "proc", "sys", "dev", "run")
+MACHINE = Path("/")
 Files = dict[str, tuple[bytes, int]]
 
 
@@ -55,11 +58,13 @@ def find_interpreter() -> Path:
     return Path(getattr(sys, "_base_executable", sys.executable)).resolve()
 
 
-def find_libraries(programs: Iterable[Path]) -> Files:
-    """The shared libraries that ELF files load, by their path in the image, and the cache that names them."""
-    done = subprocess.run(["ldd", *map(str, programs)], capture_output=True, text=True, check=False)
-    paths = set(re.findall(r"(/\S+) \(0x", done.stdout))
-    return {path.lstrip("/"): (strip(Path(path)), 0o755) for path in (*paths, "/etc/ld.so.cache")}
+def find_libraries(programs: Iterable[Path], root: Path = MACHINE) -> Files:
+    """The shared libraries that ELF files below `root` load, by their place in the image, and the cache of them."""
+    within = [f"/{program.relative_to(root)}" for program in programs]
+    enter = ["chroot", str(root)] if root != MACHINE else []
+    done = subprocess.run([*enter, "ldd", *within], capture_output=True, text=True, check=False)
+    paths = set(re.findall(r"/(\S+) \(0x", done.stdout))
+    return {path: (strip(root / path), 0o755) for path in (*paths, "etc/ld.so.cache")}
 
 
 def strip(path: Path) -> bytes:
@@ -122,7 +127,9 @@ def build_prometheus(host: str) -> None:
 def build_alertmanager(host: str) -> None:
     """Build Alertmanager's image; Debian's program reads its templates from a folder."""
     programs = {"bin/alertmanager": find("prometheus-alertmanager"), "bin/amtool": find("amtool")}
-    templates = {str(path)[1:]: (path.read_bytes(), 0o644) for path in walk(Path("/usr/share/prometheus/alertmanager"))}
+    root = root_of(programs["bin/alertmanager"])
+    found = walk(root / "usr/share/prometheus/alertmanager")
+    templates = {str(path.relative_to(root)): (path.read_bytes(), 0o644) for path in found}
     end = as_nobody("/bin/alertmanager", "/alertmanager")
     assemble(host, ALERTMANAGER, read_programs(programs) | templates, {}, end=end)
 
@@ -133,14 +140,20 @@ def as_nobody(program: str, data: str) -> str:
 
 
 def find(program: str) -> Path:
-    """A program of this machine."""
-    return Path(need(program)).resolve()
+    """The file itself of a program, of this machine or of the engine that the tests run on."""
+    return find_file(Path(need(program)))
+
+
+def root_of(program: Path) -> Path:
+    """The userland that a program belongs to."""
+    return next(folder for folder in program.parents if (folder / "etc/os-release").exists())
 
 
 def read_programs(programs: Mapping[str, Path]) -> Files:
     """Programs by their place in the image, and what they load."""
     files = {place: (program.read_bytes(), 0o755) for place, program in programs.items()}
-    return files | find_libraries(programs.values()) | ACCOUNTS
+    (root,) = {root_of(program) for program in programs.values()}
+    return files | find_libraries(programs.values(), root) | ACCOUNTS
 
 
 def assemble(

@@ -28,19 +28,26 @@ SCANS = 'bcon_scans_total{scan="diagnose"}'
 QUICK = ("--scan.diagnose-interval", "1s", "--scan.drift-interval", "2s")
 
 
-def test_a_crash_loop_and_a_healthy_container_are_told_apart(engine: TestEngine, tmp_path: Path) -> None:
+@pytest.mark.contract
+def test_a_loop_an_oom_kill_a_failed_check_and_a_well_container_are_told_apart(
+    engine: TestEngine, tmp_path: Path
+) -> None:
+    check = ("--health-cmd", "false", "--health-interval", "1s", "--health-retries", "1")
     engine.docker("run", "-d", "--name", "well", engine.image, "sleep", "1000")
+    engine.docker("run", "-d", "--name", "sick", *check, engine.image, "sleep", "1000")
     engine.docker("run", "-d", "--name", "loop", "--restart", "always", engine.image, "sh", "-c", "exit 3")
 
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
         daemon.wait_until_ready()
-        daemon.wait_for_sample(
-            'bcon_container_symptom{container="loop",project="",service="",symptom="restart_loop"}', 1
-        )
+        engine.docker("run", "-d", "--name", "hog", "-m", "24m", "--memory-swap", "24m", engine.image, "eat-memory")
+        for name, symptom in (("loop", "restart_loop"), ("sick", "unhealthy"), ("hog", "oom_killed")):
+            daemon.wait_for_sample(
+                f'bcon_container_symptom{{container="{name}",project="",service="",symptom="{symptom}"}}', 1
+            )
         daemon.wait_for_sample('bcon_container_status{container="well",project="",service=""}', 0)
         report = daemon.ask("/api/v1/diagnosis").json()["result"]
 
-    assert {each["container_name"] for each in report["reports"]} == {"well", "loop"}
+    assert {each["container_name"] for each in report["reports"]} == {"well", "sick", "loop", "hog"}
     assert report["age_seconds"] < 5
 
 

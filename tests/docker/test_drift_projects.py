@@ -256,6 +256,7 @@ ENGINE_CHANGES: dict[str, tuple[Callable[[TestEngine], object], tuple[str, str, 
 }
 
 
+@pytest.mark.contract
 @pytest.mark.parametrize("name", ENGINE_CHANGES)
 def test_a_change_made_behind_the_back_of_compose_is_found(stack: Stack, name: str) -> None:
     change, expected = ENGINE_CHANGES[name]

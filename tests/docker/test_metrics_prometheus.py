@@ -39,6 +39,7 @@ AGREE = (  # each must have no answer: the two sides say the same
 )
 
 
+@pytest.mark.contract
 def test_prometheus_scrapes_it_and_its_queries_make_sense(engine: TestEngine, tmp_path: Path) -> None:
     file = tmp_path / "compose.yaml"
     file.write_text(COMPOSE % ("a", 2))
