@@ -1,29 +1,48 @@
 """The whole daemon on thousands of containers, which a made engine answers for: what a scan takes, and who is left out.
 
-    python -m bench.large 5000 [--deadline 20] [--checkout FOLDER]    # of another version, to compare
+    python -m bench.large [--deadline 20]                              # writes its table into docs/performance.md
+    python -m bench.large --sizes 1000 5000 --checkout FOLDER          # of another version, to compare: prints it only
 
-The engine is a process of its own that answers stats at whole seconds, as a real one does.
+The engine is a process of its own that answers stats at whole seconds, as a real one does. Cgroup files are made as
+well: the daemon runs below another `/sys/fs/cgroup`, for which it takes to be root.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.document import write_section
 from tests.docker.daemon import Daemon
 from tests.docker.processes import read_process
-from tests.docker_host.fleet_engine import FleetEngineProcess
+from tests.docker_host.fleet_engine import FleetEngineProcess, id_of
 from tests.waiting import wait_until
 
+SIZES = (50, 1000, 5000)
 SCANS = 3
+LOOK_EVERY_SECONDS = 2.0
+"""Each look is a scrape: of thousands of containers it takes time too."""
+CGROUP_FILES = {
+    "cpu.stat": "usage_usec 4200000\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n",
+    "memory.current": "9000000\n",
+    "memory.stat": "anon 8000000\nfile 900000\ninactive_file 81920\nactive_file 40960\n",
+    "memory.events": "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n",
+    "pids.current": "3\n",
+    "io.stat": "8:0 rbytes=4096 wbytes=0 rios=1 wios=0 dbytes=0 dios=0\n",
+}
 
 
 @dataclass(frozen=True)
 class ScanCost:
-    """One scan of the daemon, and the process after it."""
+    """One scan of the daemon, and the process after it.
+
+    Attributes:
+        cpu_seconds: Of the process, since the scan before: rendering, scrapes and a look for drift are part of it.
+    """
 
     wall_seconds: float
     cpu_seconds: float
@@ -36,32 +55,60 @@ class Large:
     """What the daemon took on a number of containers."""
 
     containers: int
+    has_cgroups: bool
     scans: tuple[ScanCost, ...]
     series: int
     dropped: int
     text_bytes: int
 
+    @property
+    def last(self) -> ScanCost:
+        """The last scan: everything has been read before."""
+        return self.scans[-1]
 
-def measure(containers: int, deadline_seconds: int, checkout: Path | None) -> Large:
+
+def measure(containers: int, deadline_seconds: int, checkout: Path | None, *, has_cgroups: bool) -> Large:
     """Run the daemon for some scans."""
     with (
         tempfile.TemporaryDirectory() as folder,
         FleetEngineProcess(Path(folder) / "engine.sock", containers) as engine,
     ):
+        cgroups = Path(folder, "cgroup")
+        make_cgroups(cgroups, containers if has_cgroups else 0)
+        below = (
+            *("unshare", "--mount", "--propagation", "private", "sh", "-c"),
+            f'mount --bind {cgroups} /sys/fs/cgroup && exec "$0" "$@"',
+        )
         flags = [f"--scan.deadline={deadline_seconds}s", "--scan.diagnose-interval=30s", "--scan.drift-interval=1h"]
-        with Daemon(Path(folder), engine.url, *flags, checkout=checkout) as daemon:
+        with Daemon(Path(folder), engine.url, *flags, below=below, checkout=checkout) as daemon:
             scans = tuple(_wait_for_scan(daemon, number) for number in range(1, SCANS + 1))
             text = daemon.ask("/metrics").text
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     dropped = next((line.split()[1] for line in lines if line.startswith("bcon_series_dropped ")), "0")
-    return Large(containers, scans, len(lines), int(float(dropped)), len(text.encode()))
+    return Large(containers, has_cgroups, scans, len(lines), int(float(dropped)), len(text.encode()))
+
+
+def make_cgroups(folder: Path, containers: int) -> None:
+    """Make the files of cgroup v2 for so many containers of the made engine."""
+    folder.mkdir()
+    (folder / "cgroup.controllers").write_text("cpu io memory pids\n")
+    for number in range(containers):
+        scope = folder / "system.slice" / f"docker-{id_of(number)}.scope"
+        scope.mkdir(parents=True)
+        for name, text in CGROUP_FILES.items():
+            (scope / name).write_text(text)
 
 
 def _wait_for_scan(daemon: Daemon, number: int) -> ScanCost:
     done = 'bcon_scans_total{scan="diagnose"}'
     pid = daemon.process.pid
     before = _cpu_seconds(pid)
-    wait_until(lambda: (daemon.sample(done) or 0) >= number, f"scan {number}", timeout_seconds=180, every_seconds=0.5)
+    wait_until(
+        lambda: (daemon.sample(done) or 0) >= number,
+        f"scan {number}",
+        timeout_seconds=180,
+        every_seconds=LOOK_EVERY_SECONDS,
+    )
     return ScanCost(
         daemon.sample('bcon_scan_last_duration_seconds{scan="diagnose"}') or 0.0,
         _cpu_seconds(pid) - before,
@@ -76,31 +123,50 @@ def _cpu_seconds(pid: int) -> float:
     return process.cpu_seconds
 
 
-def render(small: Large, large: Large) -> str:
-    """The figures, as a table and what each further container adds."""
-    lines = ["containers | scan | wall s | CPU s | incomplete | peak MB"]
-    for found in (small, large):
-        for number, scan in enumerate(found.scans, 1):
-            costs = f"{scan.wall_seconds:.2f} | {scan.cpu_seconds:.2f} | {scan.incomplete}"
-            lines.append(f"{found.containers} | {number} | {costs} | {scan.peak_memory_bytes / 1e6:.0f}")
-        series = f"{found.series} series ({found.dropped} left out), {found.text_bytes / 1e6:.1f} MB of text"
-        lines.append(f"{found.containers}: {series}")
-    more = large.containers - small.containers
-    memory = (large.scans[-1].peak_memory_bytes - small.scans[-1].peak_memory_bytes) / more
-    cpu = (large.scans[0].cpu_seconds - small.scans[0].cpu_seconds) / more
-    lines.append(f"each further container: {memory / 1e3:.1f} kB, {cpu * 1e3:.2f} ms of CPU in the first scan")
+def render(results: list[Large], deadline_seconds: int) -> str:
+    """The table for the document, and by how much a container costs more among many."""
+    lines = [
+        f"`python -m bench.large` on {os.cpu_count()} cores, one run: a made engine, deadline {deadline_seconds} s; "
+        f"the first scan and scan {SCANS}. CPU is the daemon's until then, with scrapes and the first look for drift.",
+        "",
+        "| containers | usage from | first, wall s | later | CPU s | incomplete | memory | series | not shown | text |",
+        "|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for found in results:
+        way = "cgroup files" if found.has_cgroups else "the engine"
+        lines.append(
+            f"| {found.containers:,} | {way} | {found.scans[0].wall_seconds:.2f} | {found.last.wall_seconds:.2f} "
+            f"| {sum(scan.cpu_seconds for scan in found.scans):.1f} "
+            f"| {', '.join(str(scan.incomplete) for scan in found.scans)} "
+            f"| {found.last.peak_memory_bytes / 1e6:.0f} MB "
+            f"| {found.series:,} | {found.dropped:,} | {found.text_bytes / 1e6:.1f} MB |"
+        )
+    few, *_, many = [found for found in results if found.has_cgroups] or results
+    each, each_of_few = (found.last.wall_seconds / found.containers for found in (many, few))
+    held = (many.last.peak_memory_bytes - few.last.peak_memory_bytes) / (many.containers - few.containers)
+    lines += [
+        "",
+        f"Among {many.containers:,} a container takes {each / each_of_few:.2f} times as long in a later scan as among "
+        f"{few.containers:,}, {each * 1e3:.2f} ms, and {held / 1e3:.0f} kB of memory.",
+    ]
     return "\n".join(lines)
 
 
 def main() -> None:
-    """Measure a fifth of the containers, and all."""
+    """Measure all sizes with cgroup files, and the largest one without."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("containers", type=int)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--deadline", type=int, default=20)
     parser.add_argument("--checkout", type=Path)
     asked = parser.parse_args()
-    small, large = (measure(n, asked.deadline, asked.checkout) for n in (asked.containers // 5, asked.containers))
-    print(render(small, large))
+    sizes = sorted(asked.sizes)
+    results = [measure(size, asked.deadline, asked.checkout, has_cgroups=True) for size in sizes]
+    results.append(measure(sizes[-1], asked.deadline, asked.checkout, has_cgroups=False))
+    text = render(results, asked.deadline)
+    print(text, flush=True)
+    print(results)
+    if asked.checkout is None and tuple(sizes) == SIZES:
+        write_section("large", text)
 
 
 if __name__ == "__main__":

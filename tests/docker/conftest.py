@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+_REMOVED_AT_ONCE = 50
+
+
 class TestEngine(PrivateEngine):
     """A private engine with the test image in it."""
 
@@ -47,9 +50,13 @@ class TestEngine(PrivateEngine):
             self.docker("rmi", "-f", *others)
 
     def _has_no_container(self) -> bool:
-        """Remove all; one whose removal is under way already is refused, and gone soon."""
-        if containers := self.docker("ps", "-aq").split():
-            self.docker("rm", "-f", "-v", *containers, check=False)
+        """Remove all; one whose removal is under way already is refused, and gone soon.
+
+        Some at a time: to remove a thousand takes a busy engine longer than one command may.
+        """
+        containers = self.docker("ps", "-aq").split()
+        for first in range(0, len(containers), _REMOVED_AT_ONCE):
+            self.docker("rm", "-f", "-v", *containers[first : first + _REMOVED_AT_ONCE], check=False)
         return not self.docker("ps", "-aq").split()
 
 
