@@ -31,8 +31,10 @@ _MOST_SEARCHED_AT_ONCE = 16 * 1024
 """Characters of all forms of all values that one expression may hold. It remembers what it has read of them: with the
 256 KiB of one environment, told in a log, that was more than a gigabyte. More of them are looked for one by one."""
 _SEARCH_MEMORY_BYTES = 4 * 2**20
+_FEW_LITERALS = 16
 _LITTLE_TO_SEARCH = 2**20
-"""Characters times values. Below, each value is looked for by itself: an expression takes longer, and 4 kB a value."""
+"""Characters times literals. In less text, and for few literals in any, each is looked for by itself: an expression
+costs more, and holds 4 kB a literal."""
 _EXPRESSIONS_KEPT = 16
 _UNRESERVED = str.maketrans("", "", "-._~")
 _BORDER = r"\b"
@@ -163,7 +165,7 @@ class KnownSecrets:
             self._literals = self._find_literals()
         if not self._literals:
             return MASK
-        much = chars * len(self._literals) > _LITTLE_TO_SEARCH
+        much = len(self._literals) > _FEW_LITERALS and chars * len(self._literals) > _LITTLE_TO_SEARCH
         if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
             return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
         for literal in self._literals:
