@@ -40,6 +40,7 @@ def parse_engine(info: Any, version: Any) -> EngineFacts:
         is_podman=any("podman" in name.lower() for name in components),
         root_dir=_text(about, "DockerRootDir"),
         cannot=tuple(name for name, key in _LIMITS if about.get(key) is False),
+        has_cgroups=get_text(about, "CgroupDriver") != "none",
         id=_text(about, "ID"),
         keeps_containers=get_bool(about, "LiveRestoreEnabled") is True,
     )

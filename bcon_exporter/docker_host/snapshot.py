@@ -40,6 +40,8 @@ from bcon_exporter.secret_book import SecretBook
 _ENGINE_FACTS_SECONDS = 300.0
 _ENGINE_RETRY_SECONDS = 25.0
 _DISKS_SECONDS = 55.0
+_NO_SAMPLE = "the engine gave no sample"
+_NO_CGROUPS = "the engine runs without cgroups, so nothing counts what a container uses"
 
 
 class SnapshotTaker:
@@ -139,13 +141,14 @@ class SnapshotTaker:
         inspect_containers(session, inventory, scan, scan.ids if touched is None else touched, on_inspected)
         inventory.hide_learned()
         usage: dict[str, UsageFacts] = {}
-        if wants.usage:
+        reads_usage = wants.usage and (engine is None or engine.has_cgroups)
+        if reads_usage:
             self._usage.begin(inventory, scan)
         logs = read_logs_of_all(session, inventory, self._cursors, scan) if wants.logs else {}
         configs = self._configs.finish(inventory, scan) if wants.config else {}
         networks = read_networks(session, scan) if wants.config else None
         volumes = read_volumes(session, scan) if wants.config else None
-        if wants.usage:
+        if reads_usage:
             self._usage.end(scan)
             if wants.wait_for_usage:
                 self._usage.sample_again(inventory, scan, engine)
@@ -153,7 +156,10 @@ class SnapshotTaker:
         self._touched -= set(scan.ids)
         self._forget(scan)
         self._note_endpoints(scan)
-        containers = tuple(self._assemble(container_id, scan, usage, logs, configs) for container_id in scan.present())
+        no_usage = _NO_SAMPLE if reads_usage else _NO_CGROUPS
+        containers = tuple(
+            self._assemble(container_id, scan, usage, logs, configs, no_usage) for container_id in scan.present()
+        )
         disks = self._read_disks(scan, containers, engine)
         return HostSnapshot(
             taken_at=scan.now,
@@ -211,12 +217,13 @@ class SnapshotTaker:
         usage: dict[str, UsageFacts],
         logs: dict[str, LogFacts],
         configs: dict[str, ConfigFacts],
+        no_usage: str,
     ) -> ContainerFacts:
         let_pass()
         facts = self._inventory.known[container_id].facts
         unread = {**facts.unread, **scan.unread.get(container_id, {})}
         if scan.wants.usage and facts.is_running and container_id not in usage:
-            unread.setdefault("usage", "the engine gave no sample")
+            unread.setdefault("usage", no_usage)
         return facts.model_copy(
             update={
                 "usage": usage.get(container_id),

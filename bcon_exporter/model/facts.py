@@ -272,6 +272,8 @@ class EngineFacts(Frozen):
             the network `bridge`, and of Podman.
         keeps_containers: Containers outlive it (live-restore).
         cannot: Limits that its kernel does not support, by their names in Compose files: it leaves them out.
+        has_cgroups: Containers have cgroups of their own. Without, as under rootless Docker on cgroup v1, the counters
+            that it tells of each are those of the cgroup that it runs in itself.
     """
 
     name: str
@@ -284,6 +286,7 @@ class EngineFacts(Frozen):
     is_podman: bool = False
     root_dir: str | None = None
     cannot: tuple[str, ...] = ()
+    has_cgroups: bool = True
     id: str | None = None
     started_at: UtcDatetime | None = None
     keeps_containers: bool = False

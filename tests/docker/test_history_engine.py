@@ -139,6 +139,7 @@ def run_a_loop(engine: TestEngine, state: Path, name: str) -> LifecycleFacts:
         return watcher.past(name)
 
 
+@pytest.mark.same_machine
 @pytest.mark.contract
 @pytest.mark.parametrize("kernel_log", [HostOptions.kernel_log, NOWHERE], ids=["with the kernel's log", "by counters"])
 def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path, kernel_log: Path) -> None:

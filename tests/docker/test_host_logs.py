@@ -43,6 +43,7 @@ def test_until_and_since_cut_the_log_where_they_say(engine: TestEngine) -> None:
         assert nothing.lines == ()
 
 
+@pytest.mark.same_machine
 def test_only_a_log_that_has_grown_is_asked_for_again(engine: TestEngine, tmp_path: Path) -> None:
     for name, driver in (("quiet", "json-file"), ("spoken", "json-file"), ("other", "local")):
         script = "echo first; while [ ! -e /tmp/go ]; do sleep 0.1; done; echo second; sleep 600"

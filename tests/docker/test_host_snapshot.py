@@ -26,6 +26,7 @@ def inspected(host: DockerHost) -> int:
     return counts.requests if counts else 0
 
 
+@pytest.mark.same_machine
 def test_an_empty_engine_gives_an_empty_snapshot(engine: TestEngine) -> None:
     with open_host(engine.host) as host:
         snapshot = scan(host, Wants(config=True))
@@ -68,6 +69,7 @@ def test_states_exits_logs_limits_and_configuration_are_read(engine: TestEngine)
     assert (up.unread, snapshot.incomplete) == ({}, ())
 
 
+@pytest.mark.same_machine
 def test_usage_comes_from_cgroup_files_where_they_can_be_read(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "busy", "--cpus", "0.2", engine.image, "sh", "-c", "while :; do :; done")
     with open_host(engine.host, HostOptions()) as host:
@@ -102,6 +104,7 @@ def test_network_counters_that_no_file_shows_are_asked_for_on_demand_only(engine
     assert (asked["bridged"].unread, asked["hosted"].unread) == ({}, {})
 
 
+@pytest.mark.same_machine
 @pytest.mark.parametrize("log_files", [True, False])
 def test_a_steady_scan_is_one_list_the_newest_events_and_logs_where_their_files_cannot_be_seen(
     engine: TestEngine, *, log_files: bool
@@ -241,6 +244,7 @@ def test_a_log_driver_without_reading_is_a_stated_fact_and_is_not_asked_again(en
         assert scan(host).incomplete == ()
 
 
+@pytest.mark.same_machine
 def test_containers_removed_while_scanning_are_skipped_and_no_scan_fails(engine: TestEngine) -> None:
     engine.docker("run", "-d", "--name", "stays", engine.image, "sleep", "600")
     over, seen = threading.Event(), set[str]()

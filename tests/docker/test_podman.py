@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.tools import Context
 
-pytestmark = [pytest.mark.docker, pytest.mark.contract]
+pytestmark = [pytest.mark.docker, pytest.mark.contract, pytest.mark.same_machine]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "podman.md"
 PROJECT = "pods"

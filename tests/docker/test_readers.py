@@ -169,6 +169,7 @@ def stats_sample(engine: TestEngine, container_id: str) -> UsageSample | None:
     return parse_stats(get_json(engine, f"containers/{container_id}/stats?stream=false&one-shot=true"))
 
 
+@pytest.mark.same_machine
 def test_both_sources_tell_the_same_usage(engine: TestEngine) -> None:
     container_id = run(engine, "while :; do :; done", "--cpus", "0.2", "-m", "64m")
     windows = {"cgroup": UsageWindows(60), "stats": UsageWindows(60)}
@@ -198,6 +199,7 @@ def test_both_sources_tell_the_same_usage(engine: TestEngine) -> None:
         assert facts.memory_limit_bytes == 64 * 2**20
 
 
+@pytest.mark.same_machine
 def test_a_kept_open_reader_sees_time_pass_restarts_and_the_end(engine: TestEngine) -> None:
     container_id = run(engine, "while :; do :; done", "--cpus", "0.5")
     parent = parse_placement(get_json(engine, f"containers/{container_id}/json")).cgroup_parent
@@ -215,6 +217,7 @@ def test_a_kept_open_reader_sees_time_pass_restarts_and_the_end(engine: TestEngi
     assert cpu() is None
 
 
+@pytest.mark.same_machine
 def test_page_cache_is_not_counted_as_used_memory(engine: TestEngine) -> None:
     container_id = run(
         engine, "head -c 40000000 /dev/zero > /file; cat /file > /dev/null; echo read; sleep 100", "-m", "64m"
@@ -233,6 +236,7 @@ def test_a_stopped_container_has_no_usage(engine: TestEngine) -> None:
     assert cgroup_sample(engine, container_id) is None
 
 
+@pytest.mark.same_machine
 def test_the_engines_root_has_a_disk(engine: TestEngine) -> None:
     root = get_json(engine, "info")["DockerRootDir"]
     container_id = run(engine, "sleep 100", "-v", "data:/data")

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -17,8 +18,8 @@ from bcon_exporter.docker_host.options import HostOptions, Wants
 from bcon_exporter.docker_host.read_usage import UsageReader
 from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
-from tests.docker_host.fake_engine import FakeEngine
-from tests.docker_host.test_host import GOOD, engine_with, entry
+from tests.docker_host.fake_engine import FakeEngine, answer
+from tests.docker_host.test_host import GOOD, engine_with, entry, host_for
 
 OPTIONS = HostOptions(cgroup_root=Path("/nonexistent"), read_timeout_seconds=1.0)
 
@@ -67,3 +68,16 @@ def test_without_a_thread_the_scan_asks_itself_and_so_does_the_next(
             asked = session.last_asked("stats")
             assert read(reader).unread == {}
             assert session.last_asked("stats") > asked
+
+
+@pytest.mark.parametrize(("driver", "asked"), [("cgroupfs", True), ("none", False)])
+def test_an_engine_without_cgroups_is_not_asked_what_it_cannot_tell(
+    tmp_path: Path, driver: str, *, asked: bool
+) -> None:
+    """Rootless Docker on cgroup v1 tells of every container what the whole session uses that it runs in itself."""
+    about = answer(json.dumps({"NCPU": 2, "CgroupDriver": driver}).encode())
+    with FakeEngine(tmp_path / "s", engine_with({"/info": about})) as engine, closing(host_for(engine.url)) as host:
+        containers = host.take_snapshot(utc_now(), 5.0, Wants()).containers
+        assert ("stats" in host.requests().endpoints) is asked
+    assert [container.usage is not None for container in containers] == [asked, asked]
+    assert asked or all("without cgroups" in container.unread["usage"] for container in containers)
