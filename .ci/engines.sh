@@ -49,6 +49,7 @@ mirror() {
 # userland SUITE: the folder with that release's userland, made where it is missing.
 userland() {
   local suite=$1 packages folder
+  [ "$(id -u)" = 0 ] || die "another engine than this machine's own needs root"
   packages=$(packages_of "$suite")
   folder=$CACHE/$suite-$(printf %s "$packages" | sha256sum | cut -c1-8)
   echo "$folder"
@@ -56,7 +57,6 @@ userland() {
   exec 8>"$folder.lock"
   flock 8
   [ ! -e "$folder/etc/debian_version" ] || { exec 8>&-; return 0; }
-  [ "$(id -u)" = 0 ] || die "making another engine needs root"
   "$HERE/setup.sh" packages mmdebstrap debian-archive-keyring >&2
   say "making $folder: a minute or three, once"
   rm -rf --one-file-system "$folder.new"

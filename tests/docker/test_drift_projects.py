@@ -17,6 +17,7 @@ from bcon_exporter.history import History
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.masking import Sealer
 from bcon_exporter.model.reports import DriftReport, DriftStatus
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,7 +150,12 @@ class Stack:
         if trusted:
             return detect_drift(reader.resolve_file(str(self.file), project, now, known), snapshot)
         running = next(one for one in known if one.name == project)
-        return detect_drift(reader.resolve_running(running, now), snapshot)
+
+        def look() -> DriftReport | None:  # the daemon looks again where Compose takes its time
+            report = detect_drift(reader.resolve_running(running, now), snapshot)
+            return None if "still resolving" in (report.unknown_detail or "") else report
+
+        return wait_until(look, "Compose to have resolved it", timeout_seconds=60)
 
     def found(self) -> list[tuple[str, str, str | None]]:
         """Service, type and field of each difference, as the command line finds them."""
