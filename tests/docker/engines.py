@@ -35,8 +35,8 @@ OWN, GUEST, NEWEST_PYTHON = "own", "guest", "newest-python"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_WHOLE = (OWN, GUEST)
-"""On what `make test` runs the contract when it has run everything on another engine."""
+BESIDE_THE_WHOLE = (OWN, GUEST, NEWEST_PYTHON)
+"""On what `make test` goes on when it has run everything on an engine that was made."""
 
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
