@@ -135,6 +135,16 @@ def test_of_a_container_that_cannot_be_inspected_any_more_its_environment_is_sti
     assert inventory.known[ID].facts.labels["note"] == "***"
 
 
+def test_kept_lines_hide_what_is_learned_before_the_next_read() -> None:
+    cursors = LogCursors()
+    raw = b"2026-11-21T22:42:55.481855266Z tried " + SECRET.encode() + b"\n"
+    cursors.take("a", raw, LogSource(True, None), since=None, tail=10)
+
+    logs = cursors.take("a", b"", LogSource(True, None, KnownSecrets(frozenset((SECRET,)))), since=None, tail=10)
+
+    assert [line.text for line in logs.lines] == ["tried ***"]
+
+
 def test_kept_lines_hide_what_is_learned_after_they_were_read() -> None:
     cursors = LogCursors()
     stamp = b"2026-11-21T22:42:55.481855266Z "
