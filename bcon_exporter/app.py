@@ -54,12 +54,6 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
     book = SecretBook()
     return Context(
         host=DockerHost(endpoint, options, _sealer(), book),
-        history=History.open(
-            settings.state.path,
-            retention_seconds=settings.state.retention.total_seconds(),
-            now=clock.utc_now(),
-            read_only=one_shot,
-        ),
         compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer(), book),
         secrets=book,
         catalogue=load_catalogue(settings.catalogue.directory),
@@ -69,6 +63,12 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
         one_shot=one_shot,
+        history=History.open(  # last, since what is wrong with the settings must not leave the state file open
+            settings.state.path,
+            retention_seconds=settings.state.retention.total_seconds(),
+            now=clock.utc_now(),
+            read_only=one_shot,
+        ),
     )
 
 

@@ -227,9 +227,9 @@ def _open_read_only(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.Error as error:
         connection.close()
-        if path.with_name(path.name + "-wal").exists():
+        if not isinstance(error, sqlite3.OperationalError) or path.with_name(path.name + "-wal").exists():
             raise
         connection = sqlite3.connect(f"{uri}?mode=ro&immutable=1", uri=True, isolation_level=None)
     return connection
