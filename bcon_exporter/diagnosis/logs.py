@@ -256,7 +256,14 @@ def _without_outages(events: list[LogEvent], buffer: LineBuffer) -> list[LogEven
     rest = [event for event in lost if event.index not in over]
     if rest and works_again(buffer, rest[0].index, _end(rest[-1]) - 1, len(rest)):
         over.update(event.index for event in rest)
+        over.update(event.index for event in events if _fell_with(event, rest[0].index, _end(rest[-1])))
     return [replace(event, recovered=True) if event.index in over else event for event in events] if over else events
+
+
+def _fell_with(event: LogEvent, first: int, end: int) -> bool:
+    """Whether an error of which nothing is known stands between failed connections, or right beside them."""
+    unknown = event.failed and not event.hits and event.level <= Level.ERROR
+    return unknown and first <= _end(event) and event.index <= end
 
 
 def _before_routine(events: list[LogEvent], lines: Sequence[LogLine], buffer: LineBuffer) -> list[LogEvent]:

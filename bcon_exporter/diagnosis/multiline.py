@@ -23,6 +23,11 @@ _TRACE_PART = re2.compile(
 _EXCEPTION = re2.compile(
     r"^(?:[a-zA-Z_][\w.$]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Failure|Warning)\b"
 )
+_PYTHON_EXCEPTION = re2.compile(r"^(?:(?:[a-zA-Z_]\w*\.)+[a-zA-Z_]\w*|[A-Z]\w*)(?:: |:?$)")
+"""Below frames, whatever its name ends with: `requests.exceptions.ReadTimeout: …`, `socket.timeout: …`, `Http404`."""
+_PYTHON_FRAME = '  File "'
+_FRAME_LINES = 3
+"""A frame is a place, mostly a line of code, and at times a line that marks a part of it."""
 _EXCEPTION_WORDS = ("Error", "Exception", "Exit", "Interrupt", "Iteration", "Failure", "Warning")
 _TRACE_STARTS = (
     *(
@@ -87,7 +92,16 @@ def _belongs(lines: Sequence[LogLine], index: int) -> bool:
         return True
     if text.startswith("Traceback (most recent") and _logs_below_error(lines[index - 1].text):
         return _goes_on(lines, index)
-    return continues(lines[index - 1].text, text)
+    return continues(lines[index - 1].text, text) or _ends_python_trace(lines, index)
+
+
+def _ends_python_trace(lines: Sequence[LogLine], index: int) -> bool:
+    """Whether a line is the exception that the frames above it led to."""
+    text = lines[index].text
+    if not text or text[0] in " \t" or lines[index - 1].text[:2] != "  " or _PYTHON_EXCEPTION.match(text) is None:
+        return False
+    frame = lines[max(0, index - _FRAME_LINES) : index]
+    return any(line.text.startswith(_PYTHON_FRAME) for line in frame) and level_of(text) is Level.UNKNOWN
 
 
 def _is_logged_below(record: str, text: str) -> bool:

@@ -49,6 +49,32 @@ def test_an_exception_below_an_info_line_belongs_to_it_where_the_line_tells_of_o
     assert event_bounds(lines, 2) == ((0, 3) if is_one else (1, 3))
 
 
+@pytest.mark.parametrize(
+    ("last", "is_one"),
+    [
+        ("requests.exceptions.ReadTimeout: HTTPConnectionPool(host='api', port=80): Read timed out.", True),
+        ("socket.timeout: timed out", True),
+        ("psycopg2.errors.DuplicateColumn: column exists", True),
+        ("NoRoute: to the shop", True),
+        ("django.http.response.Http404", True),
+        ("ERROR: next record", False),
+        ("INFO:root:fetched 25 rows", False),
+        ("Starting the shop again", False),
+    ],
+)
+def test_what_frames_of_python_led_to_belongs_to_them_whatever_its_name_ends_with(last: str, is_one: bool) -> None:
+    frames = ('  File "/app/main.py", line 33, in fetch', "    r = get(URL)", "        ^^^^^^^^")
+    lines = logs("ERROR:root:fetch failed", "Traceback (most recent call last):", *frames, last, "INFO after").lines
+
+    assert event_bounds(lines, 0) == (0, 6 if is_one else 5)
+
+
+def test_a_class_below_an_indented_line_that_is_no_frame_is_a_record_of_its_own() -> None:
+    lines = logs("Listening on", "  127.0.0.1", "com.example.Main: served").lines
+
+    assert event_bounds(lines, 2) == (2, 3)
+
+
 def test_lines_of_their_own_stay_apart() -> None:
     lines = logs("ERROR one", "ERROR two", " WARN  three", "four").lines
 

@@ -52,6 +52,14 @@ class TestTheLogTellsIt:
         assert status(work, failure, failure, work, work) == "healthy"
         assert status(work, failure, work, failure, work, work) == "error"
 
+    def test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside(self) -> None:
+        failure, unknown, work = f"ERROR {REFUSED}", "ERROR:root:order 7 failed", "INFO order 17 stored in 3 ms"
+
+        assert status(work, unknown, failure, unknown, failure, unknown, work, work) == "healthy"
+        assert status(unknown, work, failure, failure, work, work) == "error"
+        assert status(work, failure, failure, work, work, unknown) == "error"
+        assert status(work, failure, "CRITICAL all is lost", failure, work, work) == "error"
+
     def test_one_line_of_work_is_too_little(self) -> None:
         assert status(f"ERROR {REFUSED}", "served in 5 ms") == "error"
 
