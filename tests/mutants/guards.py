@@ -379,6 +379,10 @@ _judging = _Tests("diagnosis/test_engine.py")
 _jobs = _Tests("schedule/test_jobs.py")
 _counts = _Tests("schedule/test_log_counts.py")
 _everyday = _Tests("diagnosis/test_everyday_programs.py")
+_multiline = _Tests("diagnosis/test_multiline.py")
+_removed = _Tests("diagnosis/test_removed.py")
+_links = _Tests("diagnosis/test_links.py")
+_growth = _Tests("growth/test_growth.py")
 
 DIAGNOSIS = (
     # who is meant by a line
@@ -406,6 +410,40 @@ DIAGNOSIS = (
     _repairs("logs._answers", never("asked and answered"), "TestTheLogTellsIt::test_of_another_host_it_is_none"),
     _repairs("logs._answers", with_text("same_server(answer.text, failure.text)", "True"), "TestTheLogTellsIt::test_of_another_server_it_is_none"),
     _repairs("oom_killed._is_of_an_earlier_run", returns("False"), "TestTheFlagOfTheOomKiller::test_one_that_was_started_again_is_well"),
+    _repairs("logs._fell_with", returns("False"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
+    _repairs("logs._fell_with", returns("event.failed and not event.hits"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
+    _repairs("serving.routine_resumed", returns("False"), "TestTheRoutineGoesOn::test_after_failures_of_any_kind"),
+    _repairs("serving._stopped_and_resumed", returns("True"), "TestTheRoutineGoesOn::test_not_when_it_went_on_all_along"),
+    _repairs("serving._stopped_and_resumed", with_text(" and (places[0] < episode[0][0])", ""), "TestTheRoutineGoesOn::test_nor_when_it_was_never_said_before"),
+    _repairs("serving._stopped_and_resumed", with_text(" and lasted >= least", ""), "TestTheRoutineGoesOn::test_nor_when_the_failures_were_too_short_to_stop_it"),
+    _repairs("serving._stopped_and_resumed", with_text("max(MISSED * pause, timedelta(seconds=OUTAGE_SECONDS))", "MISSED * pause"), "TestTheRoutineGoesOn::test_nor_when_it_comes_in_bursts"),
+    _repairs("serving._stopped_and_resumed", with_text(" and hiccups <= HICCUPS", ""), "TestTheRoutineGoesOn::test_two_hiccups_are_part_of_the_outage_and_more_are_none"),
+    _repairs("back_again.without_slowness", always("REPEATS"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
+    _repairs("back_again.without_full_disk", with_text("suffered and well_again", "True"), "TestNobodySaysSo::test_a_full_disk_once_the_clients_that_failed_with_it_get_on"),
+    _repairs("back_again._is_quiet", returns("True"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
+    _repairs("endings.has_outlived", returns("True"), "TestNobodySaysSo::test_what_it_said_before_a_start_since_which_it_has_run_for_much_longer"),
+    _repairs("endings._was_put_in_place", with_text("[past.predecessors_restarts:]", ""), "TestMadeAnew::test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile"),
+    _repairs("endings._was_put_in_place", returns("True"), "TestMadeAnew::test_not_when_it_was_restarted_itself"),
+    # who was removed
+    _removed("MAX_REMOVED", set_to("10 ** 9"), "TestWhatIsKept::test_the_newest_where_very_many_come_and_go"),
+    _removed("REMEMBERED_SECONDS", set_to("10 ** 9"), "TestWhatIsKept::test_a_removed_one_for_half_an_hour"),
+    _removed("removed.remember", never("snapshot.partial"), "TestWhatIsKept::test_all_of_it_where_only_some_were_read"),
+    _removed("find_removed", with_text(" and (not known.is_oneoff)", ""), "TestARemovedContainer::test_the_end_of_a_single_run_is_as_it_should_be"),
+    _removed("find_removed", with_text(" and (_identity(known.name, known) not in taken)", ""), "TestARemovedContainer::test_not_once_another_is_in_its_place"),
+    _removed("find_past_addresses", with_text("sorted(remembered.values(), key=lambda one: one.seen_at)", "remembered.values()"), "TestFormerAddresses::test_are_those_of_who_had_them_last"),
+    _removed("removed.new_name_of", with_text(" and (gone.started_at < one.created_at <= until)", ""), "TestARemovedContainer::test_one_that_was_there_before_is_not_its_new_name"),
+    _removed("trouble_of", with_text("other.id in around.removed and ", ""), "TestARemovedContainer::test_one_that_docker_is_still_removing_is_not_gone_yet"),
+    _removed("peer_state._removed", with_text("0.4 if too_early else 0.93", "0.93"), "TestARemovedContainer::test_nor_when_the_failures_were_over_before"),
+    # whom a failure leads to
+    _links("peer_beside", returns("None"), "TestAnotherLineOfTheEventNamesIt::test_and_is_followed"),
+    _links("may_be_a_label", returns("False"), "TestLabelsOfAProxy::test_a_name_that_only_the_proxy_knows_leads_to_what_it_declares"),
+    _links("peers._declared", returns("frozenset(('check', 'api'))"), "TestLabelsOfAProxy::test_not_to_a_container_whose_name_is_a_word_of_the_line"),
+    _links("rejections._server_of", with_text("len(declared) == 1 and ", ""), "TestACertificate::test_of_several_declared_none_is_guessed"),
+    _links("rejections._refused_since_made", with_text(" and (made > server.created_at)", ""), "TestRefusedLogins::test_but_to_the_server_where_that_was_made_anew"),
+    _links("rule.Case.only_denies", returns("False"), "TestRefusedLogins::test_lead_to_the_client"),
+    _links("rule.Case.full_since", returns("None"), "TestASharedVolume::test_is_filled_by_the_first_that_says_so"),
+    _links("signs._without_waiting", returns("hits"), "TestRefusedLogins::test_a_pool_that_waited_for_it_is_no_trouble_of_the_connection"),
+    _growth("event_bounds", with_text("start > earliest", "start > 0"), "test_cost_grows_with_the_text_and_no_faster"),
     # what is no failure
     _advice("log_symptom._is_warning_of_another", returns("False"), "TestWarnings::test_several_are_one_symptom_and_a_warning"),
     _judged_lines("rule.Case._is_by_own_check", returns("False"), "test_what_its_own_health_check_provokes_is_no_failure"),
@@ -429,6 +467,8 @@ DIAGNOSIS = (
     _everyday("levels.redis_warning", never("message.lower()"), "test_redis_knows_no_level_worse_than_warning"),
     _everyday("multiline._logs_below_error", returns("False"), "test_a_trace_below_a_record_has_its_level"),
     _everyday("multiline._logs_below_error", returns("True"), "test_a_trace_that_follows_an_unrelated_line_of_information_counts"),
+    _multiline("multiline._ends_python_trace", returns("False"), "test_what_frames_of_python_led_to_belongs_to_them_whatever_its_name_ends_with"),
+    _multiline("multiline._ends_python_trace", with_text("any((line.text.startswith(_PYTHON_FRAME) for line in frame)) and ", ""), "test_a_class_below_an_indented_line_that_is_no_frame_is_a_record_of_its_own"),
     _everyday("hits._names_nobody", returns("False"), "test_of_chained_exceptions_the_one_that_names_the_server_tells_whom_it_is_about"),
     _everyday("hits._names_nobody", returns("True"), "test_of_chained_exceptions_the_first_that_names_a_server_stands_for_all"),
     # what a scan has read before
@@ -436,6 +476,8 @@ DIAGNOSIS = (
     _log_reader("LogReader._read", never("known.lines is lines"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
     _log_reader("LogReader._read", with_text("known.found.is_quiet and ", ""), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
     _log_reader("LogReader._read", with_text("find_gained(known.lines, lines)", "()"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("LogReader.read", never("read.lines is lines"), "test_a_log_that_two_ask_for_in_one_scan_is_read_once"),
+    _log_reader("LogReader.read", with_text("read.lines is lines and ", ""), "test_a_log_that_two_ask_for_in_one_scan_is_read_once"),
     _log_reader("LogReader.read", never("size <= self._room"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
     _log_reader("LogReader.read", always("size <= self._room"), "test_it_remembers_so_many_events_and_no_more"),
     _log_reader("LogReader.read", with_text("self._before.pop(container_id, None)", "self._before.get('api')"), "test_it_remembers_so_many_events_and_no_more"),
