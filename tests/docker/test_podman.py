@@ -66,6 +66,9 @@ def project(podman: PrivatePodman, tmp_path_factory: pytest.TempPathFactory) -> 
     file.write_text(COMPOSE.replace("CGROUP", podman.name))
     podman.compose("up", "-d", "--pull", "never", cwd=file.parent)
     wait_until(lambda: "137" in inspect(podman, "importer", "{{.State.ExitCode}}"), "the importer to be killed")
+    wait_until(
+        lambda: int(inspect(podman, "loop", "{{.RestartCount}}")) >= 2, "the loop to go round", timeout_seconds=60
+    )
     return file
 
 
