@@ -172,7 +172,7 @@ def stats_sample(engine: TestEngine, container_id: str) -> UsageSample | None:
 @pytest.mark.same_machine
 def test_both_sources_tell_the_same_usage(engine: TestEngine) -> None:
     container_id = run(engine, "while :; do :; done", "--cpus", "0.2", "-m", "64m")
-    windows = {"cgroup": UsageWindows(60), "stats": UsageWindows(60)}
+    windows = {"cgroup": UsageWindows(5), "stats": UsageWindows(5)}
     limits = facts_of(engine, container_id).limits
 
     def usage(source: str) -> UsageFacts:
@@ -184,18 +184,18 @@ def test_both_sources_tell_the_same_usage(engine: TestEngine) -> None:
         for sample in (cgroup_sample(engine, container_id), stats_sample(engine, container_id)):
             assert sample is not None
             windows[sample.source].add(container_id, sample)
-        # Docker 20.10 answers once a second, 28.5 at once
-        return all(usage(source).window_seconds >= 2 for source in windows)
+        # Docker 20.10 answers once a second, 28.5 at once; on a busy machine it gets less than it may use for a while
+        return all(
+            usage(source).window_seconds >= 2 and (usage(source).throttled_ratio or 0) > 0.3 for source in windows
+        )
 
-    wait_until(sample_both, "samples of two seconds", timeout_seconds=30)
+    wait_until(sample_both, "samples of two seconds in which it was held back", timeout_seconds=60)
     for source in windows:
         facts = usage(source)
         assert facts.source == source
         # All that it may use, though it is a tenth of the host: docker's own figure would read 20 %.
         assert facts.cpu_ratio is not None
         assert facts.cpu_ratio > 0.6
-        assert facts.throttled_ratio is not None
-        assert facts.throttled_ratio > 0.3
         assert facts.memory_limit_bytes == 64 * 2**20
 
 
