@@ -60,6 +60,7 @@ class Large:
     series: int
     dropped: int
     text_bytes: int
+    load: float
 
     @property
     def last(self) -> ScanCost:
@@ -85,7 +86,9 @@ def measure(containers: int, deadline_seconds: int, checkout: Path | None, *, ha
             text = daemon.ask("/metrics").text
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     dropped = next((line.split()[1] for line in lines if line.startswith("bcon_series_dropped ")), "0")
-    return Large(containers, has_cgroups, scans, len(lines), int(float(dropped)), len(text.encode()))
+    return Large(
+        containers, has_cgroups, scans, len(lines), int(float(dropped)), len(text.encode()), os.getloadavg()[0]
+    )
 
 
 def make_cgroups(folder: Path, containers: int) -> None:
@@ -125,9 +128,11 @@ def _cpu_seconds(pid: int) -> float:
 
 def render(results: list[Large], deadline_seconds: int) -> str:
     """The table for the document, and by how much a container costs more among many."""
+    loads = ", ".join(f"{found.load:.0f}" for found in results)
     lines = [
         f"`python -m bench.large` on {os.cpu_count()} cores, one run: a made engine, deadline {deadline_seconds} s; "
-        f"the first scan and scan {SCANS}. CPU is the daemon's until then, with scrapes and the first look for drift.",
+        f"the first scan and scan {SCANS}. CPU is the daemon's until then, with scrapes and the first look for drift. "
+        f"The machine's load at the end of each row was {loads}: wall times beside others on two cores say little.",
         "",
         "| containers | usage from | first, wall s | later | CPU s | incomplete | memory | series | not shown | text |",
         "|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|",
@@ -141,15 +146,22 @@ def render(results: list[Large], deadline_seconds: int) -> str:
             f"| {found.last.peak_memory_bytes / 1e6:.0f} MB "
             f"| {found.series:,} | {found.dropped:,} | {found.text_bytes / 1e6:.1f} MB |"
         )
-    few, *_, many = [found for found in results if found.has_cgroups] or results
-    each, each_of_few = (found.last.wall_seconds / found.containers for found in (many, few))
+    few, *_, many = with_cgroups = [found for found in results if found.has_cgroups]
+    growth = _each(many, "wall_seconds") / _each(few, "wall_seconds")
+    cpu = ", ".join(f"{_each(found, 'cpu_seconds') * 1e3:.2f} among {found.containers:,}" for found in with_cgroups)
     held = (many.last.peak_memory_bytes - few.last.peak_memory_bytes) / (many.containers - few.containers)
     lines += [
         "",
-        f"Among {many.containers:,} a container takes {each / each_of_few:.2f} times as long in a later scan as among "
-        f"{few.containers:,}, {each * 1e3:.2f} ms, and {held / 1e3:.0f} kB of memory.",
+        f"Of the wall time of scan {SCANS} a container takes {growth:.2f} times as much among {many.containers:,} as "
+        f"among {few.containers:,}. CPU a container in that scan's interval, in ms: {cpu}. Each further one takes "
+        f"{held / 1e3:.0f} kB of memory.",
     ]
     return "\n".join(lines)
+
+
+def _each(found: Large, cost: str) -> float:
+    """A container's share of what the last scan took."""
+    return float(getattr(found.last, cost)) / found.containers
 
 
 def main() -> None:
