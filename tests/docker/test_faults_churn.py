@@ -64,6 +64,7 @@ def remove_others(engine: TestEngine) -> bool:
 
 
 @pytest.mark.promise("F5")
+@pytest.mark.alone
 def test_churn_fails_no_scan_and_leaves_no_series(engine: TestEngine, tmp_path: Path, figure: Figure) -> None:
     engine.docker("run", "-d", "--name", "stays", engine.image, "serve")
     over, made = threading.Event(), list[str]()
