@@ -481,7 +481,7 @@ DIAGNOSIS = (
     _log_reader("LogReader.read", never("size <= self._room"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
     _log_reader("LogReader.read", always("size <= self._room"), "test_it_remembers_so_many_events_and_no_more"),
     _log_reader("LogReader.read", with_text("self._before.pop(container_id, None)", "self._before.get('api')"), "test_it_remembers_so_many_events_and_no_more"),
-    _log_reader("LogReader.end_scan", returns("None"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader.end_scan", returns("None"), "test_a_log_that_was_not_read_in_a_scan_is_forgotten"),
     _log_reader("LogReader.end_scan", with_text("(self._now, {}, MOST_BYTES)", "({**self._before, **self._now}, {}, MOST_BYTES)"), "test_a_log_that_was_not_read_in_a_scan_is_forgotten"),
     _log_reader("LogReader.end_scan", with_text("{}, MOST_BYTES", "{}, self._room"), "test_each_scan_has_room_for_as_many_events"),
     _log_reader("find_gained", returns("lines"), "test_gained_lines_are_those_after_the_ones_that_are_left"),
