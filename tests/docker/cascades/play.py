@@ -108,6 +108,18 @@ def _play_one(cascade: Cascade, engine: PrivateEngine, watch: Watch, folder: Pat
     return seen
 
 
+def deploy_and_break(cascade: Cascade, engine: PrivateEngine, folder: Path) -> Iterator[str]:
+    """Deploy, break and repair it, and tell after each that it is done."""
+    _do(cascade, Deployment(compose=cascade.compose), engine, folder)
+    yield "deployed"
+    for step in cascade.fault:
+        _do(cascade, step, engine, folder)
+    yield "broken"
+    for step in cascade.repair:
+        _do(cascade, step, engine, folder)
+    yield "repaired"
+
+
 def _do(cascade: Cascade, step: Step, engine: PrivateEngine, folder: Path) -> None:
     if isinstance(step, Deployment):
         (folder / "compose.yaml").write_text(f"name: {cascade.id}\n{step.compose}")

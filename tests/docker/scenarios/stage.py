@@ -72,6 +72,16 @@ def play(daemon: Daemon, engine: PrivateEngine, scenarios: Sequence[Scenario]) -
     return seen
 
 
+def start_all(engine: PrivateEngine, scenarios: Sequence[Scenario]) -> None:
+    """Start all scenarios, groups in order, and come back when each has been started."""
+    groups: dict[str, list[Scenario]] = {}
+    for scenario in scenarios:
+        groups.setdefault(scenario.group or scenario.id, []).append(scenario)
+        _make_network(engine, scenario)
+    with ThreadPoolExecutor(STARTERS) as starters:
+        list(starters.map(lambda group: _start_group(engine, group, {}), groups.values()))
+
+
 def _start_group(engine: PrivateEngine, group: Sequence[Scenario], started: dict[str, float]) -> None:
     for scenario in group:
         _start(engine, scenario)
