@@ -132,7 +132,7 @@ class RecordedEngine:
         head = f"HTTP/1.1 200 OK\r\nApi-Version: {self._moment.answers['/version']['ApiVersion']}\r\n"
         writer.write(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         sent = 0
-        while True:
+        while not writer.is_closing():
             events = self._events(query)
             for event in events[sent:]:
                 line = json.dumps(event).encode() + b"\n"
