@@ -7,7 +7,6 @@ import signal
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import NoReturn
 from urllib.parse import urlsplit
 
 from bcon_exporter import clock
@@ -15,13 +14,11 @@ from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_files_limit
 from bcon_exporter.errors import BconError
 from bcon_exporter.history import History
-from bcon_exporter.interpreter import collect_if_due, tune
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
 from bcon_exporter.outputs.http import Connections, Door, Limits, Listener, Users, bind, close_all, make_site, serve_all
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
-from bcon_exporter.right_of_way import AnsweringSelector
 from bcon_exporter.schedule import Intervals, Scheduler, Watchdog, watchdog_seconds
 from bcon_exporter.settings import Address, Settings
 from bcon_exporter.start_signals import let_reload_through
@@ -60,7 +57,6 @@ class Daemon:
         self._refresh = refresh
         self._reload_settings = reload_settings
         self._reloading = threading.Lock()
-        self._collected_at = clock.monotonic()
         self._access = WebAccess(settings.web.config.file)
         self._push_access = load_http_access(settings.alertmanager.config.file)
         self._watchdog = Watchdog(lambda: watchdog_seconds(self._interval_of("diagnose")))
@@ -87,17 +83,15 @@ class Daemon:
         )
         self._listeners = self._make_listeners()
 
-    def run(self) -> NoReturn:
-        """Serve until SIGTERM or SIGINT, then end the process."""
+    def run(self) -> int:
+        """Serve until SIGTERM or SIGINT; return the exit code."""
         connections = Connections(raise_open_files_limit())
-        tune()
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
         self._alerts.start()
         self._scheduler.start()
         try:
-            with asyncio.Runner(loop_factory=_make_loop) as runner:
-                runner.run(self._serve(connections))
+            asyncio.run(self._serve(connections))
         finally:
             self._scheduler.stop()
             self._watchdog.stop()
@@ -105,7 +99,7 @@ class Daemon:
             self._context.host.close()
             self._context.history.close()
         _log.info("stopped")
-        leave()
+        return 0
 
     async def _serve(self, connections: Connections) -> None:
         stop = asyncio.Event()
@@ -129,7 +123,6 @@ class Daemon:
 
     def _on_finished(self, name: ScanName) -> None:
         self._exposition.publish(name)
-        self._collected_at = collect_if_due(self._collected_at, clock.monotonic())
         self._alerts.wake()
 
     def _alert_counts(self) -> AlertCounts:
@@ -223,20 +216,6 @@ class Daemon:
     def _is_insecure(self) -> bool:
         beyond = any(not address.is_loopback for address in self._addresses().values())
         return beyond and self._settings.web.allow_insecure and not self._access.users
-
-
-def _make_loop() -> asyncio.AbstractEventLoop:
-    return asyncio.SelectorEventLoop(AnsweringSelector())
-
-
-def leave() -> NoReturn:
-    """End the process with all that is worth keeping closed.
-
-    The interpreter's own tear-down frees every object one by one, 0.2 s on an idle machine and 1.4 s on a busy one,
-    while `docker stop` waits; and nothing guards it, since no thread of ours runs any more.
-    """
-    logging.shutdown()
-    os._exit(0)
 
 
 def find_restart_only(before: Settings, after: Settings) -> tuple[str, ...]:

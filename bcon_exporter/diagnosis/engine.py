@@ -65,7 +65,6 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     *,
     log_reader: LogReader | None = None,
     rules: Sequence[SymptomRule] = SYMPTOM_RULES,
-    between: Callable[[], None] = lambda: None,
     is_overdue: Callable[[], bool] = lambda: False,
     is_over: Callable[[], bool] = lambda: False,
 ) -> tuple[DiagnoseAllReport, HoldState]:
@@ -79,7 +78,6 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
         policy: Filters; None judges all.
         log_reader: Of the scans before this one; None for a first or a single run.
         rules: In report order.
-        between: Called between two containers, for who lets others run meanwhile.
         is_overdue: Asked before each container; once True, no rule is evaluated any more, and the report says so.
         is_over: Asked before each container with symptoms; once True, no causes are looked for any more, and the report
             says so.
@@ -90,7 +88,7 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     """
     holds = holds if holds is not None else HoldState()
     log_reader = log_reader or LogReader()
-    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, between, is_overdue, is_over)
+    terms = _Terms(thresholds, catalogue, policy or Policy(), rules, log_reader, is_overdue, is_over)
     remembered = remember(snapshot, holds.remembered)
     neighbours = Neighbours(snapshot, remembered)
     judged, after = _judge_all(snapshot, terms, holds.holds, neighbours)
@@ -132,7 +130,6 @@ class _Terms(NamedTuple):
     policy: Policy
     rules: Sequence[SymptomRule]
     log_reader: LogReader
-    between: Callable[[], None] = lambda: None
     is_overdue: Callable[[], bool] = lambda: False
     is_over: Callable[[], bool] = lambda: False
 
@@ -158,7 +155,6 @@ def _judge_all(
     after: dict[str, Mapping[SymptomType, Hold]] = {}
     overdue = False
     for container in snapshot.containers:
-        terms.between()
         if container.id != always and not terms.policy.admits(container):
             continue
         orders = read_labels(container.labels, terms.thresholds)
@@ -213,7 +209,6 @@ def _conclude_all(
     found = {}
     over = False
     for one, shown in symptoms.items():
-        terms.between()
         case, verdicts = judged[one].case, judged[one].verdicts
         over = over or terms.is_over()
         fresh = _HURRIED if over else conclude(case, shown, terms.rules, neighbours, around)
@@ -224,7 +219,6 @@ def _conclude_all(
     explained = explained_by(roots, names)
     reports = {}
     for container_id, (case, orders, verdicts) in judged.items():
-        terms.between()
         place = Place(names.get(roots.get(container_id, "")), explained.get(container_id, ()))
         reports[container_id] = _report(case, verdicts, orders, found.get(container_id, _NO_CAUSES), place)
     issues = {

@@ -20,7 +20,6 @@ from bcon_exporter.docker_host.failures import closed_error, garbage_error, over
 from bcon_exporter.docker_host.open_files import open_files_limit
 from bcon_exporter.docker_host.wire import Answer, AnswerReader, MalformedAnswerError
 from bcon_exporter.errors import BconError, DockerConnectionError
-from bcon_exporter.right_of_way import let_pass
 
 Outcome = Answer | BconError
 
@@ -244,7 +243,6 @@ class _Loop:
                 connection.socket.close()
 
     def _finish(self, index: int, outcome: Outcome) -> None:
-        let_pass()
         self._left -= 1
         now = monotonic()
         self._on_outcome(index, outcome, now - (self._started[index] or now))

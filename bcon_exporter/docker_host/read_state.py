@@ -14,7 +14,6 @@ from bcon_exporter.docker_host.scan import Scan
 from bcon_exporter.docker_host.session import Deadline, EngineSession
 from bcon_exporter.docker_host.wire import Answer
 from bcon_exporter.errors import BconError
-from bcon_exporter.right_of_way import let_pass
 
 LIST_CAP_BYTES = 32 * 1024 * 1024
 CONTAINERS_AT_MOST = 10_000
@@ -51,7 +50,6 @@ def list_containers(
     try:
         entries = []
         for entry in decode_array(text, memory):
-            let_pass()
             entries.append(entry)
             if len(entries) > CONTAINERS_AT_MOST:
                 raise too_long_error(session.endpoint, f"more than {CONTAINERS_AT_MOST} containers")

@@ -26,7 +26,6 @@ from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFa
 from bcon_exporter.model.lifecycle_restarts import INFERRED_RESTART
 from bcon_exporter.model.lifecycle_rules import Circumstances, parse_signal
 from bcon_exporter.model.lifecycle_runs import sort_events
-from bcon_exporter.right_of_way import let_pass
 
 _Key = tuple[object, ...]
 
@@ -152,12 +151,10 @@ class Lifecycles:
         if not partial:
             self._holders = _find_holders(containers, identities)
         for container, identity in zip(containers, identities, strict=True):
-            let_pass()
             self._note_configuration(self.past_of(identity), container)
         since, gaps = self._coverage.judge(now)
         filled = []
         for container, identity in zip(containers, identities, strict=True):
-            let_pass()
             rivals = tuple(other for other in self._holders.get(identity, ()) if other != container.id)
             complete = all(is_bridged(container, gap) for gap in gaps)
             facts = self._facts(self._pasts[identity], container, rivals, now, since, complete=complete)

@@ -7,7 +7,6 @@ from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
 from bcon_exporter.docker_host import Wants
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport
-from bcon_exporter.right_of_way import let_pass
 from bcon_exporter.schedule.log_counts import LogCounts
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
@@ -52,7 +51,6 @@ class DiagnoseJob:
             self._holds,
             context.policy,
             log_reader=self._log_reader,
-            between=let_pass,
             is_overdue=lambda: context.monotonic() > judged_by,
             is_over=lambda: context.monotonic() > over_at,
         )
@@ -105,8 +103,5 @@ def find_unjudged(report: DiagnoseAllReport) -> frozenset[str]:
 
 def set_first_seen(report: DiagnoseAllReport, since: Mapping[str, datetime]) -> DiagnoseAllReport:
     """Return the report with the first-seen times of its present symptoms."""
-    dated = []
-    for diagnosis in report.reports:
-        let_pass()
-        dated.append(date_symptoms(diagnosis, since))
-    return report.model_copy(update={"reports": tuple(dated)})
+    dated = tuple(date_symptoms(diagnosis, since) for diagnosis in report.reports)
+    return report.model_copy(update={"reports": dated})

@@ -11,7 +11,6 @@ from bcon_exporter.diagnosis.levels import level_of
 from bcon_exporter.diagnosis.logs import find_events
 from bcon_exporter.model.facts import HostSnapshot, LogLine
 from bcon_exporter.model.signatures import Catalogue, Level
-from bcon_exporter.right_of_way import let_pass
 
 _FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}
 _MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W\d{4} |^<4>')
@@ -55,7 +54,6 @@ class LogCounts:
         seen: dict[str, _Seen] = {}
         over = False
         for container in snapshot.containers:
-            let_pass()
             before = self._totals.get(container.id)
             if container.logs is None and before is None:
                 continue

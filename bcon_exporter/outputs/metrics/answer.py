@@ -4,12 +4,11 @@ import gzip
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from threading import Lock
 from typing import Literal
 
 from bcon_exporter import clock
-from bcon_exporter.outputs.metrics.blocks import Block, Checksum, Part, join_gzip, join_plain, render
+from bcon_exporter.outputs.metrics.blocks import Block, GzippedStart, Part, render
 from bcon_exporter.outputs.metrics.cap import cap_series
 from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
 from bcon_exporter.outputs.metrics.container_samples import container_samples
@@ -21,6 +20,8 @@ from bcon_exporter.outputs.metrics.writing import Format, Samples
 from bcon_exporter.store import SCAN_NAMES, DiagnoseScan, DriftScan, ScanName, ScanStatus, Store
 
 STALE_AFTER_INTERVALS = 3
+Fresh = frozenset[ScanName]
+"""Scans whose families are not withheld."""
 _log = logging.getLogger(__name__)
 
 
@@ -38,43 +39,44 @@ class Generation:
     """What the last scans left, all of one moment; a scrape reads one of these and nothing newer."""
 
     statuses: Mapping[ScanName, ScanStatus]
-    client: Mapping[Format, Block]
+    client: Mapping[Format, bytes]
     parts: Mapping[ScanName, Part] = field(default_factory=dict)
     series_dropped: int = 0
+    compressed: dict[tuple[Format, Fresh], GzippedStart] = field(default_factory=dict)
 
-    def blocks(self, fmt: Format, fresh: Collection[ScanName]) -> tuple[Block, ...]:
-        """Return the stored text without the parts that are too old."""
-        scans = tuple(
+    def blocks(self, fmt: Format, fresh: Fresh) -> tuple[Block, ...]:
+        """Return the families of the scans that are not too old."""
+        return tuple(
             block
             for name in SCAN_NAMES
             if name in fresh and name in self.parts
             for block in self.parts[name].blocks(fmt)
         )
-        return (*scans, self.client[fmt])
 
-    @cached_property
-    def checksums(self) -> dict[Format, Checksum]:
-        """Checksums of the whole stored text; read once a generation, in the thread of the scan."""
-        return {fmt: Checksum.of(self.blocks(fmt, SCAN_NAMES)) for fmt in CONTENT_TYPES}
+    def text(self, fmt: Format, fresh: Fresh) -> bytes:
+        """Return all that is stored, as text."""
+        return b"".join((*(block.text for block in self.blocks(fmt, fresh)), self.client[fmt]))
 
-    def checksum(self, fmt: Format, fresh: Collection[ScanName]) -> Checksum:
-        """Return the checksum of what `blocks` returns."""
-        if all(name in fresh for name in self.parts):
-            return self.checksums[fmt]
-        return Checksum.of(self.blocks(fmt, fresh))
+    def compress(self, fmt: Format, fresh: Fresh) -> GzippedStart:
+        """Return the same compressed, the second time without compressing it again."""
+        start = self.compressed.get((fmt, fresh))
+        if start is None:
+            start = self.compressed[fmt, fresh] = GzippedStart(self.text(fmt, fresh))
+        return start
+
+    def compress_as(self, before: "Generation") -> None:
+        """Compress in every way that was asked of the generation before: in the scan's thread, not in a scrape."""
+        for fmt, fresh in tuple(before.compressed):
+            self.compress(fmt, fresh)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What a scrape would show now.
-
-    Attributes:
-        fresh: Scans whose families are not withheld.
-    """
+    """What a scrape would show now."""
 
     statuses: Mapping[ScanName, ScanStatus]
     series_dropped: int
-    fresh: frozenset[ScanName]
+    fresh: Fresh
 
 
 class Exposition:
@@ -134,7 +136,7 @@ class Exposition:
             self._say_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
-        _ = generation.checksums  # read the text here, not in the first scrape
+        generation.compress_as(before)
         self._generation = generation
 
     def _diagnose_samples(self, scan: DiagnoseScan, drift: Part | None) -> tuple[tuple[Samples, ...], int]:
@@ -157,7 +159,7 @@ class Exposition:
     def answer(self, fmt: Format, *, compress: bool, names: Collection[str] = ()) -> Scrape:
         """Return the answer to one scrape, with these families only (`?name[]=`), or all when `names` is empty."""
         generation, now = self._generation, self._monotonic()
-        fresh = tuple(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
+        fresh = frozenset(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
         own = self._own.samples(generation.statuses, generation.series_dropped)
         end = EOF if fmt == "openmetrics" else b""
         if names:
@@ -167,8 +169,7 @@ class Exposition:
             body = gzip.compress(body, compresslevel=1) if compress else body
         else:
             tail = render(own, fmt) + end
-            blocks = generation.blocks(fmt, fresh)
-            body = join_gzip(blocks, generation.checksum(fmt, fresh), tail) if compress else join_plain(blocks, tail)
+            body = generation.compress(fmt, fresh).end_with(tail) if compress else generation.text(fmt, fresh) + tail
         return Scrape(body, CONTENT_TYPES[fmt], "gzip" if compress else None)
 
     def moment(self) -> "Moment":

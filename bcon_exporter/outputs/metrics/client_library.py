@@ -12,7 +12,6 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.openmetrics.exposition import generate_latest as generate_openmetrics
 from prometheus_client.registry import Collector
 
-from bcon_exporter.outputs.metrics.blocks import Block
 from bcon_exporter.outputs.metrics.writing import Format
 
 EOF = b"# EOF\n"
@@ -27,10 +26,10 @@ class ClientLibrary(Collector):
         self._registry = CollectorRegistry(auto_describe=True)
         self._registry.register(self)
 
-    def read(self) -> dict[Format, Block]:
+    def read(self) -> dict[Format, bytes]:
         """Read them anew; return their text in each format."""
         self._families = self._collect()
-        return {"text": Block.of(self.text("text")), "openmetrics": Block.of(self.text("openmetrics"))}
+        return {"text": self.text("text"), "openmetrics": self.text("openmetrics")}
 
     def _collect(self) -> tuple[Metric, ...]:
         return tuple(family for source in self._sources for family in source.collect())
