@@ -25,7 +25,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots previews rules dashboards wheels lock dist audit clean venv packages engine
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots rules dashboards wheels lock dist audit clean venv packages engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -86,16 +86,12 @@ drift-oracle: venv ## Compare drift with a benchmark outside of the repository, 
 	@$(BIN)/python -m tests.drift_corpus.oracle '$(ORACLE)' $(ORACLE_ARGS)
 
 docs: venv ## Write the documents of symptoms and signatures, the man page and the table of flags anew from the code
-	$(BIN)/python -m tests.architecture.signature_documents
+	$(BIN)/python -m deploy.symptom_documents
 	COLUMNS=100 $(BIN)/python -m deploy.terminal_files
 
 screenshots: venv ## Draw the pictures of docs/images anew from the demonstration's real output
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo --once --images docs/images
-
-previews: venv ## Draw the previews of the dashboards in docs/images anew: 8 minutes of a shop in trouble
-	@.ci/setup.sh packages dockerd docker busybox promtool
-	@$(BIN)/python -W ignore::DeprecationWarning -m grafana.preview
 
 rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
 	$(BIN)/python -c "from pathlib import Path; from bcon_exporter.alerting.rule_file import render_rule_file as render; Path('alerts/bcon.rules.yml').write_text(render())"

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from grafana.dashboards.links import CONTAINER, OVERVIEW
-from grafana.preview.asking import Series, ask, ask_values
-from grafana.preview.reading import Json, Span, all_chosen, load, panels, variables
-from grafana.preview.tables import Row, table_rows
 from tests.docker.daemon import WITHOUT_CGROUP_FILES, Daemon
 from tests.docker.scraping import wait_for_whole_scan
+from tests.grafana.asking import Series, ask, ask_values
+from tests.grafana.reading import Json, Span, all_chosen, load, panels, variables
+from tests.grafana.tables import Row, table_rows
 from tests.programs import need
 from tests.running_prometheus import Prometheus, running_prometheus
 from tests.waiting import wait_until

@@ -13,8 +13,8 @@ from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.model.findings import DriftType, SymptomType
 from grafana.dashboards import DASHBOARDS
 from grafana.dashboards.links import ABOUT_DRIFT, ABOUT_SYMPTOM, ALERT_OF_DRIFT, ALERT_OF_SYMPTOM, DOCS_URL
-from grafana.preview.reading import FOLDER, load, panels, variables
 from tests.architecture.sources import ROOT
+from tests.grafana.reading import FOLDER, load, panels, variables
 
 boards = pytest.mark.parametrize("uid", DASHBOARDS)
 GRID = 24

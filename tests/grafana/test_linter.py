@@ -12,7 +12,7 @@ from grafana_foundation_sdk.models import units
 
 from bcon_exporter.outputs.metrics import FAMILIES
 from grafana.dashboards import DASHBOARDS
-from grafana.preview.reading import all_chosen, expand, load, panels, variables
+from tests.grafana.reading import all_chosen, expand, load, panels, variables
 from tests.programs import need
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-FOLDER = Path(__file__).parents[1]
+FOLDER = Path(__file__).parents[2] / "grafana"
 Json = dict[str, Any]
 _VARIABLE = re.compile(r"\$\{?([a-z_]\w*)\}?")
 

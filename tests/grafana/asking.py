@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from grafana.preview.reading import Json, Span, expand
+from tests.grafana.reading import Json, Span, expand
 
 _LABEL = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _LABEL_VALUES = re.compile(r"label_values\((.+), (\w+)\)")

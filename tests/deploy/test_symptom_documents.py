@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.architecture.signature_documents import (
+from deploy.symptom_documents import (
     SIGNATURES,
     SYMPTOMS,
     default_numbers,

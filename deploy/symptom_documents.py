@@ -6,6 +6,7 @@ What is no fact of theirs (how causes are found, how to write a signature) stand
 from __future__ import annotations
 
 import string
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
@@ -17,7 +18,6 @@ from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.start_errors import START_ERRORS
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.thresholds import Thresholds
-from tests.architecture.sources import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from bcon_exporter.diagnosis.rule import SymptomRule
     from bcon_exporter.model.signatures import Signature
 
+ROOT = Path(__file__).parent.parent
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
-TEMPLATE = ROOT / "tests" / "architecture" / "symptoms.md.template"
+TEMPLATE = Path(__file__).with_name("symptoms.md.template")
 FINDERS = (causes, peer_state, peer_changes, rejections, peers, ways, ports, mounts, changes)
 _UNITS = (
     (86_400, "a day", "days"),
