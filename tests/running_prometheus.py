@@ -38,6 +38,9 @@ class Prometheus:
         try:
             with urllib.request.urlopen(f"{self._url}/-/ready", timeout=10) as answer:
                 return bool(answer.status == 200)
+        except urllib.error.HTTPError as error:  # 503: from 3.14 on Python warns of an answer that nobody closed
+            error.close()
+            return False
         except OSError:
             return False
 
