@@ -13,10 +13,10 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import causes, changes, mounts, peer_changes, peer_state, peers, ports, rejections, ways
 from bcon_exporter.diagnosis.endings import WELL_SECONDS
 from bcon_exporter.diagnosis.exit_codes import exit_causes
-from bcon_exporter.diagnosis.holds import EVENT_LIKE, UNKNOWN_HOLD_SECONDS
+from bcon_exporter.diagnosis.holds import UNKNOWN_HOLD_SECONDS
+from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.start_errors import START_ERRORS
-from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def write_symptoms() -> str:
             ("| cause | from |", "|---|---|", *(f"| {one} | {of} |" for one, of in state_causes().items()))
         ),
         signatures="\n".join(_signatures()),
-        event_like=", ".join(one for one in SymptomType if one in EVENT_LIKE),
+        event_like=", ".join(rule.type for rule in SYMPTOM_RULES if rule.hysteresis is Hysteresis.EVENT),
         unknown_hold=in_words(UNKNOWN_HOLD_SECONDS),
         well_seconds=WELL_SECONDS,
         log_window=numbers["log_window_seconds"],

@@ -15,6 +15,7 @@ from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, f
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
 from bcon_exporter.diagnosis.rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
+from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
 from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.diagnosis.ways import STRANGERS
@@ -68,17 +69,6 @@ _GENERAL = frozenset(
 _SAY_HOW = frozenset({"no_route"})
 """Of who is outside of Docker, how he is missed says more than that he is outside."""
 _PORT_TAKEN = ("port_taken",)
-_OF_THE_LOG = frozenset(
-    {
-        SymptomType.OOM_KILLED,
-        SymptomType.NETWORK_ERROR,
-        SymptomType.DISK_PRESSURE,
-        SymptomType.SLOW_RESPONSE,
-        SymptomType.LOG_ERROR,
-        SymptomType.PIDS_LIMIT,
-    }
-)
-"""Symptoms whose causes the log tells: while it cannot be read, nothing is known better than before."""
 
 
 class Conclusion(NamedTuple):
@@ -109,7 +99,7 @@ def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Ve
     nothing_better = conclusion.hurried or missing_facts(case.container, ("oom_killed",))
     missing = shown if nothing_better else shown & verdicts.held - explained
     if missing_facts(case.container, ("logs",)):
-        missing |= shown & _OF_THE_LOG
+        missing |= {symptom for symptom in shown if RULE_OF[symptom].from_log}  # nothing is known better than before
     causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
     if not causes:
         return conclusion

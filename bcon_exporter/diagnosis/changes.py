@@ -5,29 +5,20 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.finding import Finding
 from bcon_exporter.diagnosis.numbers import in_seconds, name_images
+from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.model.facts import ContainerFacts
-from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, Urgency
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.signatures import SuggestionText
 
 SOON_SECONDS = 600
 """A failure this soon after a change is likely its consequence."""
-_FAILURES = frozenset(
-    {
-        SymptomType.EXIT_ERROR,
-        SymptomType.RESTART_LOOP,
-        SymptomType.START_FAILED,
-        SymptomType.OOM_KILLED,
-        SymptomType.UNHEALTHY,
-        SymptomType.LOG_ERROR,
-    }
-)
 
 
 def find_image_change(container: ContainerFacts, symptoms: Sequence[Symptom], now: datetime) -> list[Finding]:
     """The change of image since which it fails, if it did not fail before."""
     past = container.lifecycle
-    failing = [one for one in symptoms if one.type in _FAILURES and one.severity.rank >= Severity.ERROR.rank]
+    failing = [one for one in symptoms if RULE_OF[one.type].is_failure and one.severity.rank >= Severity.ERROR.rank]
     if past is None or not failing or past.image_changed_at is None or past.previous_image is None:
         return []
     changed = past.image_changed_at

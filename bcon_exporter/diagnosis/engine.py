@@ -16,7 +16,7 @@ from bcon_exporter.diagnosis.rejections import find_denied
 from bcon_exporter.diagnosis.removed import remember
 from bcon_exporter.diagnosis.roots import explained_by, find_roots, root_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts, unknown
-from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
+from bcon_exporter.diagnosis.rules import RULE_OF, SYMPTOM_RULES
 from bcon_exporter.diagnosis.shutdowns import find_shutdowns
 from bcon_exporter.diagnosis.signs import failures_in, signs_of
 from bcon_exporter.diagnosis.wording import Place, explain_report, summarise_report, top_issue
@@ -34,16 +34,6 @@ _STATUS: dict[Severity, Status] = {
     Severity.ERROR: "error",
     Severity.CRITICAL: "critical",
 }
-DECIDING = frozenset(
-    {
-        SymptomType.EXIT_ERROR,
-        SymptomType.OOM_KILLED,
-        SymptomType.RESTART_LOOP,
-        SymptomType.START_FAILED,
-        SymptomType.UNHEALTHY,
-    }
-)
-"""A container of which one of these could not be judged is not known to be healthy."""
 _RANK = {status: rank for rank, status in enumerate(("critical", "error", "warning", "healthy"))}
 NO_TIME = "the scan's time was over before this container was judged"
 NO_TIME_FOR_CAUSES = "The scan's time was over before causes were looked for."
@@ -331,7 +321,7 @@ def is_checked(verdicts: Verdicts) -> bool:
     if not (verdicts.not_evaluated or verdicts.rule_errors):
         return True
     unjudged = {entry.symptom for entry in verdicts.not_evaluated}.union(verdicts.rule_errors)
-    return DECIDING.isdisjoint(unjudged)
+    return not any(RULE_OF[symptom].decides for symptom in unjudged)
 
 
 def status_of(symptoms: Sequence[Symptom]) -> Status:

@@ -13,28 +13,14 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.rules.high_memory import held_ratio
-from bcon_exporter.diagnosis.rules.pids_limit import pids_ratio
+from bcon_exporter.diagnosis.rule import Hysteresis, Measured
+from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.holds import Hold
 from bcon_exporter.model.thresholds import Thresholds
 
 UNKNOWN_HOLD_SECONDS = 600
-EVENT_LIKE = frozenset(
-    {
-        SymptomType.OOM_KILLED,
-        SymptomType.RESTART_LOOP,
-        SymptomType.EXIT_ERROR,
-        SymptomType.NETWORK_ERROR,
-        SymptomType.DISK_PRESSURE,
-        SymptomType.SLOW_RESPONSE,
-        SymptomType.LOG_ERROR,
-        SymptomType.HEALTH_FLAPPING,
-    }
-)
-"""They come from something that happened, not from a state that can be read again."""
-USAGE = frozenset({SymptomType.HIGH_CPU, SymptomType.HIGH_MEMORY, SymptomType.CPU_THROTTLED, SymptomType.PIDS_LIMIT})
 
 Holds = Mapping[SymptomType, Hold]
 
@@ -102,39 +88,24 @@ def _keep(
         return longer if now - hold.seen_at <= timedelta(seconds=UNKNOWN_HOLD_SECONDS) else None
     if not container.is_running:
         return None
-    if hold.symptom.type in USAGE:
-        return _keep_usage(longer, container, thresholds)
-    if hold.symptom.type in EVENT_LIKE:
-        young = now - hold.since < timedelta(seconds=thresholds.hold_seconds)
-        return longer if young or hold.scans < thresholds.hold_scans else None
-    return None
+    match RULE_OF[hold.symptom.type].hysteresis:
+        case Measured() as measured:
+            return _keep_usage(longer, measured, container, thresholds)
+        case Hysteresis.EVENT:
+            young = now - hold.since < timedelta(seconds=thresholds.hold_seconds)
+            return longer if young or hold.scans < thresholds.hold_scans else None
+        case Hysteresis.NONE:
+            return None
 
 
-def _keep_usage(hold: Hold, container: ContainerFacts, thresholds: Thresholds) -> Hold | None:
-    ratio, threshold = measured(hold.symptom.type, container, thresholds)
+def _keep_usage(hold: Hold, measured: Measured, container: ContainerFacts, thresholds: Thresholds) -> Hold | None:
+    ratio = measured.ratio(container)
     if ratio is None:
         return None
-    if ratio > threshold - thresholds.clear_margin_ratio + 1e-9:
+    if ratio > measured.threshold(thresholds) - thresholds.clear_margin_ratio + 1e-9:
         return replace(hold, scans_below=0)
     below = hold.scans_below + 1
     return None if below >= thresholds.clear_scans else replace(hold, scans_below=below)
-
-
-def measured(symptom: SymptomType, container: ContainerFacts, thresholds: Thresholds) -> tuple[float | None, float]:
-    """The ratio that a usage rule compares, and its threshold."""
-    usage, limits = container.usage, container.limits
-    match symptom:
-        case SymptomType.HIGH_CPU:
-            return (usage.cpu_ratio if usage else None), thresholds.cpu_ratio
-        case SymptomType.HIGH_MEMORY:
-            return (held_ratio(usage) if usage else None), thresholds.memory_ratio
-        case SymptomType.CPU_THROTTLED:
-            return (usage.throttled_ratio if usage else None), thresholds.throttled_ratio
-        case SymptomType.PIDS_LIMIT:
-            pids, limit = usage.pids if usage else None, limits.pids if limits else None
-            return pids_ratio(pids, limit), thresholds.pids_ratio
-        case _:
-            return None, 1.0
 
 
 def _as_held(hold: Hold, now: datetime) -> Symptom:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
@@ -225,6 +226,26 @@ def _no_advice(_case: Case) -> Advice:
     return Advice()
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a symptom of usage is judged by: the measured ratio (None where it is not known) and its threshold."""
+
+    ratio: Callable[[ContainerFacts], float | None]
+    threshold: Callable[[Thresholds], float]
+
+
+class Hysteresis(Enum):
+    """How long a symptom is shown after it was last seen.
+
+    Attributes:
+        NONE: As long as it is seen: it is a state that can be read again.
+        EVENT: For some scans and seconds: it comes from something that happened.
+    """
+
+    NONE = "none"
+    EVENT = "event"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SymptomRule:
     """One symptom: when it can be there, which facts it needs, how it is seen, and what follows.
@@ -240,9 +261,17 @@ class SymptomRule:
         unknown_when: When it cannot be judged.
         causes: Ids of the causes that `advise` may name, besides those of exit codes and refused starts.
         source: Where the condition comes from; after a semicolon, why.
+        hysteresis: How long it is shown; a measured one until it is below its threshold for some scans, by a margin.
+        decides: A container of which it could not be judged is not known to be healthy.
+        from_log: The log tells its causes: while that cannot be read, those told before stay.
+        is_failure: A new image may have brought it.
     """
 
     type: SymptomType
+    hysteresis: Hysteresis | Measured
+    decides: bool
+    from_log: bool
+    is_failure: bool
     states: frozenset[ContainerState] = PRESENT
     applies: Callable[[Case], bool] | None = None
     needs: tuple[str, ...] = ()

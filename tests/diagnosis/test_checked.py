@@ -1,17 +1,20 @@
 """What is not known is not healthy: a container of which a deciding rule could not be judged stands apart."""
 
+from dataclasses import replace
+
 import pytest
 
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.diagnosis.engine import DECIDING
 from bcon_exporter.diagnosis.rule import PRESENT, Case, SymptomRule
+from bcon_exporter.diagnosis.rules import RULE_OF, SYMPTOM_RULES
 from bcon_exporter.model.facts import ContainerFacts
-from bcon_exporter.model.findings import NotEvaluated, Severity, SymptomType
+from bcon_exporter.model.findings import NotEvaluated, SymptomType
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import container, exited, snapshot
 
+DECIDING = frozenset(rule.type for rule in SYMPTOM_RULES if rule.decides)
 UNREAD = {"inspect": "the engine did not answer in time"}
 
 
@@ -23,10 +26,7 @@ def rule(kind: SymptomType, *, raises: bool = False) -> SymptomRule:
             raise ValueError(kind)
         return NotEvaluated(symptom=kind, missing=("lifecycle",), reason="nobody watched")
 
-    conditions = (("never", Severity.ERROR),)
-    return SymptomRule(
-        type=kind, states=PRESENT, judge=judge, description="", conditions=conditions, unknown_when="", source=""
-    )
+    return replace(RULE_OF[kind], states=PRESENT, applies=None, needs=(), judge=judge)
 
 
 def report_of(*containers: ContainerFacts, rules: tuple[SymptomRule, ...] | None = None) -> DiagnoseAllReport:

@@ -1,5 +1,8 @@
 """The symptom rules, in the order of SymptomType. Add a rule: write its file, add its line."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from bcon_exporter.diagnosis.rule import SymptomRule
 from bcon_exporter.diagnosis.rules import (
     cpu_throttled,
@@ -20,6 +23,7 @@ from bcon_exporter.diagnosis.rules import (
     starting,
     unhealthy,
 )
+from bcon_exporter.model.findings import SymptomType
 
 SYMPTOM_RULES: tuple[SymptomRule, ...] = (
     high_cpu.RULE,
@@ -40,3 +44,4 @@ SYMPTOM_RULES: tuple[SymptomRule, ...] = (
     health_flapping.RULE,
     starting.RULE,
 )
+RULE_OF: Mapping[SymptomType, SymptomRule] = MappingProxyType({rule.type: rule for rule in SYMPTOM_RULES})

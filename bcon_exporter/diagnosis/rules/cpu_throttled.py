@@ -1,7 +1,8 @@
 """cpu_throttled: the container hits its CPU quota in many periods, though its use looks low."""
 
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -36,8 +37,16 @@ def _advise(_case: Case) -> Advice:
     )
 
 
+def _throttled_ratio(container: ContainerFacts) -> float | None:
+    return container.usage.throttled_ratio if container.usage else None
+
+
 RULE = SymptomRule(
     type=THROTTLED,
+    hysteresis=Measured(_throttled_ratio, lambda thresholds: thresholds.throttled_ratio),
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=RUNNING,
     needs=("usage",),
     judge=_judge,

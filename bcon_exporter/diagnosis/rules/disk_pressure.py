@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
 from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.facts import DiskFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -64,6 +64,10 @@ def _freeing(disk: DiskFacts, check: str) -> SuggestionText:
 
 RULE = SymptomRule(
     type=DISK,
+    hysteresis=Hysteresis.EVENT,
+    decides=False,
+    from_log=True,
+    is_failure=False,
     states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,

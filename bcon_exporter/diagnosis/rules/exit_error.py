@@ -6,7 +6,7 @@ from bcon_exporter.diagnosis.endings import KEEPS_RUNNING, EndKind, ended_by_oom
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds, lasted
-from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
@@ -245,6 +245,10 @@ _READ_THE_LOG = SuggestionText(
 
 RULE = SymptomRule(
     type=EXIT,
+    hysteresis=Hysteresis.EVENT,
+    decides=True,
+    from_log=False,
+    is_failure=True,
     states=PRESENT,
     judge=_judge,
     advise=_advise,

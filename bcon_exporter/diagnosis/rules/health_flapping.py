@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -44,6 +44,10 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=FLAPPING,
+    hysteresis=Hysteresis.EVENT,
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=RUNNING,
     judge=_judge,
     advise=_advise,

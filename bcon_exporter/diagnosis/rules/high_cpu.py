@@ -1,7 +1,8 @@
 """high_cpu: the container uses most of the CPU that it may use."""
 
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -34,8 +35,16 @@ def _advise(_case: Case) -> Advice:
     )
 
 
+def _cpu_ratio(container: ContainerFacts) -> float | None:
+    return container.usage.cpu_ratio if container.usage else None
+
+
 RULE = SymptomRule(
     type=SymptomType.HIGH_CPU,
+    hysteresis=Measured(_cpu_ratio, lambda thresholds: thresholds.cpu_ratio),
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=RUNNING,
     needs=("usage",),
     judge=_judge,

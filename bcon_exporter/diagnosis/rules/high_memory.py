@@ -1,8 +1,8 @@
 """high_memory: the working set is near the container's limit, or the host's memory where it has none."""
 
 from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
-from bcon_exporter.model.facts import UsageFacts
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerFacts, UsageFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -54,8 +54,16 @@ def _advise(_case: Case) -> Advice:
     )
 
 
+def _memory_ratio(container: ContainerFacts) -> float | None:
+    return held_ratio(container.usage) if container.usage else None
+
+
 RULE = SymptomRule(
     type=SymptomType.HIGH_MEMORY,
+    hysteresis=Measured(_memory_ratio, lambda thresholds: thresholds.memory_ratio),
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=RUNNING,
     needs=("usage",),
     judge=_judge,

@@ -1,7 +1,7 @@
 """log_error: the log holds lines of level error or worse, exceptions, tracebacks or panics."""
 
 from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
 
@@ -29,6 +29,10 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.LOG_ERROR,
+    hysteresis=Hysteresis.EVENT,
+    decides=False,
+    from_log=True,
+    is_failure=True,
     states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,

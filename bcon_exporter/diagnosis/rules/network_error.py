@@ -1,7 +1,7 @@
 """network_error: the log reports failed connections."""
 
 from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts, showing
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.signatures import Level
 
@@ -19,6 +19,10 @@ def _judge(case: Case) -> Verdict:
 
 RULE = SymptomRule(
     type=SymptomType.NETWORK_ERROR,
+    hysteresis=Hysteresis.EVENT,
+    decides=False,
+    from_log=True,
+    is_failure=False,
     states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.endings import is_wanted
 from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.peers import dependencies_of
-from bcon_exporter.diagnosis.rule import Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -88,6 +88,10 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.NEVER_STARTED,
+    hysteresis=Hysteresis.NONE,
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=frozenset({ContainerState.CREATED}),
     needs=("error", "exit_code"),
     judge=_judge,

@@ -6,7 +6,7 @@ from bcon_exporter.diagnosis.endings import EndKind, last_crash, probably_oom
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -232,6 +232,10 @@ _WATCH = SuggestionText(
 
 RULE = SymptomRule(
     type=OOM,
+    hysteresis=Hysteresis.EVENT,
+    decides=True,
+    from_log=True,
+    is_failure=True,
     states=STARTED_ONCE,
     judge=_judge,
     advise=_advise,

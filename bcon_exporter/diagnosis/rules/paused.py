@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import PAUSED, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import PAUSED, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -37,6 +37,10 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.PAUSED,
+    hysteresis=Hysteresis.NONE,
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=PAUSED,
     judge=_judge,
     advise=_advise,

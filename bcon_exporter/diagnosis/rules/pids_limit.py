@@ -2,7 +2,8 @@
 
 from bcon_exporter.diagnosis.log_symptom import log_counts, log_symptom, showing
 from bcon_exporter.diagnosis.numbers import in_percent
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -46,8 +47,17 @@ def _advise(_case: Case) -> Advice:
     )
 
 
+def _pids_ratio(container: ContainerFacts) -> float | None:
+    usage, limits = container.usage, container.limits
+    return pids_ratio(usage.pids if usage else None, limits.pids if limits else None)
+
+
 RULE = SymptomRule(
     type=PIDS,
+    hysteresis=Measured(_pids_ratio, lambda thresholds: thresholds.pids_ratio),
+    decides=False,
+    from_log=True,
+    is_failure=False,
     states=STARTED_ONCE,
     applies=log_counts,
     needs=("limits",),

@@ -5,7 +5,16 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.numbers import in_seconds, lasted
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.diagnosis.rule import (
+    STARTED_ONCE,
+    Advice,
+    Case,
+    Hysteresis,
+    SymptomRule,
+    Verdict,
+    missing_facts,
+    unknown,
+)
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -166,6 +175,10 @@ _READ_THE_LOG = SuggestionText(
 
 RULE = SymptomRule(
     type=LOOP,
+    hysteresis=Hysteresis.EVENT,
+    decides=True,
+    from_log=False,
+    is_failure=True,
     states=STARTED_ONCE,
     judge=_judge,
     advise=_advise,

@@ -1,7 +1,7 @@
 """slow_response: health probes near their time-out, or slow queries and upstream time-outs in the log."""
 
 from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
-from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.facts import Probe
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -61,6 +61,10 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SLOW,
+    hysteresis=Hysteresis.EVENT,
+    decides=False,
+    from_log=True,
+    is_failure=False,
     states=STARTED_ONCE,
     applies=log_counts,
     judge=_judge,

@@ -5,7 +5,7 @@ from datetime import timedelta
 from bcon_exporter.diagnosis.endings import EndKind, is_wanted
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.log_symptom import evidence_of, showing
-from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.start_errors import UNKNOWN_START, start_error_of
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, SymptomType
@@ -52,6 +52,10 @@ def _advise(case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=START,
+    hysteresis=Hysteresis.NONE,
+    decides=True,
+    from_log=False,
+    is_failure=True,
     states=PRESENT - RUNNING - PAUSED - {ContainerState.DEAD},
     needs=("error", "exit_code"),
     judge=_judge,

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -44,6 +44,10 @@ def _advise(_case: Case) -> Advice:
 
 RULE = SymptomRule(
     type=SymptomType.STARTING,
+    hysteresis=Hysteresis.NONE,
+    decides=False,
+    from_log=False,
+    is_failure=False,
     states=RUNNING,
     needs=("health",),
     judge=_judge,

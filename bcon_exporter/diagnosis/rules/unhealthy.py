@@ -3,7 +3,7 @@
 import re2
 
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, SymptomRule, Verdict
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.windows import stopping_since
 from bcon_exporter.model.facts import HealthFacts, HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
@@ -85,6 +85,10 @@ _READ_THE_PROBE = SuggestionText(
 
 RULE = SymptomRule(
     type=SymptomType.UNHEALTHY,
+    hysteresis=Hysteresis.NONE,
+    decides=True,
+    from_log=False,
+    is_failure=True,
     states=RUNNING,
     needs=("health",),
     judge=_judge,
