@@ -117,13 +117,14 @@ class RecordedEngine:
 
     def _events(self, query: dict[str, list[str]]) -> list[dict[str, Any]]:
         """Those of the time asked for that have happened by now."""
+        first = _nano(query, "since", 0)
         last = min(_nano(query, "until", self._moment.at_nanoseconds), self._moment.at_nanoseconds)
         wanted = json.loads(query["filters"][0]) if "filters" in query else {}
         types, actions = wanted.get("type"), wanted.get("event")
         return [
             event
             for event in self._host.events
-            if _nano(query, "since", 0) <= event["timeNano"] <= last
+            if first <= event["timeNano"] <= last
             and (types is None or event["Type"] in types)
             and (actions is None or {event["Action"], event["Action"].partition(":")[0]} & set(actions))
         ]
@@ -131,14 +132,15 @@ class RecordedEngine:
     async def _follow_events(self, writer: asyncio.StreamWriter, query: dict[str, list[str]]) -> None:
         head = f"HTTP/1.1 200 OK\r\nApi-Version: {self._moment.answers['/version']['ApiVersion']}\r\n"
         writer.write(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
-        sent = 0
+        sent, shown = 0, None
         while not writer.is_closing():
-            events = self._events(query)
-            for event in events[sent:]:
-                line = json.dumps(event).encode() + b"\n"
-                writer.write(b"%x\r\n%s\r\n" % (len(line), line))
-            sent = len(events)
-            await writer.drain()
+            if self._moment is not shown:
+                shown, events = self._moment, self._events(query)
+                for event in events[sent:]:
+                    line = json.dumps(event).encode() + b"\n"
+                    writer.write(b"%x\r\n%s\r\n" % (len(line), line))
+                sent = len(events)
+                await writer.drain()
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
 
