@@ -98,7 +98,7 @@ WHOLE = {
         ({"basic_auth": None}, "HTTP status 401"),
         ({"tls_config": None}, "CERTIFICATE_VERIFY_FAILED"),
         ({"tls_config": "{ca_file: ca.pem, cert_file: client.pem, key_file: client.key}"}, "IP address mismatch"),
-        ({"tls_config": f"{{ca_file: ca.pem, server_name: {NAME}}}"}, "certificate|EOF|reset"),  # refused after the handshake
+        ({"tls_config": f"{{ca_file: ca.pem, server_name: {NAME}}}"}, "certificate|EOF|reset"),  # after the handshake
     ],
 )
 def test_a_real_alertmanager_takes_alerts_from_who_may_send_them(
