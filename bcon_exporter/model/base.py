@@ -14,7 +14,8 @@ class Frozen(BaseModel):
     more than its fields, 2 KB a container.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    # A class is built when it is first used: most commands use few of the hundred.
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
 
     def model_post_init(self, _context: Any, /) -> None:
         """Give back the set that pydantic has made."""
