@@ -25,7 +25,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants drift-oracle docs screenshots rules dashboards wheels lock dist audit clean venv packages engine
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants deployments ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -49,11 +49,14 @@ fmt: venv ## Format the code and repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-unit: venv ## Run the tests that need no Docker Engine
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m 'not docker and not alone' $(PYTEST_ARGS)
+# They wait for nothing, so there is a worker for each core; compiled tests are kept for the next run.
+unit: export PYTHONDONTWRITEBYTECODE =
+unit: export PYTHONPYCACHEPREFIX = $(CURDIR)/.state/bytecode
+unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
+	$(BIN)/pytest -n $$(nproc) --dist worksteal --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
 
-integration: packages venv engine ## Run the tests against a private Docker Engine
-	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m 'docker and not alone' tests/docker $(PYTEST_ARGS)
+integration: packages venv engine ## Run the tests that start processes, most of them against a private Docker Engine
+	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m '(docker or integration or slow) and not alone' $(PYTEST_ARGS)
 	$(ON_ENGINE) $(BIN)/pytest -m 'docker and alone' tests/docker $(PYTEST_ARGS)
 
 engines: packages venv ## Run what differs between engines on each of them (ENGINES="26.1 28.5+image-store guest" for some)
@@ -81,6 +84,13 @@ mutants: packages venv ## Break each guard once and see that its tests find it (
 fuzz: packages venv ## Search long for what costs too much or breaks a reader: texts, 50,000 malformed requests
 	TEST_FUZZ=1 $(BIN)/pytest tests/growth tests/fuzz tests/docker/test_fuzz_http.py $(PYTEST_ARGS)
 
+deployments: packages venv ## Play every deployment of tests/deployments on real engines, and print how right check and verify are (half an hour)
+	-$(BIN)/python -m tests.deployments.check_bench
+	$(BIN)/python -m tests.deployments.verify_bench --together 8 --baseline
+
+ci-formats: venv ## Hold the formats for CI to the schemas of SARIF 2.1.0 and of JUnit, which npm and pip fetch
+	$(BIN)/python -m tests.outputs.ci_schemas
+
 drift-oracle: venv ## Compare drift with a benchmark outside of the repository, if one is named (ORACLE=FOLDER)
 	@$(if $(ORACLE),.ci/setup.sh packages dockerd docker busybox)
 	@$(BIN)/python -m tests.drift_corpus.oracle '$(ORACLE)' $(ORACLE_ARGS)
@@ -93,8 +103,9 @@ screenshots: venv ## Draw the pictures of docs/images anew from the demonstratio
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo --once --images docs/images
 
-rules: venv ## Write alerts/bcon.rules.yml anew from the table of alerts
-	$(BIN)/python -c "from pathlib import Path; from bcon_exporter.alerting.rule_file import render_rule_file as render; Path('alerts/bcon.rules.yml').write_text(render())"
+page-pictures: venv ## Draw the pictures of the page (docs/images/page*.png) anew, in Chromium
+	@.ci/setup.sh packages chromium
+	$(BIN)/python -m tests.pages.pictures docs/images
 
 dashboards: venv ## Write grafana/*.json anew from the dashboards' code
 	$(BIN)/python -W ignore::DeprecationWarning -m grafana.dashboards
@@ -127,4 +138,4 @@ engine:
 	@mkdir -p .state && .ci/engines.sh choose $(TEST_DOCKER) >.state/engine
 
 packages:
-	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze ip
+	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze ip chromium

@@ -17,9 +17,9 @@ for name, wanted in {"build": build, "dev": [*project["dependency-groups"]["dev"
     pathlib.Path(sys.argv[1], f"{name}.in").write_text("\n".join(wanted))' "$folder"
 export CUSTOM_COMPILE_COMMAND='make lock'
 compile() { $tools/bin/pip-compile -q --generate-hashes --no-emit-options --no-annotate --strip-extras "$@"; }
-compile --upgrade -o deploy/requirements.lock pyproject.toml
+compile --upgrade --extra notify -o deploy/requirements.lock pyproject.toml
 cp deploy/requirements.lock deploy/requirements-dev.lock # the versions of all agree
-compile -o deploy/requirements-dev.lock pyproject.toml "$folder/dev.in"
+compile --extra notify -o deploy/requirements-dev.lock pyproject.toml "$folder/dev.in"
 cp deploy/requirements-dev.lock deploy/requirements-build.lock
 compile -o deploy/requirements-build.lock "$folder/build.in"
 ! grep -nE 'https?://|file:|^ *--(index|extra|find|trusted)' deploy/requirements*.lock

@@ -23,6 +23,7 @@ package_of() {
     dockerd | docker) echo docker.io ;;
     busybox) echo busybox-static ;;
     haproxy) echo haproxy ;;
+    chromium) echo chromium ;;
     promtool) echo prometheus ;;
     podman) echo podman ;;
     prometheus-alertmanager) echo prometheus-alertmanager ;;

@@ -1,4 +1,4 @@
-"""The composition root: settings → host, history, Compose, catalogue → context."""
+"""The composition root: settings → host, memory, Compose, catalogue → context."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -11,16 +11,18 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
-from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
 from bcon_exporter.drift import parse_ignore_rule
-from bcon_exporter.history import History
+from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.facts import HostSnapshot
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.model.quiet import parse_quiet_hours
 from bcon_exporter.secret_book import SecretBook
-from bcon_exporter.settings import Settings, current_environment, find_doubts, load_settings
+from bcon_exporter.secrets.masking import Sealer
+from bcon_exporter.settings import Settings, current_environment, find_doubts, list_receivers, load_settings
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 
 _log = logging.getLogger(__name__)
 
@@ -61,9 +63,10 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         thresholds=settings.thresholds,
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
+        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
         one_shot=one_shot,
-        history=History.open(  # last, since what is wrong with the settings must not leave the state file open
+        memory=MemoryKeeper.open(  # last, since what is wrong with the settings must not leave the state file open
             settings.state.path,
             retention_seconds=settings.state.retention.total_seconds(),
             now=clock.utc_now(),
@@ -73,7 +76,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
 
 
 def refresh_context(context: Context, settings: Settings) -> Context:
-    """Return a daemon's context with what a reload of the settings may change; host, history and store stay.
+    """Return a daemon's context with what a reload of the settings may change; host, memory and store stay.
 
     Raises:
         SettingsError: The signature catalogue is malformed.
@@ -87,6 +90,7 @@ def refresh_context(context: Context, settings: Settings) -> Context:
         thresholds=settings.thresholds,
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
+        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
     )
 
@@ -119,13 +123,14 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
     """
     return Context(
         host=SnapshotHost(snapshot),
-        history=SnapshotPast(),
+        memory=SnapshotMemory(),
         compose=SnapshotCompose(snapshot),
         catalogue=load_catalogue(settings.catalogue.directory),
         store=Store(),
         thresholds=settings.thresholds,
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
+        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
         scan_deadline_seconds=settings.scan.deadline_seconds,
         now=lambda: snapshot.taken_at,
     )
@@ -145,6 +150,18 @@ def check_settings(settings: Settings) -> None:
     load_catalogue(settings.catalogue.directory)
     WebAccess(settings.web.config.file)
     load_http_access(settings.alertmanager.config.file)
+    _check_receivers(settings)
+
+
+def _check_receivers(settings: Settings) -> None:
+    from bcon_exporter.outputs.messages import check_addresses, require_apprise  # as above
+
+    receivers = list_receivers(settings)
+    if receivers:
+        require_apprise()
+    for name, problem in check_addresses(receivers).items():
+        msg = f"notify.url: {name}: {problem}"
+        raise SettingsError(msg, {"setting": "notify.url"})
 
 
 def _find_endpoint(settings: Settings, environ: Mapping[str, str]) -> Endpoint:

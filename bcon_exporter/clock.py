@@ -1,12 +1,17 @@
 """The only module that reads a clock."""
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 
 
 def utc_now() -> datetime:
     """Return the wall clock as an aware UTC datetime; it may step back or forth."""
     return datetime.now(UTC)
+
+
+def to_local(at: datetime) -> datetime:
+    """Return a time by the clock on the wall: in the time zone of TZ or /etc/localtime."""
+    return at.astimezone()
 
 
 def monotonic() -> float:
@@ -17,3 +22,13 @@ def monotonic() -> float:
 def process_cpu_seconds() -> float:
     """Return the CPU seconds this process has used so far."""
     return time.process_time()
+
+
+def scheduler_now() -> datetime:
+    """Return the time by the clock that APScheduler asks, also where a test has set `utc_now`."""
+    return datetime.now(UTC)
+
+
+def local_zone() -> tzinfo:
+    """Return the time zone of this machine, for times that people read."""
+    return datetime.now(UTC).astimezone().tzinfo or UTC

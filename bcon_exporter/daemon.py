@@ -6,21 +6,33 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from urllib.parse import urlsplit
 
 from bcon_exporter import clock
 from bcon_exporter.daemon_log import set_up_logging
-from bcon_exporter.docker_host import DockerHost, probe_interval, raise_open_files_limit
+from bcon_exporter.engine import DockerHost, probe_interval, raise_open_files_limit
 from bcon_exporter.errors import BconError
-from bcon_exporter.history import History
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
-from bcon_exporter.outputs.http import Connections, Door, Limits, Listener, Users, bind, close_all, make_site, serve_all
+from bcon_exporter.outputs.http import (
+    Connections,
+    Limits,
+    Listener,
+    ListenerPolicy,
+    Users,
+    bind,
+    close_all,
+    make_site,
+    serve_all,
+)
 from bcon_exporter.outputs.http.web_access import WebAccess
+from bcon_exporter.outputs.messages import MessageSender, MessageSenders, Names, require_apprise
 from bcon_exporter.outputs.metrics import Exposition, OwnState
-from bcon_exporter.outputs.metrics.own import AlertCounts, Losses
-from bcon_exporter.schedule import Intervals, Scheduler, Watchdog, watchdog_seconds
-from bcon_exporter.settings import Address, Settings
+from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
+from bcon_exporter.schedule import DeploymentJudge, Intervals, Scheduler, Watchdog, watch_outage, watchdog_seconds
+from bcon_exporter.settings import Address, Settings, list_receivers
 from bcon_exporter.start_signals import let_reload_through
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools import Context
@@ -29,8 +41,8 @@ _log = logging.getLogger(__name__)
 
 EXIT_WITHIN_SECONDS = 4.0
 _NEED_RESTART = (
-    "docker", "web.listen_address", "web.config.file", "api", "state", "thresholds.usage_window_seconds",
-    "alerts", "alertmanager",
+    "docker", "web.listen_address", "web.route_prefix", "web.config.file", "api", "state",
+    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify",
 )  # fmt: skip
 
 
@@ -64,7 +76,7 @@ class Daemon:
         self._own = OwnState(
             lambda: self._context,
             self._interval_of,
-            lambda: _losses(context),
+            lambda: _memory_counts(context),
             insecure_bind=self._is_insecure,
             loaded_at=clock.utc_now(),
             alerting=self._alert_counts,
@@ -80,8 +92,30 @@ class Daemon:
             lambda: _identity(self._started_with, self._settings.web.external_url),
             _alertmanagers(settings, lambda: self._push_access),
             settings.alerts.runbooks_url,
+            watch_outage=watch_outage,
         )
+        self._site = make_site(lambda: self._context, self._exposition, self._scheduler.find_hang)
+        self._messages = self._make_senders()
         self._listeners = self._make_listeners()
+        self._deployments = DeploymentJudge(lambda: self._context)
+
+    def _message_names(self) -> Names:
+        wanted = self._settings.notify
+        return Names(wanted.host or "", self._settings.web.external_url, wanted.weekly_digest)
+
+    def _make_senders(self) -> MessageSenders:
+        receivers = list_receivers(self._started_with)
+        if receivers:
+            require_apprise()
+        return MessageSenders(
+            MessageSender(
+                receiver,
+                lambda: self._context,
+                lambda: self._interval_of("diagnose"),
+                self._message_names,
+            )
+            for receiver in receivers
+        )
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit code."""
@@ -89,6 +123,7 @@ class Daemon:
         if isinstance(self._context.host, DockerHost):
             self._context.host.start()
         self._alerts.start()
+        self._messages.start()
         self._scheduler.start()
         try:
             asyncio.run(self._serve(connections))
@@ -96,8 +131,9 @@ class Daemon:
             self._scheduler.stop()
             self._watchdog.stop()
             self._alerts.stop()
+            self._messages.stop()
             self._context.host.close()
-            self._context.history.close()
+            self._context.memory.close()
         _log.info("stopped")
         return 0
 
@@ -119,14 +155,19 @@ class Daemon:
         guard = threading.Timer(EXIT_WITHIN_SECONDS, os._exit, (0,))
         guard.daemon = True
         guard.start()
+        self._site.live.close()
         stop.set()
 
     def _on_finished(self, name: ScanName) -> None:
         self._exposition.publish(name)
         self._alerts.wake()
+        self._site.live.wake()
+        self._messages.wake()
+        if name == "diagnose":
+            self._deployments.look()
 
     def _alert_counts(self) -> AlertCounts:
-        return self._alerts.counts()
+        return replace(self._alerts.counts(), messages=self._messages.counts())
 
     def _interval_of(self, name: ScanName) -> float:
         return self._scheduler.intervals.of(name)
@@ -165,18 +206,18 @@ class Daemon:
         self._scheduler.reload(context, _intervals(settings))
         self._own.record_reload(clock.utc_now(), successful=True)
         for setting, address in self._addresses().items():
-            self._say_what_is_open(setting, self._door(address))
+            self._say_what_is_open(setting, self._policy_of(address))
+        self._site.live.wake()
         _log.info("settings reloaded")
 
     def _make_listeners(self) -> list[Listener]:
-        site = make_site(lambda: self._context, self._exposition, self._scheduler.find_hang)
         limits = Limits()
         listeners: list[Listener] = []
         try:
             for setting, address in self._addresses().items():
-                app = site.behind(partial(self._door, address), self._users, limits)
+                app = self._site.behind(partial(self._policy_of, address), self._users, limits)
                 listeners.append(Listener(bind(address.host, address.port, setting), app, self._access.tls))
-                self._say_what_is_open(setting, self._door(address))
+                self._say_what_is_open(setting, self._policy_of(address))
         except BconError:
             for listener in listeners:
                 close_all(listener.sockets)
@@ -191,7 +232,7 @@ class Daemon:
     def _users(self) -> Users | None:
         return self._access.users
 
-    def _door(self, address: Address) -> Door:
+    def _policy_of(self, address: Address) -> ListenerPolicy:
         """Return what a listener lets in by the settings in force."""
         web = self._settings.web
         names = {name.lower() for name in web.allowed_hosts}
@@ -199,17 +240,18 @@ class Daemon:
             names.add(urlsplit(web.external_url).hostname or "")
         if address.host:
             names.add(address.host.lower())
-        return Door(address.is_loopback, web.allow_insecure, frozenset(names))
+        prefix = self._started_with.web.route_prefix.rstrip("/")
+        return ListenerPolicy(address.is_loopback, web.allow_insecure, frozenset(names), prefix)
 
-    def _say_what_is_open(self, setting: str, door: Door) -> None:
-        if door.loopback:
+    def _say_what_is_open(self, setting: str, policy: ListenerPolicy) -> None:
+        if policy.loopback:
             return
-        if not door.serves_all(self._access.users):
+        if not policy.serves_all(self._access.users):
             _log.info("%s: beyond loopback without users only metrics and probes are served", setting)
         elif not self._access.users:
             _log.warning("%s: reports, which hold log lines, are served beyond loopback without users", setting)
         web = self._settings.web
-        if door.serves_all(self._access.users) and not (web.allowed_hosts or web.external_url):
+        if policy.serves_all(self._access.users) and not (web.allowed_hosts or web.external_url):
             say = _log.info if self._access.users else _log.warning
             say("%s: reports are served under this host's addresses only; for its names set web.allowed-hosts", setting)
 
@@ -248,6 +290,10 @@ def _alertmanagers(settings: Settings, access: Callable[[], HttpAccess]) -> tupl
     return tuple(Alertmanager(url, seconds, access) for url in settings.alertmanager.url)
 
 
-def _losses(context: Context) -> Losses:
-    history = context.history
-    return Losses(history.gaps_total, history.errors_total) if isinstance(history, History) else Losses()
+def _memory_counts(context: Context) -> MemoryCounts:
+    memory = context.memory
+    return (
+        MemoryCounts(memory.gaps_total, memory.errors_total, memory.entries_total, memory.incidents_total)
+        if isinstance(memory, MemoryKeeper)
+        else MemoryCounts()
+    )

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.cleaning import strip_controls
-from bcon_exporter.model.masking import safe_text
+from bcon_exporter.secrets.cleaning import strip_controls
+from bcon_exporter.secrets.masking import safe_text
 
 _QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler")
 """Libraries whose notes repeat ours: only their warnings count."""

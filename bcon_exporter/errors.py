@@ -9,6 +9,7 @@ BconError                            code, message (what happened and what to do
 ├── InvalidInputError                invalid_input
 ├── DeadlineExceededError            timeout
 ├── RateLimitedError                 rate_limited
+├── NotFoundError                    not_found
 ├── InternalError                    internal_error
 └── SettingsError                    invalid_input, raised before anything runs
 
@@ -32,6 +33,7 @@ class ErrorCode(StrEnum):
     INVALID_INPUT = "invalid_input"
     TIMEOUT = "timeout"
     RATE_LIMITED = "rate_limited"
+    NOT_FOUND = "not_found"
 
 
 class BconError(Exception):
@@ -96,6 +98,12 @@ class RateLimitedError(BconError):
     """Too many on-demand runs at once."""
 
     code = ErrorCode.RATE_LIMITED
+
+
+class NotFoundError(BconError):
+    """There is no such incident; `details["near_matches"]` lists similar ids."""
+
+    code = ErrorCode.NOT_FOUND
 
 
 class InternalError(BconError):

@@ -9,6 +9,7 @@ from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.quiet import Muting
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -23,6 +24,7 @@ class DiagnoseScan:
     Attributes:
         finished_monotonic: The same moment on the clock that never steps; ages are counted on it.
         log_events: Container id → level → events read from its log since the exporter started.
+        muting: Who was quiet when it ended.
     """
 
     snapshot: HostSnapshot
@@ -32,6 +34,7 @@ class DiagnoseScan:
     finished_monotonic: float
     duration_seconds: float
     log_events: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    muting: Muting = field(default_factory=Muting)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from bcon_exporter import clock
 from bcon_exporter.app import build_context
 from bcon_exporter.compose import ComposeReader, find_binary
-from bcon_exporter.docker_host import DockerHost
+from bcon_exporter.engine import DockerHost
 from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.settings import Settings
@@ -181,9 +181,9 @@ def measure_grown(folder: Path) -> None:
     engine = PrivateEngine(folder / "engine")
     try:
         context = build_context(
-            Settings.model_validate({"docker": {"host": engine.host}, "compose": {"roots": [folder]}})
+            Settings.model_validate({"docker": {"host": engine.host}, "compose": {"roots": [str(folder)]}})
         )
-        with closing(context.history), closing(context.host) as host:
+        with closing(context.memory), closing(context.host) as host:
             assert isinstance(host, DockerHost)
             host.start()
             found = measure(context, sorted((folder / "projects").iterdir()))

@@ -19,7 +19,7 @@ from pathlib import Path
 from bench.document import write_section
 from tests.docker.daemon import Daemon
 from tests.docker.processes import read_process
-from tests.docker_host.fleet_engine import FleetEngineProcess, id_of
+from tests.engine.fleet_engine import FleetEngineProcess, id_of
 from tests.waiting import wait_until
 
 SIZES = (50, 1000, 5000)

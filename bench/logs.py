@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
-from bcon_exporter.diagnosis.logs import read_events
+from bcon_exporter.diagnosis.log_events import read_events
 from bcon_exporter.model.facts import LogLine
 
 ROUNDS = 3

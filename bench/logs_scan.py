@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from bcon_exporter import clock
 from bcon_exporter.app import build_context
 from bcon_exporter.diagnosis import Policy, diagnose_host
-from bcon_exporter.docker_host import DockerHost, Wants, raise_open_files_limit
+from bcon_exporter.engine import DockerHost, Wants, raise_open_files_limit
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools import observe
@@ -67,7 +67,7 @@ def measure(host: str, rounds: int) -> dict[str, list[Cost]]:
             return _measure(context, rounds)
         finally:
             context.host.close()
-            context.history.close()
+            context.memory.close()
 
 
 def _measure(context: Context, rounds: int) -> dict[str, list[Cost]]:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bcon_exporter.model.cleaning import strip_controls
-from bcon_exporter.model.masking import mask_lines
+from bcon_exporter.secrets.cleaning import strip_controls
+from bcon_exporter.secrets.masking import mask_lines
 from bench.logs import make_lines
 
 ROUNDS = 3

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import docker
 from bcon_exporter import clock
-from bcon_exporter.docker_host import DockerHost, HostOptions, Wants, raise_open_files_limit
-from bcon_exporter.docker_host.locate import Endpoint
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.engine import DockerHost, HostOptions, Wants, raise_open_files_limit
+from bcon_exporter.engine.find_socket import Endpoint
+from bcon_exporter.secrets.masking import Sealer
 from tests.docker.processes import read_process, read_tree
 
 if TYPE_CHECKING:

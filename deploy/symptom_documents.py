@@ -10,10 +10,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.diagnosis import causes, changes, mounts, peer_changes, peer_state, peers, ports, rejections, ways
-from bcon_exporter.diagnosis.endings import WELL_SECONDS
+from bcon_exporter.diagnosis import (
+    causes,
+    connectivity,
+    image_changes,
+    mounts,
+    peer_changes,
+    peer_state,
+    peers,
+    ports,
+    server_rejections,
+)
 from bcon_exporter.diagnosis.exit_codes import exit_causes
-from bcon_exporter.diagnosis.holds import UNKNOWN_HOLD_SECONDS
+from bcon_exporter.diagnosis.hysteresis import UNKNOWN_HOLD_SECONDS
+from bcon_exporter.diagnosis.last_exit import WELL_SECONDS
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.start_errors import START_ERRORS
@@ -29,7 +39,7 @@ ROOT = Path(__file__).parent.parent
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
 TEMPLATE = Path(__file__).with_name("symptoms.md.template")
-FINDERS = (causes, peer_state, peer_changes, rejections, peers, ways, ports, mounts, changes)
+FINDERS = (causes, peer_state, peer_changes, server_rejections, peers, connectivity, ports, mounts, image_changes)
 _UNITS = (
     (86_400, "a day", "days"),
     (3_600, "an hour", "hours"),

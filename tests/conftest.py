@@ -10,12 +10,20 @@ from hypothesis import HealthCheck, settings
 
 from tests.docker.engines import use_wanted_engine
 from tests.left_open import close_all
+from tests.processes import pytest_runtest_call, pytest_runtest_setup
 from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["figure", "pytest_addoption", "pytest_collection_modifyitems", "pytest_configure"]
+__all__ = [
+    "figure",
+    "pytest_addoption",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_runtest_call",
+    "pytest_runtest_setup",
+]
 
 for name in ("COLUMNS", "LINES"):  # readline, which pytest loads, has set them behind Python's back: for children too
     os.unsetenv(name)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bcon_exporter.history import History
+    from bcon_exporter.journal import MemoryKeeper
 
-_LEFT_OPEN: list[History] = []
+_LEFT_OPEN: list[MemoryKeeper] = []
 
 
-def close_later(history: History) -> History:
-    """Return the history; its file is closed after the test, and nothing more is written into it."""
-    _LEFT_OPEN.append(history)
-    return history
+def close_later(keeper: MemoryKeeper) -> MemoryKeeper:
+    """Return the keeper; its file is closed after the test, and nothing more is written into it."""
+    _LEFT_OPEN.append(keeper)
+    return keeper
 
 
 def close_all() -> None:
     """Close the files of all that were left open, or closed already."""
     while _LEFT_OPEN:
-        _LEFT_OPEN.pop()._database.close()
+        _LEFT_OPEN.pop()._state.close()

@@ -20,7 +20,7 @@ def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Context]:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
     context = build_context(load_settings({"state": {"path": "none"}}, {}))
-    with closing(context.history), closing(context.host):
+    with closing(context.memory), closing(context.host):
         yield context
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.docker_host.address import make_tls_context as make_engine_tls
-from bcon_exporter.docker_host.locate import TlsFiles, find_endpoint
+from bcon_exporter.engine.address import make_tls_context as make_engine_tls
+from bcon_exporter.engine.find_socket import TlsFiles, find_endpoint
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.alertmanager.http_config import load_http_access
 from bcon_exporter.outputs.http import load_web_config, make_tls_context

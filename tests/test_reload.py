@@ -19,10 +19,12 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.integration
+
 IN_PROCESS = """
 from bcon_exporter.app import build_context, refresh_context
 from bcon_exporter.daemon import Daemon
-from bcon_exporter.docker_host import DockerHost
+from bcon_exporter.engine import DockerHost
 from bcon_exporter.settings import Settings
 
 class Recording(DockerHost):

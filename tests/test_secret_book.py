@@ -2,9 +2,9 @@
 
 import pytest
 
-from bcon_exporter.model.known_secrets import MOST_VALUES
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.secret_book import MOST_EMPTY_PROJECTS, SecretBook, hide_in_events
+from bcon_exporter.secrets.known_secrets import MOST_VALUES
 from tests.factories import NOON
 
 OLD, NEW, OTHER = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d", "Hj6" + "tR2mXq9s"

@@ -16,6 +16,8 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.integration
+
 SIGNALLED = """
 import os, runpy, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)

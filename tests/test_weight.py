@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.integration
+
 HEAVY = ("rich", "fastapi", "starlette", "jinja2", "bcrypt", "docker", "requests")
 PROGRAM = f"""
 import sys

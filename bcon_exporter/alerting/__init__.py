@@ -1,21 +1,25 @@
-"""The alerts, as one table: rendered as Prometheus rules, and evaluated here for the push to Alertmanager. Pure."""
+"""Which alerts the daemon pushes: one for each open incident, and one for each trouble of its own. Pure."""
 
-from bcon_exporter.alerting.evaluation import Counters, Labels, Vector
-from bcon_exporter.alerting.rule import AlertRule, AlertSeverity, Scope
-from bcon_exporter.alerting.table import ALERTS
-from bcon_exporter.alerting.tracking import AlertState, Tracked, Watched, remember_counters, step
+from bcon_exporter.alerting.counters import Counters, find_growth, remember_counters
+from bcon_exporter.alerting.pushed_alerts import (
+    INCIDENT_ALERT,
+    AlertSeverity,
+    AlertState,
+    Condition,
+    PushedAlert,
+    Situation,
+    follow_alerts,
+)
 
 __all__ = [
-    "ALERTS",
-    "AlertRule",
+    "INCIDENT_ALERT",
     "AlertSeverity",
     "AlertState",
+    "Condition",
     "Counters",
-    "Labels",
-    "Scope",
-    "Tracked",
-    "Vector",
-    "Watched",
+    "PushedAlert",
+    "Situation",
+    "find_growth",
+    "follow_alerts",
     "remember_counters",
-    "step",
 ]

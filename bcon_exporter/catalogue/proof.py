@@ -5,8 +5,8 @@ from typing import Any
 import re2
 
 from bcon_exporter import clock
-from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.signatures import SignaturePattern
+from bcon_exporter.regexes import compile_pattern
 
 HOSTILE_BYTES = 64 * 1024
 MAX_SECONDS = 0.005

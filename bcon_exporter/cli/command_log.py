@@ -1,11 +1,11 @@
-"""What a command's own log looks like on standard error."""
+"""The log of a command on standard error: warnings as lines, or all with `--log.level debug`."""
 
 import logging
 import sys
 
 from bcon_exporter.cli.parsing import PROGRAM
 from bcon_exporter.daemon_log import TextLines
-from bcon_exporter.model.masking import safe_text
+from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.settings import Settings
 
 
@@ -18,7 +18,7 @@ class _OneLine(logging.Formatter):
 
 
 def quiet_logging(settings: Settings) -> None:
-    """Let a command's standard error hold warnings as lines; `--log.level debug` shows all, with tracebacks."""
+    """Log warnings as one line each; with `--log.level debug` everything, with tracebacks."""
     root = logging.getLogger()
     if root.handlers:
         return

@@ -3,15 +3,17 @@
 from argparse import Action, ArgumentParser
 from collections.abc import Callable
 
-from bcon_exporter.cli.exits import NEVER, UNCHECKED
-from bcon_exporter.cli.names_by_tab import (
+from bcon_exporter.cli.completers import (
     complete_containers,
     complete_containers_and_projects,
     complete_projects,
     complete_tools,
 )
+from bcon_exporter.cli.exits import NEVER, UNCHECKED
 from bcon_exporter.cli.parsing import ALL_SETTINGS, NO_SETTINGS, Command
+from bcon_exporter.cli.report_formats import CHECK_FORMATS, VERIFY_FORMATS, add_report_formats
 from bcon_exporter.model.filter_keys import FILTER_KEYS
+from bcon_exporter.model.journal_kinds import JournalKind
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
@@ -125,6 +127,81 @@ def _list_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
+def _history_arguments(parser: ArgumentParser) -> None:
+    text = "name of a container, service or project; all when left out"
+    _complete(
+        parser.add_argument("name", nargs="?", metavar="NAME", help=text),
+        complete_containers_and_projects,
+    )
+    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
+    parser.add_argument("--until", metavar="TIME", help="until when: a time, or how long ago (default: now)")
+    parser.add_argument("--kind", choices=tuple(JournalKind), metavar="KIND", help=f"one of {', '.join(JournalKind)}")
+    parser.add_argument("--grep", metavar="WORDS", help="only entries whose text has all of these words")
+    parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
+    _add_common(parser)
+
+
+def _changes_arguments(parser: ArgumentParser) -> None:
+    text = "name of a container, service or project; all when left out"
+    _complete(parser.add_argument("name", nargs="?", metavar="NAME", help=text), complete_containers_and_projects)
+    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
+    parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
+    _add_common(parser)
+
+
+def _digest_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 7d)")
+    _add_common(parser)
+
+
+def _incidents_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", metavar="ID", help="say all of this one; without it, all are listed")
+    parser.add_argument("--open", action="store_true", help="only those that go on")
+    parser.add_argument("--since", metavar="TIME", help="only those that had not ended by then (default: 7d)")
+    parser.add_argument("--project", "-p", metavar="NAME", help="only those whose root is in this project")
+    parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 50)")
+    parser.add_argument(
+        "--acknowledge", action="store_true", help="tell the daemon that you are on it: no more messages about it"
+    )
+    add_user(parser)
+    _add_common(parser)
+
+
+def add_user(parser: ArgumentParser) -> None:
+    """Add --user and --password-file."""
+    parser.add_argument("--user", metavar="NAME", help="your name, where the daemon has users; asks for the password")
+    parser.add_argument("--password-file", metavar="FILE", help="file that holds the password of --user")
+
+
+def _quiet_arguments(parser: ArgumentParser) -> None:
+    text = "container or Compose project that nobody is to be told of; all that is quiet is listed when left out"
+    _complete(parser.add_argument("name", nargs="?", metavar="NAME", help=text), complete_containers_and_projects)
+    parser.add_argument("duration", nargs="?", metavar="DURATION", default="1h", help="for how long (default: 1h)")
+    parser.add_argument("--why", metavar="TEXT", default="", help="shown wherever the quiet is shown")
+    parser.add_argument("--end", action="store_true", help="be told of it again, from now on")
+    add_user(parser)
+    add_format(parser)
+
+
+def _notify_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--test", action="store_true", help="send each receiver a message; without it, list them")
+    add_format(parser)
+
+
+def _unquiet_arguments(parser: ArgumentParser) -> None:
+    text = "container or Compose project that was muted"
+    _complete(parser.add_argument("name", metavar="NAME", help=text), complete_containers_and_projects)
+    add_user(parser)
+    add_format(parser)
+
+
+def _deployments_arguments(parser: ArgumentParser) -> None:
+    text = "only those of this project; of all when left out"
+    _complete(parser.add_argument("project", nargs="?", metavar="PROJECT", help=text), complete_projects)
+    parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 20)")
+    _add_common(parser)
+
+
 def _dashboard_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("dashboard", nargs="?", choices=("bcon-overview", "bcon-container"), help="print this one")
     parser.add_argument("--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder")
@@ -170,6 +247,61 @@ def _untracked_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
+def _add_words_of_compose(parser: ArgumentParser) -> None:
+    """Add the words that `docker compose` takes before its command."""
+    parser.add_argument(
+        "--file",
+        "-f",
+        action="append",
+        metavar="FILE",
+        default=[],
+        help="Compose file, several times for several; the default file of this directory when left out",
+    )
+    _complete(
+        parser.add_argument("--project-name", "-p", metavar="NAME", help="name of the project, as Compose takes it"),
+        complete_projects,
+    )
+    parser.add_argument("--env-file", action="append", metavar="FILE", default=[], help="file with variables for it")
+    parser.add_argument("--profile", action="append", metavar="PROFILE", default=[], help="profile to enable")
+
+
+def _check_arguments(parser: ArgumentParser) -> None:
+    _add_words_of_compose(parser)
+    parser.add_argument(
+        "--edit",
+        action="append",
+        metavar="PATH:LINE:OLD:NEW",
+        default=[],
+        help="judge the file with this edit, without writing it",
+    )
+    parser.add_argument(
+        "--file-from",
+        action="append",
+        metavar="PATH=FILE",
+        default=[],
+        help="judge the file as if its text were that of FILE, or of standard input for `-`",
+    )
+    add_report_formats(parser, CHECK_FORMATS)
+    parser.add_argument(
+        "--fail-on", choices=("fails", "risk"), default="fails", help="exit with 1 from this on (default: fails)"
+    )
+
+
+def _verify_arguments(parser: ArgumentParser) -> None:
+    text = "project to watch, of the files that it runs from; that of the Compose file when left out"
+    _complete(parser.add_argument("project", nargs="?", metavar="PROJECT", help=text), complete_projects)
+    _add_words_of_compose(parser)
+    parser.add_argument(
+        "--for", dest="window", metavar="DURATION", default="60s", help="how long to watch (default: 60s)"
+    )
+    parser.add_argument(
+        "--since",
+        metavar="TIME",
+        help="when the deployment began: a time, or how long ago; the newest of the last hour when left out",
+    )
+    add_report_formats(parser, VERIFY_FORMATS)
+
+
 def _explain_arguments(parser: ArgumentParser) -> None:
     _add_container(parser)
     parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
@@ -206,19 +338,35 @@ COMMANDS: tuple[Command, ...] = (
         "tool_commands:show_drift",
     ),
     Command(
+        "check",
+        COMPOSE,
+        "Say whether a deployment would come up on this host.",
+        _check_arguments,
+        "check_command:run_check",
+    ),
+    Command(
         "untracked",
         COMPOSE,
         "List containers that no Compose file defines.",
         _untracked_arguments,
         "tool_commands:list_untracked",
     ),
-    Command("serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, "own_commands:serve", ALL_SETTINGS),
+    Command(
+        "verify",
+        COMPOSE,
+        "Watch a deployment; say whether it succeeded, and if not, why.",
+        _verify_arguments,
+        "verify_command:verify",
+    ),
+    Command(
+        "serve", DAEMON, "Run the daemon: scans, metrics, API.", no_arguments, "daemon_commands:serve", ALL_SETTINGS
+    ),
     Command(
         "alerts",
         DAEMON,
         "Show which alerts fire, as the running daemon judges.",
         add_format,
-        "alerts_command:show_alerts",
+        "daemon_commands:show_alerts",
         _DAEMON_ADDRESS,
     ),
     Command(
@@ -226,7 +374,7 @@ COMMANDS: tuple[Command, ...] = (
         DAEMON,
         "Print the alert rules for Prometheus.",
         no_arguments,
-        "alerts_command:print_rules",
+        "shipped_files:print_rules",
         ("alerts.runbooks-url", "config.file"),
     ),
     Command(
@@ -234,7 +382,7 @@ COMMANDS: tuple[Command, ...] = (
         DAEMON,
         "Check all settings; say OK or what is wrong.",
         add_format,
-        "own_commands:check_config",
+        "daemon_commands:check_config",
         ALL_SETTINGS,
     ),
     Command(
@@ -242,7 +390,66 @@ COMMANDS: tuple[Command, ...] = (
         DAEMON,
         "Ask the running daemon whether it is healthy (exit 0 or 1).",
         add_format,
-        "own_commands:check_daemon",
+        "daemon_commands:check_daemon",
+        _DAEMON_ADDRESS,
+    ),
+    Command(
+        "history",
+        CONTAINERS,
+        "Say what happened, as the daemon wrote it down.",
+        _history_arguments,
+        "tool_commands:show_history",
+    ),
+    Command(
+        "changes",
+        CONTAINERS,
+        "Say what changed: images, configuration, starts, ends, health, drift, deployments.",
+        _changes_arguments,
+        "tool_commands:show_changes",
+    ),
+    Command(
+        "digest",
+        CONTAINERS,
+        "Say what the last week was like: new, over, flapping, drifted, failed deployments.",
+        _digest_arguments,
+        "tool_commands:show_digest",
+    ),
+    Command(
+        "deployments",
+        COMPOSE,
+        "Say of each deployment whether it succeeded, as the daemon saw it.",
+        _deployments_arguments,
+        "tool_commands:show_deployments",
+    ),
+    Command(
+        "incidents",
+        CONTAINERS,
+        "Say which failures there were, as the daemon saw them; with an ID all of one.",
+        _incidents_arguments,
+        "tool_commands:show_incidents",
+    ),
+    Command(
+        "quiet",
+        DAEMON,
+        "Have nobody told of a container or project for a while.",
+        _quiet_arguments,
+        "quiet_commands:quiet",
+        _DAEMON_ADDRESS,
+    ),
+    Command(
+        "notify",
+        DAEMON,
+        "List who gets messages; with --test send each one.",
+        _notify_arguments,
+        "notify_command:notify",
+        ("notify.url", "notify.url-file", "notify.host", "config.file"),
+    ),
+    Command(
+        "unquiet",
+        DAEMON,
+        "Be told again of what `quiet` has muted.",
+        _unquiet_arguments,
+        "quiet_commands:unquiet",
         _DAEMON_ADDRESS,
     ),
     Command("health", TOOLS, "Say whether the engine is reached.", _add_common, "tool_commands:check_health"),
@@ -251,16 +458,16 @@ COMMANDS: tuple[Command, ...] = (
         TOOLS,
         "Say what a log file or stdin tells; no engine.",
         add_log_arguments,
-        "log_command:run_log_analysis",
+        "analyze_log:run_log_analysis",
         ("catalogue.directory", "config.file"),
     ),
-    Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "own_commands:run_call"),
+    Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
     Command(
         "snapshot",
         TOOLS,
         "Write the host as a JSON file for --from-snapshot.",
         add_snapshot_arguments,
-        "own_commands:run_snapshot",
+        "tool_commands:run_snapshot",
     ),
     Command("version", TOOLS, "Show the version.", add_format, "version_command:show_version", NO_SETTINGS),
     Command(

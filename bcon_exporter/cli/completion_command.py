@@ -1,4 +1,4 @@
-"""Tab completion: what the shell asks at each press of Tab, and what a shell reads once to ask at all."""
+"""Shell completion: the script that a shell reads once, and the answer to each Tab."""
 
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit
@@ -7,7 +7,7 @@ from bcon_exporter.cli.screen import write_out
 
 
 def print_completion(call: Invocation) -> int:
-    """Print what makes a shell complete our words."""
+    """Print the script that makes a shell complete our commands."""
     from argcomplete.shell_integration import shellcode
 
     write_out(shellcode([PROGRAM], True, call.arguments.shell) + "\n")  # noqa: FBT003 -- file names where nothing else fits
@@ -15,7 +15,7 @@ def print_completion(call: Invocation) -> int:
 
 
 def answer_shell() -> None:
-    """Tell the shell how its words may go on, and end the process."""
+    """Print the words that may follow, and end the process."""
     import argcomplete
 
     # Flags are offered after a dash only: a container's name would drown among all settings.
@@ -30,8 +30,8 @@ def make_whole_parser() -> Parser:
     parser.add_argument("--version", action="store_true", help="show the version")
     commands = parser.add_subparsers(metavar="COMMAND", parser_class=Parser)
     for command in COMMANDS:
-        one = commands.add_parser(command.name, help=command.summary, description=command.summary)
-        fill_parser(one, command)
+        subparser = commands.add_parser(command.name, help=command.summary, description=command.summary)
+        fill_parser(subparser, command)
     return parser
 
 

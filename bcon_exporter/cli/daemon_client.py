@@ -1,30 +1,47 @@
 """Asks the daemon of this machine over HTTP, where one runs."""
 
+import base64
+import getpass
 import http.client
 import json
 import ssl
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from bcon_exporter.cli.parsing import PROGRAM
+from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.clock import monotonic
-from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.errors import (
+    BconError,
+    DockerConnectionError,
+    ErrorCode,
+    InternalError,
+    InvalidInputError,
+    NotFoundError,
+    PermissionDeniedError,
+    SettingsError,
+)
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
+from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.settings import Address, Settings
-from bcon_exporter.tools.context import Past
 
 if TYPE_CHECKING:
     from bcon_exporter.outputs.http.web_config import TlsServerConfig
+    from bcon_exporter.tools.context import Memories
 
 _ASK_SECONDS = 3.0
 _MEMORY_MAX_BYTES = 64 * 1024 * 1024
+_PASSWORD_MAX_BYTES = 64 * 1024
 _OK = 200
+_FORBIDDEN = (401, 403)
 
 
-def tell_silence(error: Exception) -> str:
+def explain_no_answer(error: Exception) -> str:
     """Return why the daemon gave no answer."""
     match error:
         case ConnectionRefusedError():
@@ -41,7 +58,7 @@ def read_tls(settings: Settings) -> "TlsServerConfig | None":
     """Return how the daemon encrypts; None when it does not."""
     if settings.web.config.file is None:
         return None
-    from bcon_exporter.outputs.http.web_config import load_web_config  # commands do without the web server's weight
+    from bcon_exporter.outputs.http.web_config import load_web_config  # slow to import
 
     return load_web_config(settings.web.config.file).tls_server_config
 
@@ -51,50 +68,114 @@ def make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPCon
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
     if not encrypted:
         return http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
-    # Its certificate names the outside world, not loopback; nothing but a status is read here.
+    # Its certificate does not name loopback.
     context = ssl._create_unverified_context()  # noqa: S323, SLF001
     return http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
 
 
-def recall(snapshot: HostSnapshot, settings: Settings, past: Past) -> HostSnapshot:
+def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, object] | None = None) -> object:
+    """Return the daemon's answer to a request, with the user's name and password where they are given.
+
+    Raises:
+        BconError: No daemon answers, or it refuses.
+    """
+    address = _address_of(call.settings)
+    connection = make_connection(address, encrypted=read_tls(call.settings) is not None)
+    headers = {"Content-Type": "application/json", **_authorization(call.arguments)}
+    target = path_of(call.settings, path)
+    try:
+        connection.request(method, target, None if payload is None else json.dumps(payload), headers)
+        answer = connection.getresponse()
+        status, body = answer.status, json.loads(_read(answer))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
+        raise DockerConnectionError(msg, {"address": str(address)}) from None
+    finally:
+        connection.close()
+    if status == _OK and isinstance(body, dict) and "result" in body:
+        return body["result"]
+    raise _refusal(status, body, str(address))
+
+
+def _authorization(arguments: Namespace) -> dict[str, str]:
+    """Return the header for the user that a command line names; the password is read or asked for.
+
+    Raises:
+        SettingsError: The file of the password cannot be read.
+    """
+    user = getattr(arguments, "user", None)
+    if user is None:
+        return {}
+    file = arguments.password_file
+    try:
+        password = getpass.getpass() if file is None else read_regular_file(Path(file), _PASSWORD_MAX_BYTES).decode()
+    except (UnreadableFileError, UnicodeDecodeError, EOFError) as error:
+        reason = str(error) or "no password was given"
+        msg = f"--password-file: {file} {reason}" if file is not None else "no password was given"
+        raise SettingsError(msg, {"flag": "--password-file"}) from None
+    pair = f"{user}:{password.strip()}".encode()
+    return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+
+def _refusal(status: int, body: object, address: str) -> BconError:
+    """Return the error that the daemon has answered with."""
+    error = body.get("error") if isinstance(body, dict) else None
+    told = error if isinstance(error, dict) else {}
+    message = clean_name(str(told.get("message", f"HTTP status {status}")))
+    if status in _FORBIDDEN:
+        msg = f"the daemon at {address} refuses: {message}; name yourself with --user"
+        return PermissionDeniedError(msg, {"address": address})
+    if told.get("code") == ErrorCode.INVALID_INPUT:
+        return InvalidInputError(message, {"address": address})
+    if told.get("code") == ErrorCode.NOT_FOUND:
+        return NotFoundError(message, {"address": address})
+    return InternalError(f"the daemon at {address} says: {message}", {"address": address})
+
+
+def path_of(settings: Settings, path: str) -> str:
+    """Return a path of the daemon, below its prefix."""
+    return settings.web.route_prefix.rstrip("/") + path
+
+
+def recall(snapshot: HostSnapshot, settings: Settings, memories: "Memories") -> HostSnapshot:
     """Return the snapshot with what the daemon of its engine remembers of the containers.
 
-    Where none answers, `past` has what its state file told; where there is none either, the snapshot says how far back
-    the engine's own events reach.
+    Where no daemon answers, `memories` holds its state file. Where there is no state file either, the snapshot says how
+    far back the engine's own events reach.
     """
-    told = ask_memory(settings)
+    memory = ask_memory(settings)
     engine_id = snapshot.engine.id if snapshot.engine is not None else None
-    if isinstance(told, HostMemory) and engine_id is not None and told.engine_id == engine_id:
-        pasts = told.pasts
+    if isinstance(memory, HostMemory) and engine_id is not None and memory.engine_id == engine_id:
+        pasts = memory.pasts
         containers = (
-            one.model_copy(update={"lifecycle": pasts[one.id]}) if one.id in pasts else one
-            for one in snapshot.containers
+            container.model_copy(update={"lifecycle": pasts[container.id]}) if container.id in pasts else container
+            for container in snapshot.containers
         )
         return snapshot.model_copy(update={"containers": tuple(containers)})
-    if past.status == "file":
+    if memories.status == "file":
         return snapshot
-    why = told if isinstance(told, str) else f"the one at {_address_of(settings)} watches another engine"
-    since = past.observed_since
+    why = memory if isinstance(memory, str) else f"the one at {_address_of(settings)} watches another engine"
+    since = memories.observed_since
     reach = "no events could be read" if since is None else f"events reach back to {since:%Y-%m-%d %H:%M} UTC"
     remark = f"judged without a daemon's memory ({why}; no state file): {reach}"
     return snapshot.model_copy(update={"unread": {**snapshot.unread, "memory": remark}})
 
 
 def ask_memory(settings: Settings) -> HostMemory | str:
-    """Return what the daemon at the configured address remembers, or why it does not tell."""
+    """Return the memory of the daemon at the configured address, or the reason why there is none."""
     address = _address_of(settings)
     try:
         connection = make_connection(address, encrypted=read_tls(settings) is not None)
     except SettingsError as error:
         return error.message
     try:
-        connection.request("GET", "/api/v1/memory")
+        connection.request("GET", path_of(settings, "/api/v1/memory"))
         answer = connection.getresponse()
         if answer.status != _OK:
             return f"the one at {address} answers with HTTP status {answer.status}"
         return _clean(HostMemory.model_validate(json.loads(_read(answer))["result"]))
     except (OSError, http.client.HTTPException) as error:
-        return f"{address}: {tell_silence(error)}"
+        return f"{address}: {explain_no_answer(error)}"
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError):
         return f"what answers at {address} is no bcon-exporter of this version"
     finally:
@@ -106,7 +187,7 @@ def _address_of(settings: Settings) -> Address:
 
 
 def _read(answer: http.client.HTTPResponse) -> bytes:
-    """Read an answer, in bounded time and size: whoever listens there may be anybody."""
+    """Read an answer, in bounded time and size: another program may listen there."""
     body, give_up_at = bytearray(), monotonic() + _ASK_SECONDS
     while chunk := answer.read1(65536):
         body += chunk
@@ -116,7 +197,7 @@ def _read(answer: http.client.HTTPResponse) -> bytes:
 
 
 def _clean(memory: HostMemory) -> HostMemory:
-    """Clean the text in it: it was cleaned when it was read, but comes from outside."""
+    """Clean the text in it once more: another program may have answered."""
     return memory.model_copy(update={"pasts": {key: _clean_past(past) for key, past in memory.pasts.items()}})
 
 

@@ -1,4 +1,4 @@
-"""Exit codes: what a script may rely on (docs/configuration.md)."""
+"""Exit codes, on which scripts rely (docs/configuration.md)."""
 
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.errors import BconError, ErrorCode
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.reports import DriftReport, Status
+    from bcon_exporter.model.findings import Status
+    from bcon_exporter.model.reports import DriftReport
 
-_RANK: "dict[Status, int]" = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
-_STATUSES: "dict[str, Status]" = {"info": "healthy", "warning": "warning", "error": "error", "critical": "critical"}
-"""By severity."""
 NEVER = "never"
 UNCHECKED = "unchecked"
-"""Fail on what is not known to be healthy as well as on any finding."""
+"""Exit with 1 for containers that are not checked, too."""
 
 
 class Exit(IntEnum):
@@ -43,7 +41,7 @@ def exit_of_error(error: BconError) -> Exit:
 
 def exit_of_result(value: Any, fail_on: str) -> Exit:
     """Return the exit code of a result: findings at or above `fail_on`, any drift, an unknown drift."""
-    from bcon_exporter.model.log_reports import LogAnalysis  # weighs much: `version` and --help do without
+    from bcon_exporter.model.log_reports import LogAnalysis  # slow to import: `version` and --help need none of it
     from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, HealthCheck
     from bcon_exporter.tools.drift import DriftFindings
 
@@ -51,10 +49,10 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
         case DiagnosisReport():
             return _exit_of_statuses((value.status,), fail_on, unchecked=value.is_unchecked)
         case DiagnoseAllReport():
-            statuses = tuple(one.status for one in value.summaries)
+            statuses = tuple(summary.status for summary in value.summaries)
             return _exit_of_statuses(statuses, fail_on, unchecked=value.not_checked > 0)
         case LogAnalysis():
-            return _exit_of_statuses(tuple(_STATUSES[one.severity] for one in value.symptoms), fail_on)
+            return _exit_of_statuses(tuple(symptom.severity.status for symptom in value.symptoms), fail_on)
         case DriftReport():
             return _exit_of_drift((value,))
         case DriftFindings():
@@ -66,14 +64,16 @@ def exit_of_result(value: Any, fail_on: str) -> Exit:
 
 
 def _exit_of_statuses(statuses: "tuple[Status, ...]", fail_on: str, *, unchecked: bool = False) -> Exit:
+    from bcon_exporter.model.findings import STATUS_RANK  # as above
+
     if fail_on == NEVER:
         return Exit.FINE
     if fail_on == UNCHECKED:
         if unchecked:
             return Exit.FINDINGS
         fail_on = "warning"
-    least = next(rank for status, rank in _RANK.items() if status == fail_on)
-    return Exit.FINDINGS if any(_RANK[status] >= least for status in statuses) else Exit.FINE
+    least = next(rank for status, rank in STATUS_RANK.items() if status == fail_on)
+    return Exit.FINDINGS if any(STATUS_RANK[status] >= least for status in statuses) else Exit.FINE
 
 
 def _exit_of_drift(reports: "tuple[DriftReport, ...]") -> Exit:

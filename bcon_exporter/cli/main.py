@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code; the boundary at which errors become one line."""
+"""Runs a command line and returns its exit code; here every error becomes one line."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.start_signals import give_signals_back
 
 _COLLECT_AFTER = 100_000
-"""Objects that a command may make before cycles among them are looked for; while it imports, that takes 0.05 s."""
+"""Objects that a command may make before Python's garbage collector runs; during imports it takes 0.05 s."""
 _CHECK = next(command for command in COMMANDS if command.name == "check-config")
 
 
@@ -35,11 +35,11 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
         return _fail(words, error)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:  # whoever read us has gone
-        _let_go_of_output()
+    except BrokenPipeError:  # the reader has gone
+        _discard_output()
         return Exit.PIPE_CLOSED
     except OutputError as error:
-        _let_go_of_output()
+        _discard_output()
         sys.stderr.write(f"{PROGRAM}: {error}\n")
         return Exit.FAILED
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes one line with an id
@@ -49,8 +49,8 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
 
 
 def _log_defect(error: Exception) -> str:
-    """Log a defect with its traceback, where that is wanted; return the id that stands with it."""
-    import logging  # both only here: most commands are over before they would be loaded
+    """Log a defect with its traceback and a new id; return the id."""
+    import logging  # both only here: most commands need neither
     import secrets
 
     incident = secrets.token_hex(4)
@@ -59,9 +59,9 @@ def _log_defect(error: Exception) -> str:
 
 
 def _fill_standard_streams() -> None:
-    """Put nothing in the place of standard streams that came closed (`>&-`).
+    """Open /dev/null for standard streams that came closed (`>&-`).
 
-    Python has None for them, and the next file or socket would get their number, for children to write into.
+    Otherwise the next file or socket gets their number, and child processes write into it.
     """
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123 -- for as long as we live
@@ -71,8 +71,8 @@ def _fill_standard_streams() -> None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 -- as above
 
 
-def _let_go_of_output() -> None:
-    """Write no more to standard output: Python would complain again when it flushes at exit."""
+def _discard_output() -> None:
+    """Send standard output to /dev/null, or Python complains once more when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -91,17 +91,17 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
 
 
 def _prepare(call: Invocation) -> None:
-    """Make of the process one that a person waits for, not a daemon."""
+    """Set up what a command needs and the daemon does not: Ctrl-C, the OOM score, a short log."""
     give_signals_back()
     if call.needs_settings:
-        from bcon_exporter.cli.command_log import quiet_logging  # masks: weighs much
+        from bcon_exporter.cli.command_log import quiet_logging  # slow to import
 
-        _go_first_where_memory_runs_out()
+        _be_killed_first()
         quiet_logging(call.settings)
 
 
-def _go_first_where_memory_runs_out() -> None:
-    """Have the kernel's OOM killer take this process before the daemon beside it, in a container that both share."""
+def _be_killed_first() -> None:
+    """Raise the OOM score, so that in a shared container the kernel kills this process before the daemon."""
     with suppress(OSError):  # not Linux, or the score is higher already
         Path("/proc/self/oom_score_adj").write_text("500")
 
@@ -128,17 +128,17 @@ def overview() -> str:
     groups = dict.fromkeys(command.group for command in COMMANDS)
     for group in groups:
         lines.append(f"{group}:")
-        lines += [f"  {one.name:<22}{one.summary}" for one in COMMANDS if one.group == group]
+        lines += [f"  {command.name:<22}{command.summary}" for command in COMMANDS if command.group == group]
         lines.append("")
     lines.append(f"{PROGRAM} COMMAND --help tells more; {PROGRAM} serve --help lists every setting.")
     return "\n".join(lines) + "\n"
 
 
 def _fail(words: Sequence[str], error: BconError) -> int:
-    """Tell what went wrong in one line, and as an envelope where the command would have answered in JSON."""
+    """Print the error as one line, or as an envelope where the command answers in JSON; return the exit code."""
     form = find_format(words, COMMANDS)
     if form == "json":
-        from bcon_exporter.tools.envelope import failure  # the tools weigh much
+        from bcon_exporter.tools.envelope import failure  # slow to import
 
         Screen(form).show(failure(error))
     else:

@@ -1,4 +1,4 @@
-"""Finds the command on a command line and reads its arguments and settings; every typo is named."""
+"""Parses a command line: the command, its arguments, the settings; names every typo."""
 
 import os
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from bcon_exporter.cli.setting_flags import add_flags_of_table, list_switches
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.cleaning import clean_name
 from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.secrets.cleaning import clean_name
 
 if TYPE_CHECKING:
     from bcon_exporter.settings import Settings
@@ -175,7 +175,7 @@ def _has_setting(environ: Mapping[str, str] | None) -> bool:
 
 
 def _parse_with_settings(command: Command, words: Sequence[str], environ: Mapping[str, str] | None) -> Invocation:
-    from bcon_exporter.settings import add_setting_flags  # weighs 0.2 s: what needs no settings does without
+    from bcon_exporter.settings import add_setting_flags  # takes 0.2 s: only for commands that need settings
 
     parser = _make_bare_parser(command)
     read = add_setting_flags(parser, command.shows_setting)
@@ -196,5 +196,5 @@ def _unknown(word: str, parser: ArgumentParser) -> SettingsError:
     flag = clean_name(word.partition("=")[0])[:64]
     if not flag.startswith("-"):
         return SettingsError(f"unexpected argument {flag!r}; see {parser.prog} --help", {"argument": flag})
-    known = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001 -- no public list
-    return SettingsError(f"unknown flag {flag}{did_you_mean(flag, known)}", {"flag": flag})
+    flags = [option for action in parser._actions for option in action.option_strings]  # noqa: SLF001 -- no public list
+    return SettingsError(f"unknown flag {flag}{did_you_mean(flag, flags)}", {"flag": flag})

@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.cleaning import clean_text
+from bcon_exporter.secrets.cleaning import clean_text
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from bcon_exporter.cli.parsing import Invocation
     from bcon_exporter.tools import Envelope
 
@@ -18,12 +20,12 @@ _LEAST_WIDTH = 40
 
 
 class OutputError(Exception):
-    """Standard output cannot be written; BrokenPipeError, a reader that has gone, is none of these."""
+    """Standard output cannot be written. A reader that has gone is a BrokenPipeError instead."""
 
 
 @contextmanager
-def _telling_failure() -> Iterator[None]:
-    """Turn the operating system's refusal into one that people understand."""
+def _output_errors() -> Iterator[None]:
+    """Raise an `OutputError` in place of the operating system's errors, except for a closed pipe."""
     try:
         yield
     except BrokenPipeError:
@@ -39,7 +41,7 @@ def write_out(text: str) -> None:
     Raises:
         OutputError: There is no room, for example.
     """
-    with _telling_failure():
+    with _output_errors():
         sys.stdout.write(text)
         sys.stdout.flush()
 
@@ -48,13 +50,13 @@ def _width_of_output() -> int | None:
     """Return the columns of a pipe or a file: as COLUMNS says, else wide; None for a terminal, which knows its own."""
     if sys.stdout.isatty():
         return None
-    import shutil  # brings three compressors along
+    import shutil  # imports three compressors
 
     return max(_LEAST_WIDTH, shutil.get_terminal_size((_PIPE_WIDTH, 24)).columns)
 
 
-def tell(call: "Invocation", line: str, result: dict[str, object]) -> None:
-    """Print one line, or in JSON a result in the envelope."""
+def print_line(call: "Invocation", line: str, result: dict[str, object]) -> None:
+    """Print one line, or with --format json a result in the envelope."""
     as_json = getattr(call.arguments, "format", "table") == "json"
     write_out(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
 
@@ -73,7 +75,7 @@ class Screen:
     """
 
     def __init__(self, form: str) -> None:
-        from rich.console import Console  # the daemon shows no tables, so it does without their weight
+        from rich.console import Console  # slow to import: for commands only
 
         self.form = form
         for stream in (sys.stdout, sys.stderr):
@@ -96,10 +98,10 @@ class Screen:
         from bcon_exporter.outputs.text import render_markdown, render_text  # as above
 
         if self.form == "markdown":
-            self.write(render_markdown(value))
+            self.write(render_markdown(value, healthy_too=healthy_too))
             return
         rendered = render_text(value, healthy_too=healthy_too)
-        with _telling_failure():
+        with _output_errors():
             if self._out.is_terminal:
                 self._out.print(rendered)
                 return
@@ -126,3 +128,33 @@ class Screen:
             return
         with self._err.status(what, spinner="dots"):
             yield
+
+    @contextmanager
+    def watching(self, what: str) -> Iterator["Watching"]:
+        """Show on a terminal how far a watch is: a line that changes, below those that stay."""
+        if not self._err.is_terminal:
+            yield Watching(None)
+            return
+        with self._err.status(what, spinner="dots") as status:
+            yield Watching(status)
+
+
+class Watching:
+    """What a terminal shows of a watch; without a terminal nothing.
+
+    Args:
+        status: rich's; None where there is no terminal.
+    """
+
+    def __init__(self, status: "Status | None") -> None:
+        self._status = status
+
+    def say(self, line: str) -> None:
+        """Write a line that stays."""
+        if self._status is not None:
+            self._status.console.print(clean_text(line))
+
+    def show(self, line: str) -> None:
+        """Replace the line that changes."""
+        if self._status is not None:
+            self._status.update(clean_text(line))

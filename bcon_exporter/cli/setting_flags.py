@@ -1,6 +1,6 @@
-"""The settings' flags from a table: the settings themselves take 0.2 s to load, which help and completion cannot wait.
+"""The flags of the settings, from a table: loading the settings takes 0.2 s, too long for help and completion.
 
-`make docs` writes setting_flags.json from the settings; a test holds both equal.
+`make docs` writes setting_flags.json from the settings; a test compares the two.
 """
 
 import json

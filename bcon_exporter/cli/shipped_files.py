@@ -1,28 +1,31 @@
-"""The files that come along with the program: dashboards for Grafana, an example for Alertmanager."""
+"""Commands that print shipped files: dashboards for Grafana, alert rules, an example for Alertmanager."""
 
+import json
 import sys
 from importlib.resources import files
 from pathlib import Path
 
+from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import write_out
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.cleaning import clean_name
+from bcon_exporter.secrets.cleaning import clean_name
 
 DASHBOARDS = ("bcon-overview", "bcon-container")
+RULES = "alerts/bcon.rules.yml"
 ALERTMANAGER_EXAMPLE = "alerts/alertmanager.example.yml"
 
 
 def read_shipped(name: str) -> str:
-    """Return a file of the wheel; in a clone, which has none of them in the package, the repository's own."""
+    """Return a file of the wheel; in a clone, where the package holds none, that of the repository."""
     package = files("bcon_exporter")
     shipped = package / "shipped" / name
     return (shipped if shipped.is_file() else package / ".." / name).read_text("utf-8")
 
 
 def print_dashboards(call: Invocation) -> int:
-    """Print one dashboard, or write all of them to a folder; without either say which there are."""
+    """Print one dashboard, write one or all to a folder, or list their names."""
     given = call.arguments
     if given.output is not None:
         for name in (given.dashboard,) if given.dashboard else DASHBOARDS:
@@ -38,6 +41,13 @@ def print_dashboards(call: Invocation) -> int:
 def print_alertmanager_example(call: Invocation) -> int:  # noqa: ARG001 -- commands share a shape
     """Print the example of an Alertmanager's configuration."""
     write_out(read_shipped(ALERTMANAGER_EXAMPLE))
+    return Exit.FINE
+
+
+def print_rules(call: Invocation) -> int:
+    """Print the alert rules of this version; links to runbooks begin with the setting alerts.runbooks-url."""
+    quoted = json.dumps(call.settings.alerts.runbooks_url, ensure_ascii=False)[1:-1]
+    write_out(read_shipped(RULES).replace(RUNBOOKS_URL, quoted))
     return Exit.FINE
 
 

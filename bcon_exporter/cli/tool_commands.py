@@ -1,13 +1,22 @@
-"""What the commands about containers and projects ask of the tools."""
+"""Commands that run a tool."""
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
-from bcon_exporter.cli.follow_command import follow_log
+from bcon_exporter.cli.exits import Exit, exit_of_error
+from bcon_exporter.cli.follow_logs import follow_log
 from bcon_exporter.cli.parsing import Invocation
-from bcon_exporter.cli.work import run_command_tool
+from bcon_exporter.cli.quiet_commands import acknowledge
+from bcon_exporter.cli.screen import Screen, complain
+from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
+from bcon_exporter.tools import call_tool, run_tool
+from bcon_exporter.tools.digest import DIGEST
+from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
-from bcon_exporter.tools.views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
+from bcon_exporter.tools.replay import snapshot_json, write_snapshot
 
 
 def diagnose(call: Invocation) -> int:
@@ -96,9 +105,84 @@ def explain(call: Invocation) -> int:
     return run_command_tool(call, "explain_error", payload)
 
 
+def show_history(call: Invocation) -> int:
+    """Say what happened to containers."""
+    given = call.arguments
+    payload = _given(
+        name=given.name, since=given.since, until=given.until, kind=given.kind, words=given.grep, limit=given.limit
+    )
+    return run_command_tool(call, "get_history", payload)
+
+
+def show_changes(call: Invocation) -> int:
+    """Say what changed on this host."""
+    given = call.arguments
+    payload = _given(name=given.name, since=given.since, limit=given.limit)
+    return run_command_tool(call, "get_history", {**payload, "changes": True})
+
+
+def show_digest(call: Invocation) -> int:
+    """Say what a period was like."""
+    return run_command_tool(call, DIGEST, _given(since=call.arguments.since))
+
+
+def show_incidents(call: Invocation) -> int:
+    """Say which failures there were, or all of one."""
+    given = call.arguments
+    if given.acknowledge:
+        return acknowledge(call)
+    if given.id is not None:
+        return run_command_tool(call, "get_incident", {"incident_id": given.id})
+    only_open = True if given.open else None
+    payload = _given(open=only_open, since=given.since, project=given.project, limit=given.limit)
+    return run_command_tool(call, "list_incidents", payload)
+
+
+def show_deployments(call: Invocation) -> int:
+    """Say which deployments there were, and whether they succeeded."""
+    payload = _given(project=call.arguments.project, limit=call.arguments.limit)
+    return run_command_tool(call, "list_deployments", payload)
+
+
 def check_health(call: Invocation) -> int:
     """Say whether the engine is reached."""
     return run_command_tool(call, "health_check", {})
+
+
+def run_call(call: Invocation) -> int:
+    """Run any tool with JSON as its input; print the envelope of the API, exit as the tool's own command does."""
+    raw = sys.stdin.read() if call.arguments.input == "-" else call.arguments.input
+    try:
+        payload: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        msg = 'call: the input is not JSON; write it as \'{"container_id": "web"}\''
+        raise InvalidInputError(msg, {"tool": call.arguments.tool}) from None
+    context = make_context(call)
+    try:
+        envelope = call_tool(context, call.arguments.tool, payload)
+    finally:
+        close_context(context)
+    Screen(call.arguments.format).show(envelope)
+    return exit_of(envelope, call.arguments.fail_on)
+
+
+def run_snapshot(call: Invocation) -> int:
+    """Write the facts of the host, which rules judge, secrets masked."""
+    screen = Screen("json")
+    context = make_context(call)
+    try:
+        with screen.progress("Reading containers ..."):
+            envelope = run_tool(context, HOST_SNAPSHOT, {})
+    finally:
+        close_context(context)
+    if envelope.error is not None:
+        complain(envelope.error)
+        return exit_of_error(envelope.error)
+    if call.arguments.output in (None, "-"):
+        screen.write(snapshot_json(envelope.value).decode())
+    else:
+        write_snapshot(Path(call.arguments.output), envelope.value)
+    return Exit.FINE
 
 
 def _given(**fields: Any) -> dict[str, Any]:

@@ -5,12 +5,12 @@ import sys
 from bcon_exporter import __version__
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
-from bcon_exporter.cli.screen import tell
+from bcon_exporter.cli.screen import print_line
 
 
 def show_version(call: Invocation) -> int:
     """Print the version."""
-    tell(call, version_line(), {"version": __version__, "python_version": _python_version()})
+    print_line(call, version_line(), {"version": __version__, "python_version": _python_version()})
     return Exit.FINE
 
 

@@ -1,7 +1,8 @@
 """I/O edge 2: the real Compose binary resolves files into desired services."""
 
 from bcon_exporter.compose.binary import find_binary
-from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.compose_options import ComposeOptions
+from bcon_exporter.compose.deployment_files import ResolvedDeployment
 from bcon_exporter.compose.reader import ComposeReader
 
-__all__ = ["ComposeOptions", "ComposeReader", "find_binary"]
+__all__ = ["ComposeOptions", "ComposeReader", "ResolvedDeployment", "find_binary"]

@@ -1,4 +1,4 @@
-"""From the binary's answer to the desired project of the drift rules. Pure."""
+"""Makes the desired project of the drift rules from the Compose binary's answer. Pure."""
 
 import hashlib
 import json
@@ -6,20 +6,20 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from bcon_exporter.compose.attachments import file_fields, real_name
 from bcon_exporter.compose.invocation import ResolvedModel
+from bcon_exporter.compose.service_attachments import file_fields, real_name
 from bcon_exporter.compose.service_fields import find_unseen, image_of, replicas_of, service_fields
-from bcon_exporter.compose.sharing import find_shared
+from bcon_exporter.compose.shared_namespaces import find_shared_namespaces
 from bcon_exporter.model.desired import DesiredProject, DesiredService, ProjectProblem
-from bcon_exporter.model.known_secrets import NO_SECRETS, KnownSecrets
-from bcon_exporter.model.masking import safe_text
-from bcon_exporter.model.normal_form import ABSENT_TEXT, RawFields, seal_fields, seal_image, shown_path
+from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
+from bcon_exporter.secrets.masking import safe_text
+from bcon_exporter.secrets.normal_form import ABSENT_TEXT, RawFields, seal_fields, seal_image, shown_path
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.masking import Sealer
+    from bcon_exporter.secrets.masking import Sealer
 
 UNKNOWN_HOME = "/nonexistent/home-of-the-user-who-ran-up"
-"""HOME in the scrubbed environment: a path that begins with it hangs on a variable we do not know."""
+"""HOME in the scrubbed environment. A path that begins with it depends on a variable that is unknown here."""
 
 
 def make_project(
@@ -28,7 +28,7 @@ def make_project(
     now: datetime,
     *,
     shell_known: bool,
-    known: KnownSecrets = NO_SECRETS,
+    secrets: KnownSecrets = NO_SECRETS,
 ) -> DesiredProject:
     """Return the desired project, without its file names.
 
@@ -37,17 +37,19 @@ def make_project(
         sealer: The process's one sealer.
         now: Becomes `resolved_at`.
         shell_known: False in the daemon: a variable passed through from the shell of `up` is unknown, not absent.
-        known: Values that must not be shown of it.
+        secrets: Values to hide in it.
     """
     model, unresolved, services = resolved.model, dict.fromkeys(resolved.unset), []
     for name, service in sorted((model.get("services") or {}).items()):
         raw = service_fields(service, name, model)
-        doubtful = _doubtful(raw, name, resolved)
+        doubtful = _find_doubtful_paths(raw, name, resolved)
         if not shell_known:
-            passed = {path for path, text in raw.items() if path.startswith("environment.") and text == ABSENT_TEXT}
-            doubtful |= passed
-            unresolved |= dict.fromkeys(sorted(path.partition(".")[2] for path in passed))
-        services.append(_service(name, raw, doubtful, resolved, sealer, known))
+            passed_through = {
+                path for path, text in raw.items() if path.startswith("environment.") and text == ABSENT_TEXT
+            }
+            doubtful |= passed_through
+            unresolved |= dict.fromkeys(sorted(path.partition(".")[2] for path in passed_through))
+        services.append(_make_service(name, raw, doubtful, resolved, sealer, secrets))
     return DesiredProject(
         name=str(model.get("name") or ""),
         resolved_at=now,
@@ -55,9 +57,9 @@ def make_project(
         networks=_real_names(model, "networks"),
         volumes=_real_names(model, "volumes"),
         unresolved=tuple(unresolved),
-        problem=ProjectProblem.UNRESOLVED_VARIABLE if any(one.doubtful for one in services) else None,
+        problem=ProjectProblem.UNRESOLVED_VARIABLE if any(service.doubtful for service in services) else None,
         problem_detail=_unresolved_detail(tuple(unresolved), shell_known)
-        if any(one.doubtful for one in services)
+        if any(service.doubtful for service in services)
         else None,
         network_hashes=_resource_hashes(model, "networks"),
         volume_hashes=_resource_hashes(model, "volumes"),
@@ -69,8 +71,8 @@ def map_paths(model: Mapping[str, Any], to_host: Callable[[str], str]) -> dict[s
     mapped = dict(model)
     for section in ("secrets", "configs"):
         mapped[section] = {
-            name: {**one, "file": to_host(one["file"])} if one.get("file") else one
-            for name, one in (model.get(section) or {}).items()
+            name: {**resource, "file": to_host(resource["file"])} if resource.get("file") else resource
+            for name, resource in (model.get(section) or {}).items()
         }
     mapped["services"] = {
         name: {**service, "volumes": [_map_volume(volume, to_host) for volume in service.get("volumes") or ()]}
@@ -83,8 +85,8 @@ def _map_volume(volume: dict[str, Any], to_host: Callable[[str], str]) -> dict[s
     return {**volume, "source": to_host(volume["source"])} if volume.get("type") == "bind" else volume
 
 
-def _service(
-    name: str, raw: RawFields, doubtful: set[str], resolved: ResolvedModel, sealer: "Sealer", known: KnownSecrets
+def _make_service(
+    name: str, raw: RawFields, doubtful: set[str], resolved: ResolvedModel, sealer: "Sealer", secrets: KnownSecrets
 ) -> DesiredService:
     services = resolved.model["services"]
     service = services[name]
@@ -92,30 +94,30 @@ def _service(
     image = image_of(service, name, str(resolved.model.get("name")))
     return DesiredService(
         name=name,
-        image=safe_text(known.hide_tag(image)),
+        image=safe_text(secrets.hide_tag(image)),
         image_fingerprint=seal_image(image, sealer),
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
-        config_hash=None if doubtful or find_shared({name: service}) else resolved.hashes.get(name),
-        fields=seal_fields(raw, sealer, known),
-        doubtful=tuple(sorted(shown_path(path, known) for path in doubtful)),
+        config_hash=None if doubtful or find_shared_namespaces({name: service}) else resolved.hashes.get(name),
+        fields=seal_fields(raw, sealer, secrets),
+        doubtful=tuple(sorted(shown_path(path, secrets) for path in doubtful)),
         unseen=find_unseen(service),
-        unhashed=tuple(sorted(shown_path(path, known) for path in file_fields(service, resolved.model))),
+        unhashed=tuple(sorted(shown_path(path, secrets) for path in file_fields(service, resolved.model))),
     )
 
 
 def _runs_once(name: str, services: Mapping[str, Any]) -> bool:
     mode = (services[name].get("deploy") or {}).get("mode")
-    waited_for = any(
+    is_awaited = any(
         ((other.get("depends_on") or {}).get(name) or {}).get("condition") == "service_completed_successfully"
         for other in services.values()
     )
-    return waited_for or mode in ("replicated-job", "global-job")
+    return is_awaited or mode in ("replicated-job", "global-job")
 
 
-def _doubtful(raw: RawFields, name: str, resolved: ResolvedModel) -> set[str]:
-    """Return the paths whose value would be another one if the unset variables had a value."""
+def _find_doubtful_paths(raw: RawFields, name: str, resolved: ResolvedModel) -> set[str]:
+    """Return the paths of fields whose values depend on a variable without a value."""
     doubtful = {path for path, text in raw.items() if UNKNOWN_HOME in text}
     if not resolved.unset:
         return doubtful
@@ -126,19 +128,24 @@ def _doubtful(raw: RawFields, name: str, resolved: ResolvedModel) -> set[str]:
         return set(raw)
     probed = service_fields(service, name, resolved.probe)
     probed["image"] = image_of(service, name, str(resolved.probe.get("name")))
-    now = {**raw, "image": image_of(resolved.model["services"][name], name, str(resolved.model.get("name")))}
-    return doubtful | {path for path in now.keys() | probed.keys() if now.get(path) != probed.get(path)}
+    resolved_fields = {
+        **raw,
+        "image": image_of(resolved.model["services"][name], name, str(resolved.model.get("name"))),
+    }
+    return doubtful | {
+        path for path in resolved_fields.keys() | probed.keys() if resolved_fields.get(path) != probed.get(path)
+    }
 
 
 def _unresolved_detail(names: tuple[str, ...], shell_known: bool) -> str:  # noqa: FBT001 -- private
     listed = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")  # noqa: PLR2004 — as many as fit a line
     if not listed:
         return "The home directory of the user who ran `up` is not known here."
-    it, their = ("it", "its value") if len(names) == 1 else ("them", "their values")
-    how = f"Set {it} in this shell, or name" if shell_known else "Name"
+    pronoun, values = ("it", "its value") if len(names) == 1 else ("them", "their values")
+    how = f"Set {pronoun} in this shell, or name" if shell_known else "Name"
     return (
-        f"No value is known for {listed}: what hangs on {it} is compared with low confidence. "
-        f"{how} a file with {their} in compose.env-file."
+        f"No value is known for {listed}: what hangs on {pronoun} is compared with low confidence. "
+        f"{how} a file with {values} in compose.env-file."
     )
 
 
@@ -147,11 +154,13 @@ def _real_names(model: Mapping[str, Any], section: str) -> tuple[str, ...]:
 
 
 def _resource_hashes(model: Mapping[str, Any], section: str) -> dict[str, str]:
-    """Return the label `com.docker.compose.config-hash` that Compose gives a network or volume of this model."""
+    """Return name → the label `com.docker.compose.config-hash` that Compose puts on a network or volume."""
     hashes: dict[str, str] = {}
-    for key, one in (model.get(section) or {}).items():
-        if isinstance(one, dict) and not one.get("external"):
-            content = {"name": one.get("name"), "driver": "local", **one} if section == "volumes" else one
+    for key, resource in (model.get(section) or {}).items():
+        if isinstance(resource, dict) and not resource.get("external"):
+            content = (
+                {"name": resource.get("name"), "driver": "local", **resource} if section == "volumes" else resource
+            )
             text = json.dumps(content, separators=(",", ":"), ensure_ascii=False)
             hashes[safe_text(real_name(section, key, model))] = hashlib.sha256(text.encode()).hexdigest()
     return hashes

@@ -1,4 +1,4 @@
-"""The secrets of a project's files: of its env files as they lie there, and of what Compose made of all of them."""
+"""Finds the secrets in a project's env files, in the defaults of its Compose files and in its resolved model."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -7,14 +7,14 @@ from typing import Any
 
 import re2
 
+from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.files import is_within, to_local
 from bcon_exporter.compose.invocation import ResolvedModel
-from bcon_exporter.compose.involved import Asked
-from bcon_exporter.compose.options import ComposeOptions
+from bcon_exporter.compose.involved_files import ResolutionRequest
 from bcon_exporter.model.facts import ComposeIdentity
-from bcon_exporter.model.known_secrets import KnownSecrets, find_secrets
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.secrets.known_secrets import KnownSecrets, find_secrets
 
 Parser = Callable[[str], Iterator[tuple[str, str]]]
 
@@ -24,53 +24,55 @@ _DOUBLE_QUOTED = {"\\n": "\n", '\\"': '"', "\\$": "$", "\\\\": "\\"}
 
 
 class EnvFiles:
-    """Reads the `.env` of running projects, the env files that `up` was given and the defaults in their Compose files.
+    """Reads the `.env` of running projects, the env files of `up`, and the defaults in their Compose files.
 
-    So what is interpolated is hidden from the first scan on, before Compose is asked and where drift is never looked
-    at. In the daemon only files under `compose.roots` are read: labels are claims.
+    So interpolated secrets are hidden from the first scan on, before Compose runs, and where drift is switched off. The
+    daemon reads only files under `compose.roots`: labels are claims.
     """
 
     def __init__(self, options: ComposeOptions, book: SecretBook) -> None:
         self._options, self._book = options, book
         self._located: dict[tuple[object, ...], list[tuple[str, Parser]]] = {}
-        self._seen: dict[tuple[str, str], tuple[int, ...]] = {}
+        self._signatures: dict[tuple[str, str], tuple[int, ...]] = {}
 
     def learn(self, claims: Iterable[ComposeIdentity]) -> None:
-        """Take what is new or changed in the env files of the projects that containers claim."""
-        named = {(claim.project, claim.working_dir, claim.environment_files, claim.config_files) for claim in claims}
+        """Learn the secrets of new and changed files of the projects that containers claim."""
+        distinct_claims = {
+            (claim.project, claim.working_dir, claim.environment_files, claim.config_files) for claim in claims
+        }
         located: dict[tuple[object, ...], list[tuple[str, Parser]]] = {}
-        seen: dict[tuple[str, str], tuple[int, ...]] = {}
-        for claim in named:
+        signatures: dict[tuple[str, str], tuple[int, ...]] = {}
+        for claim in distinct_claims:
             project, directory, env_files, compose_files = claim
             files = located[claim] = self._located.get(claim) or self._locate_all(directory, env_files, compose_files)
             for file, parse in files:
                 signature = _signature(file)
                 if signature is None:
                     continue
-                seen[project, file] = signature
-                if self._seen.get((project, file)) != signature:
+                signatures[project, file] = signature
+                if self._signatures.get((project, file)) != signature:
                     self._book.learn_files(project, find_secrets(parse(self._read(file))))
-        self._located, self._seen = located, seen
+        self._located, self._signatures = located, signatures
 
-    def secrets_of(self, asked: Asked) -> KnownSecrets:
-        """Return what the files that Compose could not resolve hold, and what it was given besides."""
-        env_files = asked.env_files or (asked.directory / ".env",)
-        named: list[tuple[Path, Parser]] = [(file, find_defaults) for file in asked.files]
-        named += [(file, parse_env_file) for file in env_files]
+    def secrets_of(self, request: ResolutionRequest) -> KnownSecrets:
+        """Return the secrets in the files of a request, and in the environment; used to hide them in errors."""
+        env_files = request.env_files or (request.directory / ".env",)
+        files: list[tuple[Path, Parser]] = [(file, find_defaults) for file in request.files]
+        files += [(file, parse_env_file) for file in env_files]
         pairs = list(self._options.environ.items())
-        for file, parse in named:
-            if asked.roots is None or is_within(file, asked.roots):
+        for file, parse in files:
+            if request.roots is None or is_within(file, request.roots):
                 pairs += parse(_read(file))
         return KnownSecrets(find_secrets(pairs))
 
     def _locate_all(
         self, directory: str | None, env_files: Iterable[str], compose_files: Iterable[str]
     ) -> list[tuple[str, Parser]]:
-        found: list[tuple[str, Parser]] = [(file, find_defaults) for file in self._locate(compose_files, directory)]
-        found += [(file, parse_env_file) for file in self._locate((*env_files, ".env"), directory)]
+        located: list[tuple[str, Parser]] = [(file, find_defaults) for file in self._locate(compose_files, directory)]
+        located += [(file, parse_env_file) for file in self._locate((*env_files, ".env"), directory)]
         if self._options.env_file is not None:
-            found.append((str(self._options.env_file), parse_env_file))
-        return [(file, parse) for file, parse in found if self._may_read(Path(file))]
+            located.append((str(self._options.env_file), parse_env_file))
+        return [(file, parse) for file, parse in located if self._may_read(Path(file))]
 
     def _locate(self, names: Iterable[str], directory: str | None) -> Iterator[str]:
         for name in names:
@@ -102,7 +104,7 @@ def _signature(file: str) -> tuple[int, ...] | None:
 
 
 def parse_env_file(text: str) -> Iterator[tuple[str, str]]:
-    """Yield names and values as Compose may read them; a value that can be read in two ways is two."""
+    """Yield names and values as Compose may read them; a value that may be read in two ways is yielded twice."""
     lines = iter(text.splitlines())
     for line in lines:
         name, equals, value = line.strip().removeprefix("export ").partition("=")
@@ -116,8 +118,8 @@ def parse_env_file(text: str) -> Iterator[tuple[str, str]]:
             value = "\n".join(parts)
             value = value[: value.rfind(quote)] if quote in value else value
             yield name, value
-            for escaped, meant in _DOUBLE_QUOTED.items():
-                value = value.replace(escaped, meant)
+            for escaped, replacement in _DOUBLE_QUOTED.items():
+                value = value.replace(escaped, replacement)
         else:
             yield name, value
             value = value.partition(" #")[0].rstrip()
@@ -134,28 +136,28 @@ def _is_closed(line: str, quote: str) -> bool:
     return quote in line.replace(f"\\{quote}", "")
 
 
-def secrets_of_model(resolved: ResolvedModel) -> frozenset[str]:
-    """Return what a resolved project holds under a secret's name: variables, environments, labels, options, any key.
+def find_secrets_in_model(resolved: ResolvedModel) -> frozenset[str]:
+    """Return the values under secret names in a resolved project: variables, environments, labels, options, any key.
 
-    A variable that a Compose secret is made of is one, whatever its name.
+    A variable that a Compose secret takes its value from counts whatever its name.
     """
-    named = {
+    secret_variables = {
         secret.get("environment")
         for secret in (resolved.model.get("secrets") or {}).values()
         if isinstance(secret, dict)
     }
-    as_secrets = [("secret", value) for name, value in resolved.variables if name in named]
+    as_secrets = [("secret", value) for name, value in resolved.variables if name in secret_variables]
     return find_secrets([*resolved.variables, *as_secrets, *_pairs_of(resolved.model)])
 
 
 def _pairs_of(model: Any) -> Iterator[tuple[str, str]]:
-    """Yield every text of a model with the key that it stands under."""
-    waiting: list[tuple[str, Any]] = [("", model)]
-    while waiting:
-        key, value = waiting.pop()
+    """Yield (key, text) for every string in a model; items of lists have the key ""."""
+    pending: list[tuple[str, Any]] = [("", model)]
+    while pending:
+        key, value = pending.pop()
         if isinstance(value, dict):
-            waiting += value.items()
+            pending += value.items()
         elif isinstance(value, list):
-            waiting += [("", one) for one in value]
+            pending += [("", item) for item in value]
         elif isinstance(value, str):
             yield key, value

@@ -1,7 +1,7 @@
-"""Compose's complaints in our words: the file, the line and the kind of mistake, never content. Pure.
+"""Turns Compose's error messages into ours: the file, the line and the kind of mistake, never content. Pure.
 
-The binary quotes values of the file in its messages, so nothing of a message is passed on but what matches one of
-the shapes below: paths of keys, names of services and variables, file names.
+The binary quotes values of the file in its messages. So only what matches one of the patterns below is passed on: paths
+of keys, names of services and variables, file names.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import re2
 
 from bcon_exporter.errors import ComposeParseError
-from bcon_exporter.model.masking import safe_text
+from bcon_exporter.secrets.masking import safe_text
 
 _KEY = r"([A-Za-z0-9_.\[\]-]{1,128})"
 _NAME = r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})"
@@ -43,7 +43,21 @@ _KINDS: tuple[tuple[re2._Regexp, str], ...] = tuple(
         ),
         (rf"{_KEY} '' does not match pattern", "The value at {0} is empty."),
         (rf"{_KEY} '[^\n]*' does not match pattern", "The value at {0} is not of the form that Compose demands."),
-        (r"include cycle|cyclic|circular", "Files or services include, extend or need one another in a circle."),
+        (rf"dependency cycle detected: {_NAME} -> {_NAME}", "Services need one another in a circle: {0} needs {1}."),
+        (r"include cycle|cyclic|[Cc]ircular", "Files or services include, extend or need one another in a circle."),
+        (
+            rf'cannot extend service "{_NAME}" in [^\n]*: service "{_NAME}" not found',
+            "Service {0} extends {1}, which is not defined.",
+        ),
+        (
+            rf"service {_NAME} declares mutually exclusive `{_KEY}` and `{_KEY}`",
+            "Service {0} has {1} and {2}, which exclude each other.",
+        ),
+        (rf"{_KEY}: [a-z_|]{{1,64}} attributes are mutually exclusive", "Two settings exclude each other at {0}."),
+        (rf"{_KEY}: must be (greater than or equal to [0-9]{{1,6}})", "The value at {0} must be {1}."),
+        (rf"'{_KEY}' time: invalid duration", "The value at {0} is no length of time."),
+        (rf"{_KEY} must start either by", "The value at {0} must begin with CMD, CMD-SHELL or NONE."),
+        (rf"while interpolating {_KEY}: failed to cast", "The value at {0} is not of the type that Compose expects."),
         (rf"additional properties '{_NAME}' not allowed", "The key {0} is not one that Compose knows here."),
         (
             rf"{_KEY} (?:must be an? \w+|false schema|[Aa]dditional propert)",
@@ -71,7 +85,7 @@ _LINES = (
 _FILE = re2.compile(r"(?:validating|parse|read) (/[^\n\"']{1,512}?): ")
 _VARIABLES_SHOWN = 5
 _LONGEST = 64 * 1024
-"""So much of what the binary writes is looked at."""
+"""Only this many characters of the error stream are parsed."""
 _UNSET = re2.compile(r'The \\?"([A-Za-z_][A-Za-z0-9_]{0,127})\\?" variable is not set')
 
 
@@ -85,12 +99,12 @@ def explain_failure(errors: str, files: Sequence[str]) -> ComposeParseError:
     errors = errors[:_LONGEST]
     complaint = "\n".join(line for line in errors.splitlines() if "level=warning" not in line)
     file = _first(_FILE, complaint) or (files[0] if files else None)
-    line = next((found for pattern in _LINES if (found := _last(pattern, complaint))), None)
+    line = next((number for pattern in _LINES if (number := _last(pattern, complaint))), None)
     return _parse_error(file, int(line) if line else 0, _kind(complaint), unset_variables(errors))
 
 
-def explain_no_yaml(file: str, line: int) -> ComposeParseError:
-    """Return the parse error for a file that is no YAML; line 0 where that is not known."""
+def explain_invalid_yaml(file: str, line: int) -> ComposeParseError:
+    """Return the parse error for a file that is not valid YAML; line 0 where that is unknown."""
     return _parse_error(file, line, "It is not valid YAML.", ())
 
 
@@ -103,18 +117,18 @@ def _parse_error(file: str | None, line: int, kind: str, unset: tuple[str, ...])
     if unset:
         details["unset_variables"] = unset
     where = f"{file}, line {line}" if line else str(file or "the file")
-    told = f"{kind}{_tell_unset(unset)}"
+    mistake = f"{kind}{_render_unset(unset)}"
     return ComposeParseError(
-        f"Compose cannot resolve {where}: {told} `docker compose -f {file} config` shows the details.", details
+        f"Compose cannot resolve {where}: {mistake} `docker compose -f {file} config` shows the details.", details
     )
 
 
 def unset_variables(errors: str) -> tuple[str, ...]:
-    """Return the names of variables that Compose found no value for; it tells them in any order."""
+    """Return the names of variables without a value, sorted: Compose names them in any order."""
     return tuple(sorted(set(_UNSET.findall(errors[:_LONGEST]))))
 
 
-def _tell_unset(names: Sequence[str]) -> str:
+def _render_unset(names: Sequence[str]) -> str:
     if not names:
         return ""
     more = f" and {len(names) - _VARIABLES_SHOWN} more" if len(names) > _VARIABLES_SHOWN else ""
@@ -134,5 +148,5 @@ def _first(pattern: re2._Regexp, text: str) -> str | None:
 
 
 def _last(pattern: re2._Regexp, text: str) -> str | None:
-    found = pattern.findall(text)
-    return found[-1] if found else None
+    matches = pattern.findall(text)
+    return matches[-1] if matches else None

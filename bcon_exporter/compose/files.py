@@ -1,4 +1,4 @@
-"""Which Compose file may be read, and the errors for one that may not (docs/drift.md)."""
+"""Checks whether a Compose file may be read, and makes the errors for one that may not (docs/drift.md)."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError, PermissionDeniedError
-from bcon_exporter.model.masking import safe_text
+from bcon_exporter.secrets.masking import safe_text
 
 FILE_BYTES = 1024 * 1024
 _DEFAULT_NAMES = ("compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml")
@@ -20,12 +20,12 @@ _OVERRIDE_NAMES = (
 
 
 def to_local(path: str, path_map: Sequence[tuple[str, str]]) -> str:
-    """Return where a path of the Docker host stands here."""
+    """Return the local path for a path on the Docker host."""
     return _mapped(path, path_map)
 
 
 def to_host(path: str, path_map: Sequence[tuple[str, str]]) -> str:
-    """Return where a path of ours stands on the Docker host."""
+    """Return the path on the Docker host for a local path."""
     return _mapped(path, [(local, host) for host, local in path_map])
 
 
@@ -55,7 +55,7 @@ def _mode_of(path: Path) -> int:
 
 
 def find_default_file(directory: Path) -> Path | None:
-    """Return the file that Compose takes when it is given none."""
+    """Return the file that Compose reads in this directory when no file is named; None when there is none."""
     return next((directory / name for name in _DEFAULT_NAMES if is_file(directory / name)), None)
 
 
@@ -65,12 +65,12 @@ def find_override(file: Path) -> Path | None:
 
 
 def override_files(file: Path) -> tuple[Path, ...]:
-    """Return what may be a file's override file, in the order of precedence; none for any but a default file."""
+    """Return the candidates for a file's override file, in order of precedence; only a default file has any."""
     return tuple(file.parent / name for name in _OVERRIDE_NAMES) if file.name in _DEFAULT_NAMES else ()
 
 
 def check_file(path: Path) -> BconError | None:
-    """Return what is wrong with a Compose file's path, told apart; None when it can be read."""
+    """Return what is wrong with a Compose file's path; None when it can be read."""
     try:
         facts = path.stat()
     except PermissionError:
@@ -82,8 +82,8 @@ def check_file(path: Path) -> BconError | None:
     if not stat.S_ISREG(facts.st_mode):
         return _unusable(path, "is no regular file", "Name a regular file: pipes and devices are not read.")
     if facts.st_size > FILE_BYTES:
-        told = f"is larger than {FILE_BYTES // 1024} KiB"
-        return _unusable(path, told, "Is it a Compose file? Split it with `include` if it is.")
+        reason = f"is larger than {FILE_BYTES // 1024} KiB"
+        return _unusable(path, reason, "Is it a Compose file? Split it with `include` if it is.")
     return None if os.access(path, os.R_OK) else _forbidden(path)
 
 
@@ -100,8 +100,8 @@ def _forbidden(path: Path) -> BconError:
     )
 
 
-def one_error_for_all() -> ComposeFileNotFoundError:
-    """Return the error that tells an HTTP client nothing about this host's files."""
+def opaque_file_error() -> ComposeFileNotFoundError:
+    """Return the one error for every path, so that an HTTP client learns nothing about this host's files."""
     return ComposeFileNotFoundError(
         "No Compose file can be read at this path. The daemon reads files under compose.roots only, and so must lie "
         "all that they include."
@@ -112,15 +112,15 @@ class OutsideRootsError(ComposeFileNotFoundError):
     """A file involved lies outside of compose.roots, or may do so."""
 
 
-def refuse_outside(file: str, roots: Sequence[Path]) -> OutsideRootsError:
-    """Return the error for a file that the daemon must not read; says the same whether it exists or not."""
+def outside_roots_error(file: str, roots: Sequence[Path]) -> OutsideRootsError:
+    """Return the error for a file outside of the roots; the same whether it exists or not."""
     why = "lies outside of compose.roots" if roots else "is not read, since compose.roots is not set"
     shown = safe_text(file)  # a Compose file may name anything
     return OutsideRootsError(f"The file {shown} {why}: add its folder to compose.roots.", {"file": shown})
 
 
-def refuse_untold(file: str) -> OutsideRootsError:
-    """Return the error for a Compose file of which it cannot be told what else it makes Compose read."""
+def undetermined_files_error(file: str) -> OutsideRootsError:
+    """Return the error for a Compose file that may make Compose read files nobody can determine."""
     shown = safe_text(file)
     return OutsideRootsError(
         f"Which files {shown} makes Compose read cannot be told: it names too many, a remote one, or one by a variable "
@@ -129,8 +129,8 @@ def refuse_untold(file: str) -> OutsideRootsError:
     )
 
 
-def refuse_unfit(file: str, named_by: str) -> ComposeFileNotFoundError:
-    """Return the error for what a Compose file names and nobody should open."""
+def unfit_file_error(file: str, named_by: str) -> ComposeFileNotFoundError:
+    """Return the error for a named file that is too large or not regular."""
     shown = safe_text(file)
     return ComposeFileNotFoundError(
         f"The file {shown}, which {named_by} leads to, is no regular file of at most {FILE_BYTES // 1024} KiB: pipes, "
@@ -151,7 +151,7 @@ def is_within(path: Path, roots: Sequence[Path]) -> bool:
 
 
 def real_path(path: Path) -> Path:
-    """Return the path with symlinks resolved; that of no file where it is no path at all."""
+    """Return the path with symlinks resolved; a path that cannot exist where the text is no valid path."""
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):

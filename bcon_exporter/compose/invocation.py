@@ -1,4 +1,4 @@
-"""One project's call of the Compose binary: arguments, environment, and what it answered."""
+"""Calls the Compose binary for one project: builds the arguments and parses the answers."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -14,18 +14,19 @@ Runner = Callable[[tuple[str, ...], Path, Mapping[str, str]], RunOutcome]
 """Runs the binary with these arguments, in this directory, with these extra variables."""
 
 _PROBE_VALUES = ("65431", "bcon-probe")
-"""Set in place of a variable without a value, to see what hangs on it: a number fits ports, a word fits names."""
+"""Values tried for unset variables, to see which fields depend on them: a number fits ports, a word fits names."""
 _ALL_PROFILES: tuple[str, ...] = ("--profile", "*")
 
 
 @dataclass(frozen=True)
 class Invocation:
-    """What is asked of the binary. Paths are ours, not the Docker host's."""
+    """The files and flags of one call. Paths are local ones, not the Docker host's."""
 
     files: tuple[Path, ...]
     project_name: str | None
     project_directory: Path | None
     env_files: tuple[Path, ...] = ()
+    profiles: tuple[str, ...] = ()
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -39,6 +40,8 @@ class Invocation:
             flags += ["--project-directory", str(self.project_directory)]
         for file in self.env_files:
             flags += ["--env-file", str(file)]
+        for profile in self.profiles:
+            flags += ["--profile", profile]
         return tuple(flags)
 
     @property
@@ -77,60 +80,76 @@ def resolve_model(invocation: Invocation, run: Runner) -> ResolvedModel:
         OSError: It cannot be started.
     """
     profiles = _ALL_PROFILES
-    outcome = _config(invocation, run, profiles)
+    outcome = _run_config(invocation, run, profiles)
     if outcome.exit_code != 0 and not outcome.timed_out:
         # A service of an inactive profile may be broken without hurting anyone: Compose itself does not look at it.
         profiles = ()
-        outcome = _config(invocation, run, profiles)
-    model = _parsed(outcome, invocation)
+        outcome = _run_config(invocation, run, profiles)
+    model = _parse_model(outcome, invocation)
     unset = unset_variables(outcome.errors)
     services = model.get("services") or {}
     enabled = frozenset(services)
     if any(service.get("profiles") for service in services.values()):
-        enabled = _names(run((*invocation.arguments, "config", "--services"), invocation.cwd, {}), invocation)
+        enabled = _parse_names(run((*invocation.arguments, "config", "--services"), invocation.cwd, {}), invocation)
     hashes = resolve_hashes(invocation, run, profiles)
-    probe = _probe(invocation, run, profiles, unset)
-    return ResolvedModel(model, enabled, hashes, unset, probe, tuple(_variables(invocation, run)))
+    probe = _resolve_with_probe_values(invocation, run, profiles, unset)
+    return ResolvedModel(model, enabled, hashes, unset, probe, tuple(_find_variables(invocation, run)))
 
 
-def resolve_hashes(invocation: Invocation, run: Runner, more: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return service → config hash; none where the binary cannot tell.
+def resolve_leniently(invocation: Invocation, run: Runner) -> Mapping[str, Any] | None:
+    """Return the model of files that Compose refuses, as far as it reads them without looking for contradictions.
+
+    Env files are then not read; the services name them. None where it refuses the files all the same.
+    """
+    lenient = ("--format", "json", "--no-consistency", "--no-env-resolution")
+    outcome = run((*invocation.arguments, *_ALL_PROFILES, "config", *lenient), invocation.cwd, {})
+    if outcome.exit_code != 0 or outcome.timed_out:
+        return None
+    try:
+        model = json.loads(outcome.output.replace("$$", "$"))
+    except ValueError:
+        return None
+    return model if isinstance(model, dict) else None
+
+
+def resolve_hashes(invocation: Invocation, run: Runner, flags: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return service → config hash; empty where the binary fails.
 
     Args:
-        invocation: What is asked.
+        invocation: The files and flags.
         run: Runs the binary.
-        more: Further global flags.
+        flags: Further global flags.
     """
-    outcome = run((*invocation.arguments, *more, "config", "--hash", "*"), invocation.cwd, {})
+    outcome = run((*invocation.arguments, *flags, "config", "--hash", "*"), invocation.cwd, {})
     if outcome.exit_code != 0 or outcome.timed_out:
         return {}
     pairs = (line.split() for line in outcome.output.splitlines())
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 — "name hash"
 
 
-def resolve_living_hashes(invocation: Invocation, run: Runner) -> dict[str, str]:
+def resolve_hashes_with_override(invocation: Invocation, run: Runner) -> dict[str, str]:
     """Return service → config hash, with one more Compose file read from the standard input."""
     return resolve_hashes(invocation, run, (*_ALL_PROFILES, "-f", "-"))
 
 
-def _config(
+def _run_config(
     invocation: Invocation, run: Runner, profiles: tuple[str, ...], extra: Mapping[str, str] | None = None
 ) -> RunOutcome:
     return run((*invocation.arguments, *profiles, "config", "--format", "json"), invocation.cwd, extra or {})
 
 
-def _probe(
+def _resolve_with_probe_values(
     invocation: Invocation, run: Runner, profiles: tuple[str, ...], unset: tuple[str, ...]
 ) -> Mapping[str, Any] | None:
     for value in _PROBE_VALUES if unset else ():
-        outcome = _config(invocation, run, profiles, dict.fromkeys(unset, value))
+        outcome = _run_config(invocation, run, profiles, dict.fromkeys(unset, value))
         if outcome.exit_code == 0 and not outcome.timed_out:
-            return _parsed(outcome, invocation)
+            return _parse_model(outcome, invocation)
     return None
 
 
-def _variables(invocation: Invocation, run: Runner) -> Iterator[tuple[str, str]]:
-    """Yield what interpolation used; nothing where the binary cannot tell (before Compose 2.29)."""
+def _find_variables(invocation: Invocation, run: Runner) -> Iterator[tuple[str, str]]:
+    """Yield names and values that interpolation used; nothing before Compose 2.29, which cannot list them."""
     outcome = run((*invocation.arguments, "config", "--environment"), invocation.cwd, {})
     if outcome.exit_code == 0 and not outcome.timed_out:
         yield from parse_variables(outcome.output)
@@ -148,7 +167,7 @@ def _variables(invocation: Invocation, run: Runner) -> Iterator[tuple[str, str]]
 
 
 def parse_variables(text: str) -> Iterator[tuple[str, str]]:
-    """Read lines "NAME=value"; a line that begins with no name goes on with the value of the one before it."""
+    """Parse lines "NAME=value"; a line without a name continues the value of the line before it."""
     name, lines = "", list[str]()
     for line in text.split("\n"):
         before, equals, after = line.partition("=")
@@ -160,8 +179,8 @@ def parse_variables(text: str) -> Iterator[tuple[str, str]]:
     yield name, "\n".join(lines)
 
 
-def _parsed(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:
-    _refuse_failure(outcome, invocation)
+def _parse_model(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:
+    _raise_on_failure(outcome, invocation)
     # The binary doubles every dollar sign of its output, so that it could be read as a Compose file again.
     model = json.loads(outcome.output.replace("$$", "$"))
     if not isinstance(model, dict):
@@ -170,12 +189,12 @@ def _parsed(outcome: RunOutcome, invocation: Invocation) -> Mapping[str, Any]:
     return model
 
 
-def _names(outcome: RunOutcome, invocation: Invocation) -> frozenset[str]:
-    _refuse_failure(outcome, invocation)
+def _parse_names(outcome: RunOutcome, invocation: Invocation) -> frozenset[str]:
+    _raise_on_failure(outcome, invocation)
     return frozenset(outcome.output.split())
 
 
-def _refuse_failure(outcome: RunOutcome, invocation: Invocation) -> None:
+def _raise_on_failure(outcome: RunOutcome, invocation: Invocation) -> None:
     if outcome.timed_out:
         msg = f"Compose did not resolve {invocation.files[0]} in time. Does it expand YAML aliases without bound?"
         raise DeadlineExceededError(msg, {"file": str(invocation.files[0])})

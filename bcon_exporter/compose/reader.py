@@ -1,21 +1,35 @@
-"""Reads what Compose projects should look like: files → the real Compose binary → desired projects."""
+"""Resolves Compose projects: files → the real Compose binary → desired projects."""
 
 import hashlib
 import json
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter import clock
+from bcon_exporter.compose.background_work import BackgroundWork
 from bcon_exporter.compose.binary import HOW_TO_GET_ONE
+from bcon_exporter.compose.bounded_cache import BoundedCache
+from bcon_exporter.compose.compose_options import ComposeOptions
+from bcon_exporter.compose.deployment_files import (
+    ResolvedDeployment,
+    find_named_files,
+    find_places,
+    make_lenient,
+    make_refusal,
+    missing_env_files,
+    name_originals,
+    no_file_error,
+)
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
-from bcon_exporter.compose.env_files import EnvFiles, secrets_of_model
-from bcon_exporter.compose.failures import explain_failure, explain_no_yaml
+from bcon_exporter.compose.edited_files import refuse_unread, view_edited
+from bcon_exporter.compose.env_files import EnvFiles, find_secrets_in_model
+from bcon_exporter.compose.failures import explain_failure, explain_invalid_yaml
 from bcon_exporter.compose.files import (
     OutsideRootsError,
     check_file,
@@ -23,159 +37,244 @@ from bcon_exporter.compose.files import (
     find_override,
     is_directory,
     is_file,
-    one_error_for_all,
-    refuse_outside,
-    refuse_unfit,
-    refuse_untold,
+    opaque_file_error,
+    outside_roots_error,
     to_host,
     to_local,
+    undetermined_files_error,
+    unfit_file_error,
 )
-from bcon_exporter.compose.invocation import Invocation, ResolvedModel, resolve_living_hashes, resolve_model
-from bcon_exporter.compose.involved import Asked, FileMemory, Involved
-from bcon_exporter.compose.options import ComposeOptions
-from bcon_exporter.compose.patience import Patience
-from bcon_exporter.compose.recent import Recent
-from bcon_exporter.compose.running import find_files, find_obstacle, folders_of, is_allowed, locate
+from bcon_exporter.compose.invocation import (
+    Invocation,
+    ResolvedModel,
+    resolve_hashes_with_override,
+    resolve_leniently,
+    resolve_model,
+)
+from bcon_exporter.compose.involved_files import InvolvedFiles, InvolvedFilesCache, ResolutionRequest
+from bcon_exporter.compose.running_projects import find_files, find_problem, folders_of_configured, is_allowed, locate
 from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
-from bcon_exporter.compose.sharing import Shared, find_living, find_shared, render_living
+from bcon_exporter.compose.shared_namespaces import (
+    SharedNamespaces,
+    find_shared_namespaces,
+    render_override_file,
+    substitute_container_ids,
+)
+from bcon_exporter.compose.wanted_deployment import Deployment, make_deployment
 from bcon_exporter.errors import (
     BconError,
     ComposeFileNotFoundError,
+    ComposeParseError,
     DeadlineExceededError,
     InternalError,
     PermissionDeniedError,
 )
+from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity
-from bcon_exporter.model.hiding import hide_in_error, hide_in_project
-from bcon_exporter.model.known_secrets import KnownSecrets
 from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.secrets.hide_in_models import hide_in_error, hide_in_project
+from bcon_exporter.secrets.known_secrets import KnownSecrets
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.masking import Sealer
+    from bcon_exporter.secrets.masking import Sealer
 
 _log = logging.getLogger(__name__)
 _CACHED_PROJECTS = 256
 _VERSION_PAUSE_SECONDS = 60.0
-"""How long a binary that does not tell its version is left alone."""
+"""Pause before a binary that did not report its version is asked again."""
 _LOWEST_MAJOR = 2
 _PIPE_CHARACTERS = 16 * 1024
-"""As much as a pipe holds in any case."""
+"""The smallest capacity of a pipe."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What the files say.
+    """A resolved project, as it is cached.
 
     Attributes:
-        hidden: The values that are hidden in it.
+        shared: Service → what it shares; the hashes of these services depend on ids of running containers.
+        hidden: The values that were hidden in the project.
         secrets: Those of them that the files themselves hold.
-        shared: Service → what it shares; the hashes of these hang on living containers.
+        deployment: What a deployment of it would make.
     """
 
     project: DesiredProject
-    shared: Mapping[str, Shared]
+    shared: Mapping[str, SharedNamespaces]
     hidden: KnownSecrets
     secrets: KnownSecrets
+    deployment: Deployment
 
 
 class ComposeReader:
     """Resolves Compose projects; answers are cached by the content of every file involved. Thread-safe.
 
     Args:
-        options: What may be read, and how.
-        sealer: The process's one sealer, shared with docker_host.
-        book: The process's one book of secrets, shared with docker_host.
+        options: Settings of the reader.
+        sealer: The process's one sealer, shared with engine.
+        book: The process's one book of secrets, shared with engine.
     """
 
     def __init__(self, options: ComposeOptions, sealer: "Sealer", book: SecretBook | None = None) -> None:
         self._options = options
         self._sealer = sealer
         self._book = book or SecretBook()
-        self._read_env_files = EnvFiles(options, self._book)
-        self._answers: Recent[_Answer | BconError] = Recent(_CACHED_PROJECTS)
-        self._hashed: Recent[DesiredProject] = Recent(_CACHED_PROJECTS)
+        self._env_file_reader = EnvFiles(options, self._book)
+        self._answers: BoundedCache[_Answer | BconError] = BoundedCache(_CACHED_PROJECTS)
+        self._hashed_projects: BoundedCache[DesiredProject] = BoundedCache(_CACHED_PROJECTS)
         home = {} if options.trusted else {"HOME": UNKNOWN_HOME}
         self._environ = {**options.environ, **home}
-        self._files = FileMemory(self._environ)
-        self._patience: Patience[_Answer] = Patience(self._keep)
+        self._involved_files = InvolvedFilesCache(self._environ)
+        self._background: BackgroundWork[_Answer] = BackgroundWork(self._keep)
         self._version: str | None = None
         self._version_retry_at = float("-inf")
-        self._confines = False
+        self._is_confined = False
         self.runs = 0
 
     def resolve_running(self, project: RunningProject, now: datetime) -> DesiredProject:
-        """Return what a running project's own files ask for; a problem is stated, never raised."""
-        if (obstacle := find_obstacle(project, self._options)) is not None:
-            return _problem(project, now, *obstacle)
+        """Return the desired state of a running project; a problem becomes part of the result and is never raised."""
+        if (problem := find_problem(project, self._options)) is not None:
+            return _unresolved_project(project, now, *problem)
         try:
-            return self._resolve(self._running_invocation(project), project, now)
+            return self._resolve(self._invocation_of_running(project), project, now)
         except BconError as error:
-            return _problem(project, now, _problem_of(error), error.message)
+            return _unresolved_project(project, now, _problem_kind(error), error.message)
 
     def resolve_file(
-        self, path: str, project_name: str | None, now: datetime, known: tuple[RunningProject, ...] = ()
+        self, path: str, project_name: str | None, now: datetime, projects: tuple[RunningProject, ...] = ()
     ) -> DesiredProject:
-        """Return what a Compose file asks for.
+        """Return the desired state of a Compose file.
 
-        With a project of this name running from the file, all of that project's files count; else the file and its
+        If a project of this name runs from the file, all of that project's files are read; else the file and its
         default override.
 
         Raises:
-            ComposeFileNotFoundError: Absent, a directory without a default file, no regular file, over 1 MiB; toward
-                HTTP also every other reason not to read it, in one and the same error.
+            ComposeFileNotFoundError: Absent, a directory without a default file, no regular file, over 1 MiB. In the
+                daemon also every other reason not to read it, in one and the same error.
             PermissionDeniedError: On the command line: this user may not read it.
             ComposeParseError: Compose refuses it.
             DeadlineExceededError: Compose took too long.
         """
         try:
-            desired = self._resolve_asked(self._readable_file(path), project_name, now, known)
+            desired = self._resolve_requested_file(self._readable_file(path), project_name, now, projects)
         except (ComposeFileNotFoundError, PermissionDeniedError):
             if self._options.trusted:
                 raise
-            raise one_error_for_all() from None
+            raise opaque_file_error() from None
         return desired.model_copy(update={"own_shell": self._options.trusted})
 
-    def _resolve_asked(
-        self, file: Path, project_name: str | None, now: datetime, known: tuple[RunningProject, ...]
+    def _resolve_requested_file(
+        self, file: Path, project_name: str | None, now: datetime, projects: tuple[RunningProject, ...]
     ) -> DesiredProject:
-        patience = self._options.timeout_seconds  # somebody waits for this one, and no scan
+        wait_seconds = self._options.timeout_seconds  # somebody waits for this one, and no scan
         override = find_override(file)
         invocation = Invocation(
-            tuple(one for one in (file, override) if one), project_name, None, self._env_files((), file.parent)
+            tuple(path for path in (file, override) if path), project_name, None, self._env_files((), file.parent)
         )
-        if project_name is None or (running := _running_from(file, project_name, known, self._options)) is None:
-            desired = self._resolve(invocation, None, now, patience)
-            running = _running_from(file, desired.name, known, self._options)
+        if (
+            project_name is None
+            or (running := _find_running_from_file(file, project_name, projects, self._options)) is None
+        ):
+            desired = self._resolve(invocation, None, now, wait_seconds)
+            running = _find_running_from_file(file, desired.name, projects, self._options)
             if running is None:
                 return desired
-        if find_obstacle(running, self._options) is not None:
-            return self._resolve(invocation, None, now, patience)
-        return self._resolve(self._running_invocation(running), running, now, patience)
+        if find_problem(running, self._options) is not None:
+            return self._resolve(invocation, None, now, wait_seconds)
+        return self._resolve(self._invocation_of_running(running), running, now, wait_seconds)
+
+    def resolve_deployment(
+        self, words: DeploymentWords, now: datetime, projects: tuple[RunningProject, ...] = ()
+    ) -> ResolvedDeployment:
+        """Return what a user's words for `docker compose` would deploy, with the user's rights.
+
+        Raises:
+            ComposeFileNotFoundError, PermissionDeniedError: There is no such file, or it may not be read.
+            DeadlineExceededError: Compose took too long.
+            InvalidInputError: An edited file is not one that can be judged.
+        """
+        asked = self._find_invocation(words, projects)
+        with view_edited(asked, words.edited) as view:
+            invocation = view.invocation
+            involved = self._involved_files.find(self._request(invocation))
+            if involved.fingerprint is not None:
+                refuse_unread(words.edited, view, involved.files)
+            reader = self
+            if view.is_whole:
+                options = replace(self._options, path_map=view.path_map(self._options.path_map))
+                reader = ComposeReader(options, self._sealer, self._book)
+            resolved = reader._resolve_deployment(invocation, words, now, projects)
+            if not involved.is_unchanged():
+                resolved = _unresolved(invocation, now, _ChangedError("Its files have changed while they were read."))
+            return name_originals(resolved, view, find_places(asked, words.edited), involved.files)
+
+    def _find_invocation(self, words: DeploymentWords, projects: tuple[RunningProject, ...]) -> Invocation:
+        """Return what Compose is to be asked: as it chooses by itself, or the files of a running project."""
+        running = next((project for project in projects if project.name == words.project_name), None)
+        problem = find_problem(running, self._options) if running is not None else None
+        env_files = tuple(Path.cwd() / name for name in words.env_files)
+        is_of_running = words.prefers_running and not words.files and running is not None and problem is None
+        files = () if is_of_running else find_named_files(words, self._environ)
+        if files:
+            env_files = self._env_files(env_files, files[0].parent)
+            return Invocation(files, words.project_name, None, env_files, words.profiles)
+        if running is None or problem is not None:
+            raise no_file_error() if problem is None else ComposeFileNotFoundError(problem[1])
+        return replace(self._invocation_of_running(running, env_files), profiles=words.profiles)
+
+    def _resolve_deployment(
+        self, invocation: Invocation, words: DeploymentWords, now: datetime, projects: tuple[RunningProject, ...]
+    ) -> ResolvedDeployment:
+        if self._options.binary is None or not self._usable_version():
+            return _unresolved(invocation, now, ComposeFileNotFoundError(HOW_TO_GET_ONE), ProjectProblem.NO_BINARY)
+        try:
+            answer, key = self._find_answer(invocation, now, self._options.timeout_seconds)
+        except ComposeParseError as error:
+            hide = self._env_file_reader.secrets_of(self._request(invocation)).hide
+            refusal = make_refusal(hide_in_error(error, hide))
+            return ResolvedDeployment(self._read_leniently(invocation, words), refusal=refusal)
+        except BconError as error:
+            return _unresolved(invocation, now, error)
+        name = answer.project.name
+        running = next((project for project in projects if project.name == name), None)
+        desired = self._finish(answer, invocation, running, key, now).model_copy(update={"own_shell": True})
+        return ResolvedDeployment(answer.deployment, desired)
+
+    def _read_leniently(self, invocation: Invocation, words: DeploymentWords) -> Deployment | None:
+        """Return what Compose reads of files that it refuses."""
+        absent = missing_env_files(invocation.env_files)
+        missing = [to_host(file, self._options.path_map) for file in absent]
+        present = tuple(file for file in invocation.env_files if str(file) not in absent)
+        model = resolve_leniently(replace(invocation, env_files=present), self._run)
+        active = {*words.profiles, *self._environ.get("COMPOSE_PROFILES", "").split(",")}
+        try:
+            return None if model is None and not missing else make_lenient(self._on_host(model or {}), active, missing)
+        except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
+            return None
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
-        """Return the projects of the files in the settings, running or not; problems are stated, never raised."""
+        """Return the projects of the files in the settings, running or not; problems are part of the results."""
         return tuple(self._configured(file, now) for file in self._options.files)
 
     def files_changed(self) -> bool:
-        """Return whether a file of a project resolved before has changed, or an answer has come late; told once."""
-        return self._files.has_changed() | self._patience.has_news()
+        """Return whether a file of a resolved project has changed, or an answer came late. Each is reported once."""
+        return self._involved_files.has_changed() | self._background.has_late_answer()
 
     def learn_env_files(self, claims: Iterable[ComposeIdentity]) -> None:
-        """Take the secrets that the env files of running projects hold, as far as they may be read."""
-        self._read_env_files.learn(claims)
+        """Learn the secrets in the env files of running projects, as far as they may be read."""
+        self._env_file_reader.learn(claims)
 
     def _configured(self, file: Path, now: datetime) -> DesiredProject:
         claimed = RunningProject(name=file.parent.name, config_files=(str(file),))
         target = (find_default_file(file) or file) if is_directory(file) else file
         if wrong := check_file(target):
-            return _problem(claimed, now, ProjectProblem.NOT_FOUND, wrong.message)
+            return _unresolved_project(claimed, now, ProjectProblem.NOT_FOUND, wrong.message)
         override = find_override(target)
-        files = tuple(one for one in (target, override) if one)
+        files = tuple(path for path in (target, override) if path)
         try:
             return self._resolve(Invocation(files, None, None, self._env_files((), target.parent)), None, now)
         except BconError as error:
-            return _problem(claimed, now, _problem_of(error), error.message)
+            return _unresolved_project(claimed, now, _problem_kind(error), error.message)
 
     def _readable_file(self, path: str) -> Path:
         file = Path(to_local(path, self._options.path_map))
@@ -183,7 +282,7 @@ class ComposeReader:
             if is_allowed(file, self._options) and is_directory(file):
                 file = find_default_file(file) or file
             if not is_allowed(file, self._options) or check_file(file) is not None:
-                raise one_error_for_all()
+                raise opaque_file_error()
             return file
         file = Path.cwd() / file
         if is_directory(file):
@@ -192,30 +291,30 @@ class ComposeReader:
             raise wrong
         return file
 
-    def _running_invocation(self, project: RunningProject) -> Invocation:
+    def _invocation_of_running(self, project: RunningProject, env_files: Sequence[Path] = ()) -> Invocation:
         files = find_files(project, self._options)
-        local = [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
+        local = env_files or [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
         directory = Path(to_local(project.working_dir, self._options.path_map)) if project.working_dir else None
         if directory is not None and not is_directory(directory):
             directory = None
         return Invocation(files, project.name, directory, self._env_files(local, directory or files[0].parent))
 
-    def _env_files(self, named: Sequence[Path], directory: Path) -> tuple[Path, ...]:
-        """Return the env files to name: naming one switches the default .env off, so that it is then named too."""
+    def _env_files(self, env_files: Sequence[Path], directory: Path) -> tuple[Path, ...]:
+        """Return the env files to pass: passing one switches the default .env off, so that is then passed too."""
         extra = self._options.env_file
         if extra is None:
-            return tuple(named)
+            return tuple(env_files)
         default = [directory / ".env"] if is_file(directory / ".env") else []
-        return (*(named or default), extra)
+        return (*(env_files or default), extra)
 
     def _resolve(
         self, invocation: Invocation, running: RunningProject | None, now: datetime, wait_seconds: float | None = None
     ) -> DesiredProject:
-        """Resolve, and let no error say what the files hold as secrets: names within it may be interpolated."""
+        """Resolve, and hide the files' secrets in errors: names in an error may hold interpolated values."""
         try:
             return self._resolve_files(invocation, running, now, wait_seconds)
         except BconError as error:
-            raise hide_in_error(error, self._read_env_files.secrets_of(self._asked(invocation)).hide) from error
+            raise hide_in_error(error, self._env_file_reader.secrets_of(self._request(invocation)).hide) from error
 
     def _resolve_files(
         self, invocation: Invocation, running: RunningProject | None, now: datetime, wait_seconds: float | None
@@ -223,79 +322,104 @@ class ComposeReader:
         if self._options.binary is None or not self._usable_version():
             name = invocation.project_name or invocation.files[0].parent.name
             claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
-            return _problem(running or claimed, now, ProjectProblem.NO_BINARY, HOW_TO_GET_ONE)
-        asked = self._asked(invocation)
-        involved = self._files.find(asked)
-        _refuse_unfit(involved, asked)
+            return _unresolved_project(running or claimed, now, ProjectProblem.NO_BINARY, HOW_TO_GET_ONE)
+        answer, key = self._find_answer(invocation, now, wait_seconds)
+        return self._finish(answer, invocation, running, key, now)
+
+    def _find_answer(
+        self, invocation: Invocation, now: datetime, wait_seconds: float | None
+    ) -> tuple[_Answer, str | None]:
+        """Return the binary's answer, asked now or before, and the key under which it is kept."""
+        request = self._request(invocation)
+        involved = self._involved_files.find(request)
+        _check_involved(involved, request)
         key = self._cache_key(invocation, involved)
         answer = self._answers.get(key)
-        if answer is None and asked.roots is None:
-            answer = self._ask(invocation, now, None)
+        if answer is None and request.roots is None:
+            answer = self._resolve_with_binary(invocation, now, None)
             self._keep(key, answer)
         elif answer is None:
-            answer = self._patience.ask(
-                (invocation, asked.roots),
+            answer = self._background.run(
+                (invocation, request.roots),
                 key,
-                lambda deadline: self._ask_watched(invocation, asked, now, deadline),
+                lambda deadline: self._resolve_if_unchanged(invocation, request, now, deadline),
                 self._options.wait_seconds if wait_seconds is None else wait_seconds,
             )
         if isinstance(answer, BconError):
             raise answer
-        project = self._with_living_hashes(answer, invocation, running, key)
+        return answer, key
+
+    def _finish(
+        self,
+        answer: _Answer,
+        invocation: Invocation,
+        running: RunningProject | None,
+        key: str | None,
+        now: datetime,
+    ) -> DesiredProject:
+        """Return what the files ask for beside what runs, with nothing in it that is a secret by now."""
+        project = self._with_namespace_hashes(answer, invocation, running, key)
         self._book.learn_files(project.name, answer.secrets.values)  # the book forgets projects that are long gone
-        if answer.hidden is not (known := self._book.of_project(project.name)):
-            project = hide_in_project(project, known)
+        if answer.hidden is not (hidden := self._book.of_project(project.name)):
+            project = hide_in_project(project, hidden)
         return project.model_copy(update={"resolved_at": now})
 
-    def _with_living_hashes(
+    def _with_namespace_hashes(
         self, answer: _Answer, invocation: Invocation, running: RunningProject | None, key: str | None
     ) -> DesiredProject:
-        """Return the project with the hashes that hang on living containers."""
+        """Return the project with the hashes of services that share namespaces: these depend on container ids."""
         if not answer.shared or running is None or self._options.path_map:
             return answer.project
-        living = find_living(answer.shared, running.only_containers)
+        substituted = substitute_container_ids(answer.shared, running.only_containers)
         services = answer.project.services or ()
-        text = render_living(living, frozenset(one.name for one in services))
-        if not living or len(text) > _PIPE_CHARACTERS:
+        override_file = render_override_file(substituted, frozenset(service.name for service in services))
+        if not substituted or len(override_file) > _PIPE_CHARACTERS:
             return answer.project
-        key = key and f"{key} {text}"
-        project = self._hashed.get(key)
+        key = key and f"{key} {override_file}"
+        project = self._hashed_projects.get(key)
         if project is None:
-            run = partial(self._run, given=text, readable=self._readable(self._asked(invocation).roots))
-            hashes = resolve_living_hashes(invocation, run)
-            known = {one.name: hashes.get(one.name) for one in services if one.name in living and not one.doubtful}
-            told = tuple(
-                one.model_copy(update={"config_hash": known.get(one.name, one.config_hash)}) for one in services
+            run = partial(
+                self._run, standard_input=override_file, readable=self._readable(self._request(invocation).roots)
             )
-            project = answer.project.model_copy(update={"services": told})
-            self._hashed.keep(key, project)
+            hashes = resolve_hashes_with_override(invocation, run)
+            hashes_of_sharing = {
+                service.name: hashes.get(service.name)
+                for service in services
+                if service.name in substituted and not service.doubtful
+            }
+            updated = tuple(
+                service.model_copy(update={"config_hash": hashes_of_sharing.get(service.name, service.config_hash)})
+                for service in services
+            )
+            project = answer.project.model_copy(update={"services": updated})
+            self._hashed_projects.keep(key, project)
         return project
 
-    def _asked(self, invocation: Invocation) -> Asked:
+    def _request(self, invocation: Invocation) -> ResolutionRequest:
         options = self._options
-        roots = None if options.trusted else (*options.roots, *folders_of(invocation.files, options))
+        roots = None if options.trusted else (*options.roots, *folders_of_configured(invocation.files, options))
         if roots is not None and options.env_file is not None:
             roots = (*roots, options.env_file)
-        return Asked(invocation.files, invocation.env_files, invocation.cwd, invocation.project_name, roots)
+        return ResolutionRequest(invocation.files, invocation.env_files, invocation.cwd, invocation.project_name, roots)
 
     def _keep(self, key: str | None, answer: _Answer | BconError) -> None:
         if not isinstance(answer, DeadlineExceededError | InternalError | _ChangedError):
             self._answers.keep(key, answer)
 
-    def _ask_watched(
-        self, invocation: Invocation, asked: Asked, now: datetime, deadline: float | None
+    def _resolve_if_unchanged(
+        self, invocation: Invocation, request: ResolutionRequest, now: datetime, deadline: float | None
     ) -> _Answer | BconError:
-        """Ask the binary, and drop its answer if another file than those that were checked may have been read."""
-        involved = self._files.find(asked)
-        _refuse_unfit(involved, asked)
-        answer = self._ask(invocation, now, deadline, self._readable(asked.roots))
+        """Resolve, and drop the answer if a file changed meanwhile: it may have read unchecked files."""
+        involved = self._involved_files.find(request)
+        _check_involved(involved, request)
+        answer = self._resolve_with_binary(invocation, now, deadline, self._readable(request.roots))
         return answer if involved.is_unchanged() else _ChangedError("Its files have changed while Compose read them.")
 
     def _readable(self, roots: tuple[Path, ...] | None) -> tuple[Path, ...]:
-        """Return below which paths the binary may open files; none where it is not confined."""
-        return (roots or ()) if self._confines else ()
+        """Return the paths below which the binary may open files; empty where it is not confined."""
+        return (roots or ()) if self._is_confined else ()
 
-    def _ask(
+    def _resolve_with_binary(
         self, invocation: Invocation, now: datetime, deadline: float | None, readable: tuple[Path, ...] = ()
     ) -> _Answer | BconError:
         try:
@@ -304,26 +428,27 @@ class ComposeReader:
             return error
         try:
             name = str(resolved.model.get("name") or "")
-            secrets = KnownSecrets(secrets_of_model(resolved))
+            secrets = KnownSecrets(find_secrets_in_model(resolved))
             self._book.learn_files(name, secrets.values)
-            known = self._book.of_project(name)
-            shared = find_shared(resolved.model.get("services") or {})
-            return _Answer(self._make(resolved, invocation, now, known), shared, known, secrets)
+            hidden = self._book.of_project(name)
+            shared = find_shared_namespaces(resolved.model.get("services") or {})
+            deployment = make_deployment(self._on_host(resolved.model), resolved.enabled, hidden)
+            return _Answer(self._make_project(resolved, invocation, now, hidden), shared, hidden, secrets, deployment)
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
             return explain_failure("unusable value", [str(file) for file in invocation.files])
 
-    def _make(
-        self, resolved: ResolvedModel, invocation: Invocation, now: datetime, known: KnownSecrets
+    def _make_project(
+        self, resolved: ResolvedModel, invocation: Invocation, now: datetime, secrets: KnownSecrets
     ) -> DesiredProject:
         options = self._options
         mapped = ResolvedModel(
-            map_paths(resolved.model, lambda path: to_host(path, options.path_map)),
+            self._on_host(resolved.model),
             resolved.enabled,
             resolved.hashes if not options.path_map else {},
             resolved.unset,
-            resolved.probe and map_paths(resolved.probe, lambda path: to_host(path, options.path_map)),
+            resolved.probe and self._on_host(resolved.probe),
         )
-        project = make_project(mapped, self._sealer, now, shell_known=options.trusted, known=known)
+        project = make_project(mapped, self._sealer, now, shell_known=options.trusted, secrets=secrets)
         return project.model_copy(
             update={
                 "config_files": tuple(to_host(str(file), options.path_map) for file in invocation.files),
@@ -332,12 +457,16 @@ class ComposeReader:
             }
         )
 
+    def _on_host(self, model: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a model with paths as the Docker host knows them."""
+        return map_paths(model, lambda path: to_host(path, self._options.path_map))
+
     def _run(
         self,
         arguments: tuple[str, ...],
         cwd: Path,
         extra: Mapping[str, str],
-        given: str = "",
+        standard_input: str = "",
         deadline: float | None = None,
         readable: tuple[Path, ...] = (),
     ) -> RunOutcome:
@@ -353,7 +482,7 @@ class ComposeReader:
                 cwd=cwd,
                 environ={**self._environ, **extra},
                 limits=limits,
-                given=given.encode(),
+                standard_input=standard_input.encode(),
                 readable=readable,
             )
         except PermissionError as error:
@@ -364,19 +493,19 @@ class ComposeReader:
             raise ComposeFileNotFoundError(msg, {"directory": str(cwd)}) from error
 
     def _usable_version(self) -> bool:
-        """Ask the binary once which version it is; below 2 it knows neither JSON nor hashes."""
+        """Return whether the binary is of version 2 or newer; older ones support neither JSON nor hashes."""
         if self._version is None:
             if clock.monotonic() < self._version_retry_at:
                 return False
-            self._version, self._confines = self._tell_version()
+            self._version, self._is_confined = self._query_version()
             self._version_retry_at = clock.monotonic() + _VERSION_PAUSE_SECONDS
             if not self._options.trusted and self._version is not None:
-                how = "confined to the files it may read" if self._confines else "not confined: no Landlock here"
+                how = "confined to the files it may read" if self._is_confined else "not confined: no Landlock here"
                 _log.info("the Compose binary, version %s, is %s", self._version, how)
         major = (self._version or "").partition(".")[0]
         return major.isdigit() and int(major) >= _LOWEST_MAJOR
 
-    def _tell_version(self) -> tuple[str | None, bool]:
+    def _query_version(self) -> tuple[str | None, bool]:
         """Return the version, and whether the binary works while it is confined; a wrapper script may not."""
         ways = [True, False] if not self._options.trusted and can_confine() else [False]
         for confined in ways:
@@ -391,48 +520,48 @@ class ComposeReader:
                 return outcome.output.strip().removeprefix("v")[:32], confined
         return None, False
 
-    def _cache_key(self, invocation: Invocation, involved: Involved) -> str | None:
+    def _cache_key(self, invocation: Invocation, involved: InvolvedFiles) -> str | None:
         if involved.fingerprint is None:
             return None
-        asked = json.dumps([involved.fingerprint, invocation.arguments, sorted(self._options.environ.items())])
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        content = json.dumps([involved.fingerprint, invocation.arguments, sorted(self._options.environ.items())])
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _ChangedError(ComposeFileNotFoundError):
-    """The files were others afterwards; only another look can tell."""
+    """The files changed while they were resolved: the answer is not cached."""
 
 
-def _refuse_unfit(involved: Involved, asked: Asked) -> None:
-    """Raise what stands in the way of resolving; for a command nothing but a file that nobody should open."""
-    named_by = str(asked.files[0])
+def _check_involved(involved: InvolvedFiles, request: ResolutionRequest) -> None:
+    """Raise the reason not to resolve; for a command, only a file that is too large or not regular."""
+    named_by = str(request.files[0])
     if involved.unfit is not None:
-        raise refuse_unfit(involved.unfit, named_by)
-    if asked.roots is None:
+        raise unfit_file_error(involved.unfit, named_by)
+    if request.roots is None:
         return
     if involved.outside is not None:
-        raise refuse_outside(involved.outside, asked.roots)
+        raise outside_roots_error(involved.outside, request.roots)
     if involved.broken_line is not None:
-        raise explain_no_yaml(involved.untold or named_by, involved.broken_line)
+        raise explain_invalid_yaml(involved.undetermined or named_by, involved.broken_line)
     if involved.fingerprint is None:
-        raise refuse_untold(involved.untold or named_by)
+        raise undetermined_files_error(involved.undetermined or named_by)
 
 
-def _running_from(
-    file: Path, name: str, known: Sequence[RunningProject], options: ComposeOptions
+def _find_running_from_file(
+    file: Path, name: str, projects: Sequence[RunningProject], options: ComposeOptions
 ) -> RunningProject | None:
     real = os.path.realpath(file)
-    for project in known:
+    for project in projects:
         if not options.trusted and not all(
-            is_allowed(locate(one, project, options), options) for one in project.config_files
+            is_allowed(locate(file, project, options), options) for file in project.config_files
         ):
             continue
-        mapped = [os.path.realpath(to_local(one, options.path_map)) for one in project.config_files]
+        mapped = [os.path.realpath(to_local(file, options.path_map)) for file in project.config_files]
         if project.name == name and real in mapped:
             return project
     return None
 
 
-def _problem(project: RunningProject, now: datetime, problem: ProjectProblem, detail: str) -> DesiredProject:
+def _unresolved_project(project: RunningProject, now: datetime, problem: ProjectProblem, detail: str) -> DesiredProject:
     return DesiredProject(
         name=project.name,
         config_files=project.config_files,
@@ -443,7 +572,17 @@ def _problem(project: RunningProject, now: datetime, problem: ProjectProblem, de
     )
 
 
-def _problem_of(error: BconError) -> ProjectProblem:
+def _unresolved(
+    invocation: Invocation, now: datetime, error: BconError, kind: ProjectProblem | None = None
+) -> ResolvedDeployment:
+    """Return a deployment of which nothing could be read, and why."""
+    name = invocation.project_name or invocation.cwd.name
+    claimed = RunningProject(name=name, config_files=tuple(map(str, invocation.files)))
+    desired = _unresolved_project(claimed, now, kind or _problem_kind(error), error.message)
+    return ResolvedDeployment(desired=desired, problem=error.message)
+
+
+def _problem_kind(error: BconError) -> ProjectProblem:
     match error:
         case DeadlineExceededError():
             return ProjectProblem.TIMEOUT

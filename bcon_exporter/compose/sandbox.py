@@ -1,8 +1,8 @@
 """Runs the Compose binary so that a hostile file can neither hang nor fill the host, nor read our environment or files.
 
-Limits must stand before the binary starts: set from outside just after, they meet the Go runtime in the middle of its
-own start and kill one run in three (measured). A `preexec_fn` is unsafe in a process with threads. So a launcher, a
-bare Python of 10 ms, limits itself and then becomes the binary.
+The limits must be set before the binary starts: set from outside just after the start, they meet the Go runtime in the
+middle of its own start and kill one run in three (measured). A `preexec_fn` is unsafe in a process with threads. So a
+launcher, a bare Python that takes 10 ms, limits itself and then becomes the binary.
 """
 
 import contextlib
@@ -18,9 +18,9 @@ from functools import cache
 from pathlib import Path
 
 from bcon_exporter import clock
-from bcon_exporter.compose import launcher
+from bcon_exporter.compose import limited_launcher
 
-_LAUNCHER = (sys.executable, "-I", "-S", launcher.__file__)
+_LAUNCHER = (sys.executable, "-I", "-S", limited_launcher.__file__)
 _OUTPUT_BYTES = 32 * 1024 * 1024
 _ERROR_BYTES = 256 * 1024
 _CHUNK = 64 * 1024
@@ -36,9 +36,10 @@ _WITHHELD_PREFIXES = ("OTEL_", "DOCKER_CLI_OTEL")
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use.
+    """Limits of one run.
 
-    Below 768 MB of address space the binary cannot start; with 768 MB one start in ten fails, with 1 GiB none in 300.
+    With less than 768 MB of address space the binary cannot start; with 768 MB one start in ten fails, with 1 GiB none
+    in 300.
     """
 
     timeout_seconds: float = 10.0
@@ -48,7 +49,7 @@ class RunLimits:
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """What came of one run.
+    """Result of one run.
 
     Attributes:
         exit_code: Negative for a signal.
@@ -64,7 +65,7 @@ class RunOutcome:
 @cache
 def can_confine() -> bool:
     """Return whether the kernel lets a process confine itself to some files; Docker's seccomp profile may forbid it."""
-    return launcher.landlock_version() > 0
+    return limited_launcher.landlock_version() > 0
 
 
 def run_compose(
@@ -73,7 +74,7 @@ def run_compose(
     cwd: Path,
     environ: Mapping[str, str],
     limits: RunLimits,
-    given: bytes = b"",
+    standard_input: bytes = b"",
     readable: Sequence[Path] = (),
 ) -> RunOutcome:
     """Run the binary without a shell, with limits, in a process group of its own that never outlives the call.
@@ -81,10 +82,10 @@ def run_compose(
     Args:
         command: Program and arguments.
         cwd: Where it runs.
-        environ: All that it sees of an environment.
-        limits: What it may use.
-        given: What it finds on its standard input; no more than a pipe holds.
-        readable: It opens files below these paths only, where the kernel has Landlock; without any it is not confined.
+        environ: Its whole environment, except for what is forced or withheld here.
+        limits: Wall time, memory and CPU time.
+        standard_input: At most as much as a pipe holds.
+        readable: The binary may open files below these paths only, where the kernel has Landlock; empty for all files.
 
     Raises:
         OSError: The binary cannot be started.
@@ -93,17 +94,17 @@ def run_compose(
         [*_LAUNCHER, str(limits.memory_bytes), str(limits.cpu_seconds), *map(str, readable), "--", *command],
         cwd=cwd,
         env=_environment(environ),
-        stdin=subprocess.PIPE if given else subprocess.DEVNULL,
+        stdin=subprocess.PIPE if standard_input else subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
     try:
-        _give(process, given)
-        output, errors, timed_out = _collect(process, clock.monotonic() + limits.timeout_seconds)
+        _write_standard_input(process, standard_input)
+        output, errors, timed_out = _read_output(process, clock.monotonic() + limits.timeout_seconds)
     finally:
         _end(process)
-    if process.returncode == launcher.NOT_STARTED and not output:
+    if process.returncode == limited_launcher.NOT_STARTED and not output:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     return RunOutcome(
         process.returncode, output.decode("utf-8", "replace"), errors.decode("utf-8", "replace"), timed_out
@@ -115,36 +116,36 @@ def _environment(environ: Mapping[str, str]) -> dict[str, str]:
     return {"PATH": "/usr/bin:/bin", **kept, **_FORCED}
 
 
-def _give(process: "subprocess.Popen[bytes]", given: bytes) -> None:
-    """Fill the standard input and close it; a program that does not read can neither hold nor hurt us."""
+def _write_standard_input(process: "subprocess.Popen[bytes]", content: bytes) -> None:
+    """Write the standard input and close it, without waiting for a program that does not read."""
     if process.stdin is not None:
         with process.stdin as pipe, contextlib.suppress(BlockingIOError, BrokenPipeError):
             os.set_blocking(pipe.fileno(), False)
-            os.write(pipe.fileno(), given)
+            os.write(pipe.fileno(), content)
 
 
-def _collect(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[bytes, bytes, bool]:
+def _read_output(process: "subprocess.Popen[bytes]", deadline: float) -> tuple[bytes, bytes, bool]:
     """Read both pipes until both end; True when the deadline or a cap came first."""
-    kept: dict[int, tuple[bytearray, int]] = {}
+    buffers: dict[int, tuple[bytearray, int]] = {}
     with selectors.DefaultSelector() as selector:
         for pipe, cap in ((process.stdout, _OUTPUT_BYTES), (process.stderr, _ERROR_BYTES)):
             if pipe is not None:
-                kept[pipe.fileno()] = (bytearray(), cap)
+                buffers[pipe.fileno()] = (bytearray(), cap)
                 selector.register(pipe, selectors.EVENT_READ)
-        cut = False
-        while selector.get_map() and not cut:
+        is_cut = False
+        while selector.get_map() and not is_cut:
             left = deadline - clock.monotonic()
             ready = selector.select(left) if left > 0 else []
-            cut = not ready
+            is_cut = not ready
             for key, _ in ready:
                 chunk = os.read(key.fd, _CHUNK)
-                buffer, cap = kept[key.fd]
+                buffer, cap = buffers[key.fd]
                 buffer += chunk
-                cut = cut or len(buffer) > cap
+                is_cut = is_cut or len(buffer) > cap
                 if not chunk:
                     selector.unregister(key.fd)
-    output, errors = (bytes(buffer) for buffer, _ in kept.values())
-    return output, errors, cut
+    output, errors = (bytes(buffer) for buffer, _ in buffers.values())
+    return output, errors, is_cut
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

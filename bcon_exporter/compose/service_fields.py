@@ -1,14 +1,14 @@
-"""A resolved service in the normal form of drift: what `docker compose up` would ask the engine for. Pure.
+"""Turns a resolved service into drift's normal form: what `docker compose up` would ask the engine for. Pure.
 
 The input is one entry of `services` in the output of `config --format json`, with `$$` already read as `$`. The paths
-are those of bcon_exporter/docker_host/parse_config.py; docs/drift.md lists them.
+are those of bcon_exporter/engine/parse/config.py; docs/drift.md lists them.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from bcon_exporter.compose.attachments import mount_fields, network_fields
-from bcon_exporter.model.normal_form import (
+from bcon_exporter.compose.service_attachments import mount_fields, network_fields
+from bcon_exporter.secrets.normal_form import (
     ABSENT_TEXT,
     DEFAULT_SHM_BYTES,
     NANOSECONDS,
@@ -46,12 +46,12 @@ _HEALTHCHECK_KEYS = {
 
 
 def service_fields(service: Mapping[str, Any], name: str, project: Mapping[str, Any]) -> RawFields:
-    """Return everything that the service declares and that differs from the engine's defaults.
+    """Return all declared fields that differ from the engine's defaults.
 
     Args:
         service: The resolved service.
-        name: Its name, which every network knows it by.
-        project: The whole resolved model: networks, volumes, secrets and configs have their names there.
+        name: Its name, also its alias in every network.
+        project: The whole resolved model, for the names of networks, volumes, secrets and configs.
 
     Raises:
         ValueError, TypeError, AttributeError: A value is not what it must be; Compose checks most, not all.
@@ -83,18 +83,18 @@ def replicas_of(service: Mapping[str, Any]) -> int:
 
 
 def find_unseen(service: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the declared keys that no container shows, though they are part of its config hash."""
+    """Return the declared keys that are part of the config hash, but not visible on a container."""
     deploy = mapping_of(service.get("deploy"))
-    found = [key for key in _UNSEEN if service.get(key) not in (None, "", {}, [])]
-    found += [f"deploy.{key}" for key in _UNSEEN_OF_DEPLOY if deploy.get(key) not in (None, "", {}, [])]
+    unseen = [key for key in _UNSEEN if service.get(key) not in (None, "", {}, [])]
+    unseen += [f"deploy.{key}" for key in _UNSEEN_OF_DEPLOY if deploy.get(key) not in (None, "", {}, [])]
     volumes = [mapping_of(volume) for volume in service.get("volumes") or ()]
-    if any(mapping_of(one.get("bind")).get("selinux") or one.get("consistency") for one in volumes):
-        found.append("volumes (options)")
+    if any(mapping_of(volume.get("bind")).get("selinux") or volume.get("consistency") for volume in volumes):
+        unseen.append("volumes (options)")
     if any(port.get("name") or port.get("app_protocol") for port in service.get("ports") or ()):
-        found.append("ports (names)")
-    if any(mapping_of(one).get("mac_address") for one in mapping_of(service.get("networks")).values()):
-        found.append("networks (mac_address)")
-    return tuple(found)
+        unseen.append("ports (names)")
+    if any(mapping_of(endpoint).get("mac_address") for endpoint in mapping_of(service.get("networks")).values()):
+        unseen.append("networks (mac_address)")
+    return tuple(unseen)
 
 
 def _process_fields(service: Mapping[str, Any]) -> RawFields:
@@ -144,13 +144,17 @@ def _port_fields(service: Mapping[str, Any]) -> RawFields:
     fields.update({f"ports.{key}": bindings_of(pairs) for key, pairs in bindings.items()})
     for entry in service.get("expose") or ():
         numbers, _, protocol = str(entry).partition("/")
-        for one in _ports_of(numbers):
-            fields[f"expose.{one}/{protocol or 'tcp'}"] = "exposed"
+        for port_number in _ports_of(numbers):
+            fields[f"expose.{port_number}/{protocol or 'tcp'}"] = "exposed"
     return fields
 
 
 def _ports_of(numbers: str) -> range:
-    """Return "80" or "8000-8010" as ports; Compose passes on whatever stands there."""
+    """Parse "80" or "8000-8010"; Compose does not check it.
+
+    Raises:
+        ValueError: It is no range of ports.
+    """
     first, _, last = numbers.partition("-")
     ports = range(int(first[:6]), int((last or first)[:6]) + 1)
     if ports and not 0 <= ports[0] <= ports[-1] <= _MAX_PORT:
@@ -165,7 +169,7 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     limits, reservations = mapping_of(resources.get("limits")), mapping_of(resources.get("reservations"))
     memory = int(limits.get("memory") or service.get("mem_limit") or 0)
     put(fields, "mem_limit", bytes_of(memory))
-    # Without it the engine takes twice the memory, so that declaring just that says nothing new.
+    # The engine's default is twice the memory limit: declaring that changes nothing.
     put(fields, "memswap_limit", bytes_of(service.get("memswap_limit"), default=2 * memory))
     put(fields, "mem_reservation", bytes_of(reservations.get("memory") or service.get("mem_reservation")))
     put(fields, "mem_swappiness", number_of(service.get("mem_swappiness"), default=-1))
@@ -178,8 +182,8 @@ def _resource_fields(service: Mapping[str, Any]) -> RawFields:
     blkio = mapping_of(service.get("blkio_config"))
     put(fields, "blkio_config.weight", number_of(blkio.get("weight")))
     for key in _BLKIO_LISTS:
-        for one in blkio.get(key) or ():
-            device = {name.lower(): value for name, value in one.items()}
+        for limit_of_device in blkio.get(key) or ():
+            device = {name.lower(): value for name, value in limit_of_device.items()}
             fields[f"blkio_config.{key}.{device.get('path')}"] = str(device.get("weight", device.get("rate")))
     put(fields, "cpuset", text_of(service.get("cpuset")))
     put(fields, "oom_kill_disable", text_of(service.get("oom_kill_disable")))
@@ -213,8 +217,8 @@ def _security_fields(service: Mapping[str, Any]) -> RawFields:
     put(fields, "device_cgroup_rules", sorted_of(service.get("device_cgroup_rules") or ()))
     for device in service.get("devices") or ():
         source, target = str(device.get("source", "")), str(device.get("target") or device.get("source"))
-        named = not source.startswith("/") and source == target and "=" in source
-        fields[f"devices.{target}"] = "cdi" if named else f"{source} {device.get('permissions') or 'rwm'}"
+        is_cdi = not source.startswith("/") and source == target and "=" in source
+        fields[f"devices.{target}"] = "cdi" if is_cdi else f"{source} {device.get('permissions') or 'rwm'}"
     put(fields, "gpus", _gpus(service))
     return fields
 
@@ -222,17 +226,19 @@ def _security_fields(service: Mapping[str, Any]) -> RawFields:
 def _gpus(service: Mapping[str, Any]) -> str | None:
     """Return the requests for GPUs: `gpus`, and devices among the reservations."""
     reservations = mapping_of(mapping_of(mapping_of(service.get("deploy")).get("resources")).get("reservations"))
-    asked: list[tuple[Mapping[str, Any], list[str]]] = [(one, []) for one in reservations.get("devices") or ()]
-    asked += [(one, ["gpu"]) for one in service.get("gpus") or ()]
+    requests: list[tuple[Mapping[str, Any], list[str]]] = [
+        (request, []) for request in reservations.get("devices") or ()
+    ]
+    requests += [(request, ["gpu"]) for request in service.get("gpus") or ()]
     texts = [
         device_request_of(
-            one.get("driver"),
-            one.get("count"),
-            one.get("device_ids"),
-            [*(one.get("capabilities") or ()), *more],
-            one.get("options"),
+            request.get("driver"),
+            request.get("count"),
+            request.get("device_ids"),
+            [*(request.get("capabilities") or ()), *implied],
+            request.get("options"),
         )
-        for one, more in asked
+        for request, implied in requests
     ]
     return "; ".join(sorted(texts)) or None
 
@@ -249,10 +255,10 @@ def _host_fields(service: Mapping[str, Any]) -> RawFields:
     for host, address in hosts_of(service.get("extra_hosts")).items():
         fields[f"extra_hosts.{host}"] = address
     for key in ("sysctls", "storage_opt", "annotations"):
-        fields.update({f"{key}.{one}": str(value) for one, value in mapping_of(service.get(key)).items()})
+        fields.update({f"{key}.{option}": str(value) for option, value in mapping_of(service.get(key)).items()})
     log = mapping_of(service.get("logging"))
     put(fields, "logging.driver", text_of(log.get("driver")))
-    fields.update({f"logging.options.{one}": str(value) for one, value in mapping_of(log.get("options")).items()})
+    fields.update({f"logging.options.{option}": str(value) for option, value in mapping_of(log.get("options")).items()})
     put(fields, "runtime", text_of(service.get("runtime")))
     put(fields, "isolation", None if service.get("isolation") == "default" else text_of(service.get("isolation")))
     put(fields, "cgroup_parent", text_of(service.get("cgroup_parent")))

@@ -1,7 +1,7 @@
-"""File names with variables: every name that they may stand for. Pure; linear in what it is given.
+"""Expands file names with variables to every name that they may stand for. Pure, and linear in the size of its input.
 
-A variable has its value from the environment or from one of several env files; which one wins is Compose's business:
-all of them are candidates. Where one of the values cannot be told, neither can the name.
+A variable gets its value from the environment or from one of several env files. Which one wins is not decided here: all
+of them are candidates. Where one value cannot be determined, the name cannot either.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,20 +9,20 @@ from itertools import product
 from typing import TypeAlias
 
 Values: TypeAlias = Mapping[str, frozenset[str] | None] | None
-"""Variable → every value that it may have. None in place of values, or of them all: they cannot be told."""
+"""Variable → every value that it may have. None, for one variable or for all, means that it cannot be determined."""
 
 _MOST_NAMES = 64
 _LONGEST_NAME = 4096
-"""What the kernel takes for a path."""
+"""PATH_MAX of the kernel."""
 _WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _KEY = _WORD | frozenset(".-[]")
 _HIDING = frozenset("$\\\"'`")
 
 
 def read_values(text: str) -> dict[str, frozenset[str] | None] | None:
-    """Return what an env file may give its variables; None when that cannot be told.
+    """Return every value that an env file may give its variables; None when that cannot be determined.
 
-    Compose reads one statement after the other, several on a line after a quoted value, and takes `:` for `=`.
+    Compose reads several statements on one line after a quoted value, and accepts `:` for `=`.
     """
     values: dict[str, set[str] | None] = {}
     text = text.replace("\r\n", "\n")
@@ -38,56 +38,56 @@ def read_values(text: str) -> dict[str, frozenset[str] | None] | None:
             return None
         if text[position : position + 1] in ("", "\n"):  # taken over from the environment: a candidate already
             continue
-        told, position = _read_value(text, position + 1)
+        candidates, position = _read_value(text, position + 1)
         for name in {key, bare}:
-            known = values.setdefault(name, set())
-            if told is None or known is None:
+            collected = values.setdefault(name, set())
+            if candidates is None or collected is None:
                 values[name] = None
             else:
-                known.update(told)
-    return {name: None if found is None else frozenset(found) for name, found in values.items()}
+                collected.update(candidates)
+    return {name: None if collected is None else frozenset(collected) for name, collected in values.items()}
 
 
 def expand(name: str, values: Values) -> frozenset[str] | None:
-    """Return every name that one with variables may stand for; None when that cannot be told.
+    """Return every name that a name with variables may stand for; None when that cannot be determined.
 
     Args:
-        name: "${DIR:-conf}/app.env".
-        values: What its variables may be; one that is not among them is empty.
+        name: For example "${DIR:-conf}/app.env".
+        values: The candidate values; a variable that is not among them is empty.
     """
     if "$" not in name:
         return frozenset((name,))
     if values is None or len(name) > _LONGEST_NAME:
         return None
-    fixed, *rest = name.split("$")
+    fixed, *parts_with_variables = name.split("$")
     choices: list[tuple[str, ...]] = [(fixed,)]
     total = 1
-    for part in rest:
+    for part in parts_with_variables:
         variable, default, fixed = _split(part)
-        known = values.get(variable, frozenset())
-        if not variable or known is None:
+        variable_values = values.get(variable, frozenset())
+        if not variable or variable_values is None:
             return None
-        candidates = {*known, default}
+        candidates = {*variable_values, default}
         total *= len(candidates)
-        if total > _MOST_NAMES or any("$" in one for one in candidates):
+        if total > _MOST_NAMES or any("$" in candidate for candidate in candidates):
             return None
         choices += [tuple(candidates), (fixed,)]
-    return frozenset("".join(parts) for parts in product(*choices))
+    return frozenset("".join(chosen) for chosen in product(*choices))
 
 
 def merge(values: Values, more: Values) -> Values:
-    """Return the candidates of both."""
+    """Return the union of both sets of candidates."""
     if values is None or more is None:
         return None
     merged = dict(values)
-    for name, found in more.items():
-        known = merged.get(name, frozenset())
-        merged[name] = None if known is None or found is None else known | found
+    for name, added in more.items():
+        existing = merged.get(name, frozenset())
+        merged[name] = None if existing is None or added is None else existing | added
     return merged
 
 
 def _read_value(text: str, position: int) -> tuple[set[str] | None, int]:
-    """Return what a value may be, None when that cannot be told, and where it ends."""
+    """Return the candidates for one value (None when it cannot be determined) and the position after it."""
     position = _skip(text, position, lambda character: character.isspace() and character != "\n")
     quote = text[position : position + 1]
     if quote not in ('"', "'"):
@@ -109,7 +109,7 @@ def _is_plain(value: str) -> bool:
 
 
 def _split(part: str) -> tuple[str, str, str]:
-    """Return variable, default and the text behind of what follows a dollar sign; no variable: it cannot be told."""
+    """Split what follows a dollar sign into variable, default and remaining text; variable "" when it is not valid."""
     if not part.startswith("{"):
         length = next((at for at, character in enumerate(part) if character not in _WORD), len(part))
         return part[:length], "", part[length:]

@@ -1,22 +1,22 @@
 """Pure diagnosis: facts in, symptoms, causes and suggestions out."""
 
-from bcon_exporter.diagnosis.analysis import analyze
-from bcon_exporter.diagnosis.endings import is_well
-from bcon_exporter.diagnosis.engine import diagnose_host, diagnose_one, status_of, summary_of
-from bcon_exporter.diagnosis.explain import Beside, explain
-from bcon_exporter.diagnosis.log_reader import LogReader
+from bcon_exporter.diagnosis.container_policy import Filter, Policy
+from bcon_exporter.diagnosis.diagnose import diagnose_host, diagnose_one, status_of, summary_of
+from bcon_exporter.diagnosis.explain import Surroundings, explain
+from bcon_exporter.diagnosis.last_exit import is_well
+from bcon_exporter.diagnosis.log_analysis import analyze
+from bcon_exporter.diagnosis.log_cache import LogReader
 from bcon_exporter.diagnosis.log_text import lines_of
-from bcon_exporter.diagnosis.policy import Filter, Policy
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
-from bcon_exporter.model.holds import HoldState
+from bcon_exporter.model.hysteresis import HoldState
 
 __all__ = [
     "SYMPTOM_RULES",
-    "Beside",
     "Filter",
     "HoldState",
     "LogReader",
     "Policy",
+    "Surroundings",
     "analyze",
     "diagnose_host",
     "diagnose_one",

@@ -1,38 +1,53 @@
-"""Why, and what to do: from signatures in the log, from the state, and from the containers around."""
+"""Finds likely causes and suggestions: from signatures in the log, from the state, and from other containers."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.changes import find_image_change
-from bcon_exporter.diagnosis.failure import SAYS_NO, kind_of
+from bcon_exporter.diagnosis.connectivity import UNKNOWN_PEER_CAUSES
+from bcon_exporter.diagnosis.container_lookup import ContainerLookup, host_of
+from bcon_exporter.diagnosis.evidence import (
+    TimedHit,
+    collect_hits,
+    collect_probe_hits,
+    group_failures,
+    separate_own_probe_hits,
+)
+from bcon_exporter.diagnosis.failed_connections import REJECTIONS, kind_of_signature
 from bcon_exporter.diagnosis.finding import Finding, quote, weakened
-from bcon_exporter.diagnosis.hits import Hit
+from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.mounts import find_mount_causes
-from bcon_exporter.diagnosis.neighbours import Neighbours, host_of
-from bcon_exporter.diagnosis.numbers import numbers_of, render
-from bcon_exporter.diagnosis.peer_state import Around
-from bcon_exporter.diagnosis.peers import find_dependency_causes, find_joined, find_namespace_causes, find_peer_causes
+from bcon_exporter.diagnosis.peer_state import HostContext
+from bcon_exporter.diagnosis.peers import (
+    find_dependency_causes,
+    find_namespace_causes,
+    find_namespace_owner_trouble,
+    find_peer_causes,
+)
 from bcon_exporter.diagnosis.ports import find_listeners, find_port_holders
-from bcon_exporter.diagnosis.rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.rule import Case, SymptomRule, Verdicts, missing_facts
 from bcon_exporter.diagnosis.rules import RULE_OF
-from bcon_exporter.diagnosis.signs import Seen, apart, failures_in, signs_of, signs_of_probes
+from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_rejection_causes
+from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.diagnosis.ways import STRANGERS
+from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
-from bcon_exporter.model.holds import Told
-from bcon_exporter.model.signatures import Category, SuggestionText
+from bcon_exporter.model.hysteresis import Told
+from bcon_exporter.model.signatures import Category, CauseText, SuggestionText
 
 MAX_CAUSES = 6
 MAX_SUGGESTIONS = 6
 MAX_EVIDENCE = 3
 SURE = 0.6
-"""A finding below this confidence brings no suggestion of its own, and points to nobody."""
-_WAITING = ((SymptomType.NEVER_STARTED, 0.05), (SymptomType.STARTING, 0.2), (SymptomType.UNHEALTHY, 0.3))
-"""Symptoms that a dependency's trouble may explain although no connection is seen to fail, and how much less surely."""
-_WAITING_IN_SILENCE = ((SymptomType.RESTART_LOOP, 0.3), (SymptomType.EXIT_ERROR, 0.3))
-"""The same, where the log shows nothing that is known."""
+"""A finding below this confidence adds no suggestions and points to no other container."""
+_MAY_WAIT_FOR_DEPENDENCY = (
+    (SymptomType.NEVER_STARTED, 0.05),
+    (SymptomType.STARTING, 0.2),
+    (SymptomType.UNHEALTHY, 0.3),
+)
+"""Symptoms that a dependency may explain although no connection failed, with what is subtracted from its confidence."""
+_MAY_WAIT_SILENTLY = ((SymptomType.RESTART_LOOP, 0.3), (SymptomType.EXIT_ERROR, 0.3))
+"""The same for containers whose log shows no known signature."""
 _WITHOUT_NETWORK = frozenset(
     {
         SymptomType.NETWORK_ERROR,
@@ -43,31 +58,9 @@ _WITHOUT_NETWORK = frozenset(
         SymptomType.SLOW_RESPONSE,
     }
 )
-"""What shows in a container that has lost its network namespace."""
-_GENERAL = frozenset(
-    {
-        "program_error",
-        "ended_by_signal",
-        "crash_loop",
-        "main_process_ends",
-        "restarts_used_up",
-        "unhandled_error",
-        "program_reports_error",
-        "child_program_fails",
-        "nothing_listens",
-        "health_answers_error",
-        "health_check_timeout",
-        "health_check_fails",
-        "upstream_slow",
-        "slow_health_probe",
-        "connection_leak",
-        "connection_limit_too_low",
-        "request_too_slow",
-    }
-)
-"""Causes that say what the program did about it, or what may be in general: what is known of a peer goes before."""
-_SAY_HOW = frozenset({"no_route"})
-"""Of who is outside of Docker, how he is missed says more than that he is outside."""
+"""Symptoms of a container that has lost its network namespace."""
+_MORE_THAN_OUTSIDE = frozenset({"no_route"})
+"""Unspecific causes that still say more than "the peer is outside of Docker": they keep their rank."""
 _PORT_TAKEN = ("port_taken",)
 
 
@@ -75,172 +68,212 @@ class Conclusion(NamedTuple):
     """Causes, the likeliest first, and suggestions, the most urgent first.
 
     Attributes:
-        points_to: Full id of the container that the likeliest cause points to; None when it is none.
-        hurried: Whether there was no time to look for causes: what was said before still stands.
+        points_to: Full id of the container that the likeliest cause points to; None when it points to no other.
+        out_of_time: There was no time to look for causes: those of the last scan still stand.
     """
 
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     points_to: str | None = None
-    hurried: bool = False
+    out_of_time: bool = False
 
 
-def with_remembered(conclusion: Conclusion, told: Told, case: Case, verdicts: Verdicts) -> Conclusion:
-    """Add what was said before about symptoms that are held: the facts that led to it may be gone.
+def with_earlier_causes(conclusion: Conclusion, earlier: Told, case: Case, verdicts: Verdicts) -> Conclusion:
+    """Add the causes that the last scan found for symptoms that are still shown: the facts for them may be gone.
 
     Args:
-        conclusion: From the facts of now.
-        told: From those of the last scan.
-        case: The container; while inspect was not read, nothing is known better than before.
-        verdicts: What is shown now.
+        conclusion: From the facts of this scan.
+        earlier: From the facts of the last scan.
+        case: The container. Without its inspect or its log this scan cannot know better than the last one.
+        verdicts: The symptoms of this scan.
     """
     explained = {kind for cause in conclusion.causes for kind in cause.related_symptoms}
-    shown = {one.type for one in verdicts.symptoms}
-    nothing_better = conclusion.hurried or missing_facts(case.container, ("oom_killed",))
+    shown = {symptom.type for symptom in verdicts.symptoms}
+    nothing_better = conclusion.out_of_time or missing_facts(case.container, ("oom_killed",))
     missing = shown if nothing_better else shown & verdicts.held - explained
     if missing_facts(case.container, ("logs",)):
-        missing |= {symptom for symptom in shown if RULE_OF[symptom].from_log}  # nothing is known better than before
-    causes = [cause for cause in told.causes if missing.intersection(cause.related_symptoms)]
+        missing |= {symptom for symptom in shown if RULE_OF[symptom].from_log}
+    causes = [cause for cause in earlier.causes if missing.intersection(cause.related_symptoms)]
     if not causes:
         return conclusion
     ranked = rank([*conclusion.causes, *causes])
-    still_first = bool(told.causes) and _who(ranked[0]) == _who(told.causes[0])
-    both = (told.suggestions, conclusion.suggestions) if still_first else (conclusion.suggestions, told.suggestions)
-    by_action = {one.action: one for suggestions in reversed(both) for one in suggestions}
-    actions = dict.fromkeys(one.action for suggestions in both for one in suggestions)
+    still_first = bool(earlier.causes) and _cause_key(ranked[0]) == _cause_key(earlier.causes[0])
+    both = (
+        (earlier.suggestions, conclusion.suggestions) if still_first else (conclusion.suggestions, earlier.suggestions)
+    )
+    by_action = {suggestion.action: suggestion for suggestions in reversed(both) for suggestion in suggestions}
+    actions = dict.fromkeys(suggestion.action for suggestions in both for suggestion in suggestions)
     return Conclusion(
         ranked,
         tuple(by_action[action] for action in actions)[:MAX_SUGGESTIONS],
-        told.points_to if still_first and conclusion.points_to is None else conclusion.points_to,
-        conclusion.hurried,
+        earlier.points_to if still_first and conclusion.points_to is None else conclusion.points_to,
+        conclusion.out_of_time,
     )
 
 
-def _who(cause: LikelyCause) -> tuple[str, str | None]:
+def _cause_key(cause: LikelyCause) -> tuple[str, str | None]:
     return cause.id, cause.peer
 
 
-def never_silent(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> Conclusion:
-    """Say what is left to say where nothing is recognised: the program itself says that something failed."""
-    quoted = next((one for one in symptoms if one.type is SymptomType.LOG_ERROR), None)
-    if conclusion.causes or quoted is None:
+def with_fallback_cause(conclusion: Conclusion, symptoms: Sequence[Symptom]) -> Conclusion:
+    """Fall back to "the program reports an error" where no cause was found and the log shows an error."""
+    log_error = next((symptom for symptom in symptoms if symptom.type is SymptomType.LOG_ERROR), None)
+    if conclusion.causes or log_error is None:
         return conclusion
     cause = LikelyCause(
         id="program_reports_error",
         description="The program itself reports an error; the evidence quotes the most frequent one.",
         confidence=0.4,
-        evidence=quoted.evidence[:MAX_EVIDENCE],
+        evidence=log_error.evidence[:MAX_EVIDENCE],
         related_symptoms=(SymptomType.LOG_ERROR,),
     )
     return conclusion._replace(causes=(cause,))
 
 
-def conclude(
-    case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule], neighbours: Neighbours, around: Around
+def find_causes(
+    case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule], lookup: ContainerLookup, context: HostContext
 ) -> Conclusion:
-    """Rank what explains `symptoms` and collect what to do about it."""
-    seen, at_home = apart(signs_of(case, symptoms), signs_of_probes(case, symptoms))
-    hits = [one.hit for one in seen]
-    findings = _findings(case, symptoms, seen, neighbours, around)
+    """Find the causes of the symptoms, rank them, and collect suggestions."""
+    timed_hits, own_probe_hits = separate_own_probe_hits(
+        collect_hits(case, symptoms), collect_probe_hits(case, symptoms)
+    )
+    hits = [timed_hit.hit for timed_hit in timed_hits]
+    findings = _find_in_surroundings(case, symptoms, timed_hits, lookup, context)
     findings.sort(key=lambda finding: -finding.cause.confidence)
-    linked = max((one.cause.confidence for one in findings if one.points_to), default=0.0)
-    strange = max((one.cause.confidence for one in findings if one.cause.id in STRANGERS), default=0.0)
-    causes = [*_causes_at_home(at_home), *causes_of_hits(hits)]
-    by_rules = _advice(case, symptoms, rules)
-    general = _GENERAL | _general_causes(hits) if linked >= SURE else frozenset()
-    general = general or (_general_causes(hits) - _GENERAL - _SAY_HOW if strange >= SURE else frozenset())
-    others = [_behind(one, max(linked, strange)) if one.id in general else one for one in (*causes, *by_rules[0])]
+    surest_link = max((finding.cause.confidence for finding in findings if finding.points_to), default=0.0)
+    surest_unknown_peer = max(
+        (finding.cause.confidence for finding in findings if finding.cause.id in UNKNOWN_PEER_CAUSES), default=0.0
+    )
+    causes = [*_nothing_listens_causes(own_probe_hits), *causes_of_hits(hits)]
+    by_rules = _advice_of_rules(case, symptoms, rules)
+    general = _general_causes(hits) | by_rules.general
+    lowered: frozenset[str] = frozenset()
+    if surest_link >= SURE:
+        lowered = general | _unspecific_causes(hits)
+    elif surest_unknown_peer >= SURE:
+        lowered = _unspecific_causes(hits) - general - _MORE_THAN_OUTSIDE
+    others = [
+        _rank_below(cause, max(surest_link, surest_unknown_peer)) if cause.id in lowered else cause
+        for cause in (*causes, *by_rules.causes)
+    ]
     ranked = rank([*(finding.cause for finding in findings), *others])
     steps = [
-        (one.cause.confidence, text) for one in findings if one.cause.confidence >= SURE for text in one.suggestions
+        (finding.cause.confidence, text)
+        for finding in findings
+        if finding.cause.confidence >= SURE
+        for text in finding.suggestions
     ]
     sureness = {cause.id: cause.confidence for cause in reversed(ranked)}
     steps += [
         (max((sureness.get(cause.id, 0.0) for cause in hit.signature.causes), default=0.0), text)
         for hit in hits
-        if not _is_told(hit, findings)
+        if not _is_covered(hit, findings)
         for text in hit.signature.suggestions
     ]
-    steps += [(sureness.get("nothing_listens", 0.0), _LISTEN)] if at_home else []
+    steps += [(sureness.get(_NOTHING_LISTENS.id, 0.0), _CHECK_LISTENER)] if own_probe_hits else []
     if any(symptom.severity is Severity.CRITICAL for symptom in symptoms):
-        steps = [(sure, _at_once(text)) for sure, text in steps]
-    steps += [(max((sureness.get(one, 0.0) for one in by), default=0.0), text) for by, text in by_rules[1]]
+        steps = [(sure, _make_immediate(text)) for sure, text in steps]
+    steps += [(max((sureness.get(cause_id, 0.0) for cause_id in by), default=0.0), text) for by, text in by_rules.steps]
     numbers = numbers_of(case.container, case.host, case.thresholds)
     return Conclusion(ranked, suggestions_of(steps_in_order(steps), numbers), _points_to(ranked, findings))
 
 
 def _general_causes(hits: Sequence[Hit]) -> frozenset[str]:
-    """Ids of the causes that say no more than that the other side did not serve."""
-    kinds = ((kind_of(hit.signature), hit.signature.causes) for hit in hits)
-    told = (cause.id for kind, causes in kinds if kind is not None and kind not in SAYS_NO for cause in causes)
-    return frozenset(told)
+    """Return the ids of causes that are marked as general, in the signatures and here."""
+    causes = (_NOTHING_LISTENS, *(cause for hit in hits for cause in hit.signature.causes))
+    return frozenset(cause.id for cause in causes if cause.general)
 
 
-def _behind(cause: LikelyCause, confidence: float) -> LikelyCause:
-    """The cause, less sure than what is known of a peer."""
+def _unspecific_causes(hits: Sequence[Hit]) -> frozenset[str]:
+    """Return the ids of causes that say only that a connection failed, not why."""
+    kinds = ((kind_of_signature(hit.signature), hit.signature.causes) for hit in hits)
+    unspecific = (cause.id for kind, causes in kinds if kind is not None and kind not in REJECTIONS for cause in causes)
+    return frozenset(unspecific)
+
+
+def _rank_below(cause: LikelyCause, confidence: float) -> LikelyCause:
+    """Return the cause with a confidence just below that of a finding about a peer."""
     return cause.model_copy(update={"confidence": min(cause.confidence, round(confidence - 0.05, 2))})
 
 
-def _findings(
-    case: Case, symptoms: Sequence[Symptom], seen: Sequence[Seen], neighbours: Neighbours, around: Around
+def _find_in_surroundings(
+    case: Case,
+    symptoms: Sequence[Symptom],
+    timed_hits: Sequence[TimedHit],
+    lookup: ContainerLookup,
+    context: HostContext,
 ) -> list[Finding]:
-    """What the surroundings tell: peers, ports, mounts, dependencies, changes."""
-    container, hits = case.container, [one.hit for one in seen]
-    told = failures_in(seen)
-    failures = [one for one in told if one.kind not in SAYS_NO]
-    found = find_peer_causes(failures, container, neighbours, around)
-    found += find_rejection_causes([one for one in told if one.kind in SAYS_NO], container, neighbours, around)
-    if container.id in around.denying:
-        client = find_refused_client(container, around.denied)
-        found += [client] if client is not None else []
+    """Find causes outside of the container's own log and state: peers, ports, mounts, dependencies, changes."""
+    container, hits = case.container, [timed_hit.hit for timed_hit in timed_hits]
+    all_failures = group_failures(timed_hits)
+    failures = [failure for failure in all_failures if failure.kind not in REJECTIONS]
+    findings = find_peer_causes(failures, container, lookup, context)
+    findings += find_rejection_causes(
+        [failure for failure in all_failures if failure.kind in REJECTIONS], container, lookup, context
+    )
+    if container.id in context.rejecting_logins:
+        client = find_refused_client(container, context.rejected_logins)
+        findings += [client] if client is not None else []
     present = {symptom.type for symptom in symptoms}
     if not present.isdisjoint(_WITHOUT_NETWORK):
-        found += find_namespace_causes(container, neighbours, around)
-    found += find_mount_causes(hits, container, neighbours, around.first_full)
+        findings += find_namespace_causes(container, lookup, context)
+    findings += find_mount_causes(hits, container, lookup, context.disk_full_since)
     listening = [hit.line for hit in hits if hit.signature.category is Category.PORT_IN_USE]
-    found += find_listeners(listening, container, neighbours) if listening else []
+    findings += find_listeners(listening, container, lookup) if listening else []
     refused = container.error and not container.is_running and container.state is not ContainerState.DEAD
     error = start_error_of(container.error or "") if refused else None
     if error is not None and error.cause.id in _PORT_TAKEN:
-        found += find_port_holders(container.error or "", container, neighbours)
+        findings += find_port_holders(container.error or "", container, lookup)
     elif error is not None and error.cause.id == "joined_container_down":
-        found += find_joined(container, neighbours, around)
+        findings += find_namespace_owner_trouble(container, lookup, context)
     if not failures:
-        waiting = (*_WAITING, *(() if hits else _WAITING_IN_SILENCE))
+        waiting = (*_MAY_WAIT_FOR_DEPENDENCY, *(() if hits else _MAY_WAIT_SILENTLY))
         penalty = next((by for kind, by in waiting if kind in present), None)
-        waits_for = find_dependency_causes(container, neighbours, around) if penalty is not None else []
-        found += [weakened(finding, penalty or 0) for finding in waits_for]
-    return [*found, *find_image_change(container, symptoms, case.now)]
+        waits_for = find_dependency_causes(container, lookup, context) if penalty is not None else []
+        findings += [weakened(finding, penalty or 0) for finding in waits_for]
+    return [*findings, *find_image_change(container, symptoms, case.now)]
 
 
-def _is_told(hit: Hit, findings: Sequence[Finding]) -> bool:
-    """Whether a finding says better what to do than the signature that led to it."""
-    sure = [finding.cause for finding in findings if finding.cause.confidence >= SURE and finding.suggestions]
-    return any(quote(hit.line) in cause.evidence for cause in sure)
+def _is_covered(hit: Hit, findings: Sequence[Finding]) -> bool:
+    """Whether a confident finding quotes the same line: its suggestions then replace those of the signature."""
+    sure_causes = [finding.cause for finding in findings if finding.cause.confidence >= SURE and finding.suggestions]
+    return any(quote(hit.line) in cause.evidence for cause in sure_causes)
 
 
 def _points_to(ranked: Sequence[LikelyCause], findings: Sequence[Finding]) -> str | None:
     if not ranked or ranked[0].confidence < SURE:
         return None
     return next(
-        (finding.points_to for finding in findings if _who(finding.cause) == _who(ranked[0])),
+        (finding.points_to for finding in findings if _cause_key(finding.cause) == _cause_key(ranked[0])),
         None,
     )
 
 
-def _advice(
-    case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule]
-) -> tuple[list[LikelyCause], list[tuple[tuple[str, ...], SuggestionText]]]:
-    """What the rules that found something say themselves: causes, and steps, each with the ids of its causes."""
+class _AdviceOfRules(NamedTuple):
+    """What the rules advise whose symptoms are shown.
+
+    Attributes:
+        steps: Suggestions, each with the ids of the causes that its rule names.
+        general: Ids of the causes that are marked as general.
+    """
+
+    causes: list[LikelyCause]
+    steps: list[tuple[tuple[str, ...], SuggestionText]]
+    general: frozenset[str]
+
+
+def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[SymptomRule]) -> _AdviceOfRules:
     present = {symptom.type: symptom for symptom in symptoms}
     causes: list[LikelyCause] = []
-    texts: list[tuple[tuple[str, ...], SuggestionText]] = []
+    steps: list[tuple[tuple[str, ...], SuggestionText]] = []
+    general: set[str] = set()
     for rule in rules:
         symptom = present.get(rule.type)
         if symptom is None:
             continue
         advice = rule.advise(case)
-        texts += [(tuple(cause.id for cause in advice.causes), text) for text in advice.suggestions]
+        steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.suggestions]
+        general.update(cause.id for cause in advice.causes if cause.general)
         causes += [
             LikelyCause(
                 id=cause.id,
@@ -251,15 +284,15 @@ def _advice(
             )
             for cause in advice.causes
         ]
-    return causes, texts
+    return _AdviceOfRules(causes, steps, frozenset(general))
 
 
-def _causes_at_home(hits: Sequence[Hit]) -> list[LikelyCause]:
+def _nothing_listens_causes(hits: Sequence[Hit]) -> list[LikelyCause]:
     return [
         LikelyCause(
-            id="nothing_listens",
-            description="Nothing in the container answers at the address that its health check asks.",
-            confidence=0.75,
+            id=_NOTHING_LISTENS.id,
+            description=_NOTHING_LISTENS.text,
+            confidence=_NOTHING_LISTENS.confidence,
             evidence=(quote(hit.line),),
             related_symptoms=(SymptomType.UNHEALTHY,),
         )
@@ -267,7 +300,13 @@ def _causes_at_home(hits: Sequence[Hit]) -> list[LikelyCause]:
     ]
 
 
-_LISTEN = SuggestionText(
+_NOTHING_LISTENS = CauseText(
+    id="nothing_listens",
+    text="Nothing in the container answers at the address that its health check asks.",
+    confidence=0.75,
+    general=True,
+)
+_CHECK_LISTENER = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Check that the program has started and listens on the address and port that the health check asks.",
     rationale="The check runs inside the container, so that no other container has a part in it.",
@@ -275,15 +314,15 @@ _LISTEN = SuggestionText(
 )
 
 
-def _at_once(text: SuggestionText) -> SuggestionText:
-    """Return what repairs a container that is down as something to do now, not today."""
+def _make_immediate(text: SuggestionText) -> SuggestionText:
+    """Return a short-term suggestion as an immediate one: a critical container cannot wait a day."""
     if text.urgency is not Urgency.SHORT_TERM:
         return text
     return text.model_copy(update={"urgency": Urgency.IMMEDIATE})
 
 
 def causes_of_hits(hits: Iterable[Hit]) -> list[LikelyCause]:
-    """The causes of each signature, with the lines that show it."""
+    """Return the causes of each signature that was hit, with its line as evidence."""
     return [
         LikelyCause(
             id=cause.id,
@@ -299,26 +338,26 @@ def causes_of_hits(hits: Iterable[Hit]) -> list[LikelyCause]:
 
 
 def rank(causes: Iterable[LikelyCause]) -> tuple[LikelyCause, ...]:
-    """Merge causes of the same id (and matched peer), the likeliest first; of equal ones the first named first."""
+    """Merge causes of one id (`dependency_*`: of one id and peer) and sort them; the likeliest first, ties in order."""
     merged: dict[tuple[str, str | None], LikelyCause] = {}
     for cause in causes:
         key = (cause.id, cause.peer if cause.id.startswith("dependency_") else None)
-        known = merged.get(key)
-        merged[key] = cause if known is None else _merge(known, cause)
+        existing = merged.get(key)
+        merged[key] = cause if existing is None else _merge(existing, cause)
     return tuple(sorted(merged.values(), key=lambda cause: -cause.confidence)[:MAX_CAUSES])
 
 
-def _merge(one: LikelyCause, other: LikelyCause) -> LikelyCause:
-    best = one if one.confidence >= other.confidence else other
-    evidence = tuple(dict.fromkeys((*one.evidence, *other.evidence)))[-MAX_EVIDENCE:]
-    related = tuple(dict.fromkeys((*one.related_symptoms, *other.related_symptoms)))
+def _merge(first: LikelyCause, second: LikelyCause) -> LikelyCause:
+    best = first if first.confidence >= second.confidence else second
+    evidence = tuple(dict.fromkeys((*first.evidence, *second.evidence)))[-MAX_EVIDENCE:]
+    related = tuple(dict.fromkeys((*first.related_symptoms, *second.related_symptoms)))
     return best.model_copy(
-        update={"evidence": evidence, "related_symptoms": related, "peer": best.peer or one.peer or other.peer}
+        update={"evidence": evidence, "related_symptoms": related, "peer": best.peer or first.peer or second.peer}
     )
 
 
 def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> tuple[Suggestion, ...]:
-    """Fill in the container's numbers; each action once, in the order in which they are given."""
+    """Fill in the container's numbers; keep the order, and each action once."""
     made: dict[str, Suggestion] = {}
     for text in texts:
         if text.action not in made:
@@ -332,7 +371,7 @@ def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> 
 
 
 def steps_in_order(steps: Iterable[tuple[float, SuggestionText]]) -> list[SuggestionText]:
-    """What to do about the likeliest cause first, the most urgent of it first."""
+    """Sort steps by the confidence of their cause, then by urgency."""
     order = list(Urgency)
     ranked = sorted(steps, key=lambda step: (-step[0], order.index(step[1].urgency)))
     return [text for _, text in ranked]

@@ -28,19 +28,20 @@ _CAUSES = {
 }
 _BY_SIGNAL = ("ended_by_signal", "A signal that the program does not handle ended it.", 0.5)
 _BY_ITSELF = ("program_error", _CAUSES[1][1], 0.4)
+_GENERAL = frozenset({_BY_SIGNAL[0], _BY_ITSELF[0]})
 _SOME_SIGNAL = 128 + 10
 
 
 def explain_exit(code: int) -> str:
-    """The code with its signal: "137 (SIGKILL)"."""
+    """Return the code with its signal: "137 (SIGKILL)"."""
     signal = _SIGNALS.get(code - 128)
     return f"{code} ({signal})" if signal else str(code)
 
 
 def cause_of_exit(code: int) -> CauseText:
-    """The most general cause that a code alone tells."""
+    """Return the cause that the exit code alone gives."""
     name, text, confidence = _CAUSES.get(code) or (_BY_SIGNAL if code - 128 in _SIGNALS else _BY_ITSELF)
-    return CauseText(id=name, text=text, confidence=confidence)
+    return CauseText(id=name, text=text, confidence=confidence, general=name in _GENERAL)
 
 
 def exit_causes() -> tuple[tuple[str, CauseText], ...]:

@@ -1,4 +1,4 @@
-"""What a look around a container finds: a cause, what to do about it, and the container that it points to."""
+"""A finding: a cause, what to do about it, and the container that it points to."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ _EVIDENCE_CHARS = 240
 
 
 def quote(line: str) -> str:
-    """Return as much of a line as stands in evidence; equal lines are equal there, whoever quotes them."""
+    """Return the part of a line that evidence quotes; callers compare these quotes."""
     return line[:_EVIDENCE_CHARS]
 
 
@@ -27,6 +27,6 @@ class Finding:
 
 
 def weakened(finding: Finding, by: float) -> Finding:
-    """The same finding, less sure."""
+    """Return the same finding with a lower confidence."""
     confidence = round(max(0.05, finding.cause.confidence - by), 2)
     return Finding(finding.cause.model_copy(update={"confidence": confidence}), finding.suggestions, finding.points_to)

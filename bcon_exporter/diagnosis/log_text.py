@@ -1,6 +1,6 @@
-"""Raw text of a log → lines: what others put in front or between is taken away, secrets are masked.
+"""Parses raw text of a log into lines: removes prefixes and stamps, and masks secrets.
 
-The engine's own answers come through `docker_host`; this is for files, pipes and excerpts, whose lines may carry the
+The engine's own answers come through `engine`; this is for files, pipes and excerpts, whose lines may carry the
 prefix of `docker compose logs` or the stamp of `docker logs -t`.
 """
 
@@ -10,10 +10,10 @@ from itertools import starmap
 
 import re2
 
-from bcon_exporter.diagnosis.levels import is_level_name
-from bcon_exporter.model.cleaning import clip_text, strip_controls
+from bcon_exporter.diagnosis.log_levels import is_level_name
 from bcon_exporter.model.facts import LogLine
-from bcon_exporter.model.masking import mask_lines
+from bcon_exporter.secrets.cleaning import clip_text, strip_controls
+from bcon_exporter.secrets.masking import mask_lines
 
 MAX_LINE_CHARS = 8192
 
@@ -34,27 +34,27 @@ def _line(at: datetime | None, text: str) -> LogLine:
 
 
 def _unwrapped(texts: Sequence[str]) -> list[tuple[datetime | None, str]]:
-    """Take prefixes and stamps off, and join what a runtime split at 16 KiB (CRI's `P` lines)."""
-    found: list[tuple[datetime | None, str]] = []
+    """Remove prefixes and stamps, and join lines that a runtime split at 16 KiB (CRI's `P` lines)."""
+    lines: list[tuple[datetime | None, str]] = []
     part = ""
     for raw in texts:
         text = without_prefix(raw)
-        at, rest = split_stamp(text)
-        cri = _CRI.match(rest) if at is not None else None
+        at, message = split_stamp(text)
+        cri = _CRI.match(message) if at is not None else None
         if cri is None:
-            found.append((at, rest if at is not None else text))
+            lines.append((at, message if at is not None else text))
             continue
-        part += rest[cri.end() :]
+        part += message[cri.end() :]
         if cri.group(2) == "F":
-            found.append((at, part))
+            lines.append((at, part))
             part = ""
     if part:
-        found.append((None, part))
-    return found
+        lines.append((None, part))
+    return lines
 
 
 def without_prefix(text: str) -> str:
-    """Return a line without the name that `docker compose logs` puts in front; a level in its place is none."""
+    """Return a line without the name that `docker compose logs` puts in front; a level in its place stays."""
     if "|" not in text[:160]:
         return text
     prefix = _COMPOSE.match(text)

@@ -1,4 +1,4 @@
-"""Finds the mount that a path in a log line lies on: what is full, read-only or another user's, and who shares it."""
+"""Finds the mount of a path in a log line, why it cannot be written (full, read-only, owner), and who shares it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,9 +6,9 @@ from datetime import datetime
 
 import re2
 
+from bcon_exporter.diagnosis.container_lookup import ContainerLookup
 from bcon_exporter.diagnosis.finding import Finding, quote
-from bcon_exporter.diagnosis.hits import Hit
-from bcon_exporter.diagnosis.neighbours import Neighbours
+from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import Category, SuggestionText
@@ -19,66 +19,72 @@ SHOWN_NAMES = 3
 
 
 def find_mount_causes(
-    hits: Sequence[Hit], container: ContainerFacts, neighbours: Neighbours, first_full: Mapping[str, datetime]
+    hits: Sequence[Hit], container: ContainerFacts, lookup: ContainerLookup, disk_full_since: Mapping[str, datetime]
 ) -> list[Finding]:
-    """What the mounts tell about full, read-only and forbidden paths that the log names.
+    """Find causes in the mounts for full, read-only and forbidden paths that the log names.
 
     Args:
         hits: Signatures in its log.
         container: Whose mounts these are.
-        neighbours: Who may share them.
-        first_full: When each container first said that it cannot write for want of space, by full id.
+        lookup: Who may share them.
+        disk_full_since: When each container first said that it cannot write for want of space, by full id.
     """
-    found = []
+    findings = []
     for hit in hits:
         if hit.signature.id.startswith(_FULL):
-            found += _full(hit, container, neighbours, first_full)
+            findings += _full(hit, container, lookup, disk_full_since)
         elif hit.signature.id.startswith(_READ_ONLY):
-            found += _read_only(hit, container)
+            findings += _read_only(hit, container)
         elif hit.signature.category is Category.PERMISSION:
-            found += _forbidden(hit, container)
-    return found
+            findings += _forbidden(hit, container)
+    return findings
 
 
 def mount_at(container: ContainerFacts, line: str) -> Mount | None:
-    """The mount below which a path of the line lies; the deepest where one lies in another."""
+    """Return the mount that holds a path of the line; the deepest where mounts are nested."""
     for match in _PATH.finditer(line):
         path = match.group(1).rstrip(".")
-        under = [one for one in container.mounts if path == one.target or path.startswith(one.target.rstrip("/") + "/")]
+        under = [
+            mount
+            for mount in container.mounts
+            if path == mount.target or path.startswith(mount.target.rstrip("/") + "/")
+        ]
         if under:
-            return max(under, key=lambda one: len(one.target))
+            return max(under, key=lambda mount: len(mount.target))
     return None
 
 
 def _full(
-    hit: Hit, container: ContainerFacts, neighbours: Neighbours, first_full: Mapping[str, datetime]
+    hit: Hit, container: ContainerFacts, lookup: ContainerLookup, disk_full_since: Mapping[str, datetime]
 ) -> list[Finding]:
     mount = mount_at(container, hit.line) or _only_mount(container, hit.line)
     if mount is None:
         return []
-    sharing = neighbours.sharing_mount(mount.source, container) if mount.source else ()
+    sharing = lookup.sharing_mount(mount.source, container) if mount.source else ()
     text = f"The {_named(mount)} is full: no space or no inodes are left"
     if sharing:
         more = len(sharing) - SHOWN_NAMES
-        names = ", ".join(one.name for one in sharing[:SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+        names = ", ".join(container.name for container in sharing[:SHOWN_NAMES]) + (
+            f" and {more} more" if more > 0 else ""
+        )
         text += f"; {names} {'has' if len(sharing) == 1 else 'have'} it mounted too"
     peer = sharing[0].name if len(sharing) == 1 else None
-    own = first_full.get(container.id)
-    told = [one for one in sharing if one.id in first_full]
-    first = min(told, key=lambda one: first_full[one.id], default=None)
-    if first is not None and (own is None or first_full[first.id] >= own):
+    own_time = disk_full_since.get(container.id)
+    reporting = [other for other in sharing if other.id in disk_full_since]
+    first = min(reporting, key=lambda other: disk_full_since[other.id], default=None)
+    if first is not None and (own_time is None or disk_full_since[first.id] >= own_time):
         first = None
     if first is not None:
         text += f"; {first.name} said so first"
         peer = first.name
     suggestion = _ENLARGE_TMPFS if mount.type == "tmpfs" else _FREE_SHARED if sharing else _FREE
-    found = [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
-    return [replace(finding, points_to=first.id) for finding in found] if first is not None else found
+    findings = [_finding("shared_volume_full" if sharing else "volume_full", f"{text}.", 0.9, hit, suggestion, peer)]
+    return [replace(finding, points_to=first.id) for finding in findings] if first is not None else findings
 
 
 def _only_mount(container: ContainerFacts, line: str) -> Mount | None:
-    """Where the line names no path, a single writable mount is the best guess, if there is one."""
-    writable = [one for one in container.mounts if not one.read_only]
+    """Return the only writable mount, as a guess where the line names no path."""
+    writable = [mount for mount in container.mounts if not mount.read_only]
     return writable[0] if len(writable) == 1 and not _PATH.search(line) else None
 
 
@@ -98,8 +104,8 @@ def _forbidden(hit: Hit, container: ContainerFacts) -> list[Finding]:
         return []
     if mount.read_only:
         return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.85, hit, _READ_WRITE)]
-    who = f"User {user}" if user and user not in ("0", "root") else "The user in the container"
-    text = f"{who} may not use the {_named(mount)}: it belongs to another user."
+    subject = f"User {user}" if user and user not in ("0", "root") else "The user in the container"
+    text = f"{subject} may not use the {_named(mount)}: it belongs to another user."
     return [_finding("volume_owner_mismatch", text, 0.92, hit, _CHANGE_OWNER)]
 
 
@@ -168,4 +174,4 @@ _CHANGE_OWNER = SuggestionText(
 CAUSES = {
     "shared_volume_full": "a full volume that other containers write to as well",
 }
-"""What this module names, and when: for the docs."""
+"""Cause id → when it is given, for the docs."""

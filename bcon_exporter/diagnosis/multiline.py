@@ -1,4 +1,4 @@
-"""Which lines belong together: a stack trace is one event.
+"""Joins lines into events: a stack trace is one event.
 
 Decided by two neighbouring lines, so that it works from any line in both directions and costs nothing where nothing is
 wrong.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import re2
 
-from bcon_exporter.diagnosis.levels import level_of
+from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.signatures import Level
 
@@ -24,10 +24,10 @@ _EXCEPTION = re2.compile(
     r"^(?:[a-zA-Z_][\w.$]*\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Iteration|Failure|Warning)\b"
 )
 _PYTHON_EXCEPTION = re2.compile(r"^(?:(?:[a-zA-Z_]\w*\.)+[a-zA-Z_]\w*|[A-Z]\w*)(?:: |:?$)")
-"""Below frames, whatever its name ends with: `requests.exceptions.ReadTimeout: …`, `socket.timeout: …`, `Http404`."""
+"""The exception below the frames, whatever its name: `requests.exceptions.ReadTimeout: …`, `Http404`."""
 _PYTHON_FRAME = '  File "'
 _FRAME_LINES = 3
-"""A frame is a place, mostly a line of code, and at times a line that marks a part of it."""
+"""A frame has a place, mostly a line of code, and at times a line that marks a part of it."""
 _EXCEPTION_WORDS = ("Error", "Exception", "Exit", "Interrupt", "Iteration", "Failure", "Warning")
 _TRACE_STARTS = (
     *(
@@ -48,7 +48,7 @@ _TELLS_OF_EXCEPTION = re2.compile(
 )
 _CHAINS = ("During handling of the above", "The above exception was")
 _WHERE_AT_END = re2.compile(r"^(.*?\S) {2,}[\w.]+\.\w{1,4}:\d+ *$")
-"""Loggers for terminals wrap the message and write the place in the source behind its first line."""
+"""Loggers for terminals wrap the message, and write the place in the source at the end of its first line."""
 _MARKED = re2.compile(r"^\s+(?:\[(?:[✓✔✗✘xi!+*-]| ?(?:ok|OK|FAIL(?:ED)?|WARN|INFO) ?)\] |[✓✔✅✗✘❌])")
 """Entries of a check list, which some programs indent."""
 _NPM_HEADS = ("npm ERR!", "npm error")
@@ -56,7 +56,7 @@ _GO_HEADS = ("panic:", "fatal error:", "[signal", "goroutine ", "\t")
 
 
 def event_bounds(lines: Sequence[LogLine], index: int, earliest: int = 0) -> tuple[int, int]:
-    """First and one-past-last index of the event that line `index` belongs to.
+    """Return first and one-past-last index of the event that line `index` belongs to.
 
     Args:
         lines: The whole log.
@@ -73,16 +73,16 @@ def event_bounds(lines: Sequence[LogLine], index: int, earliest: int = 0) -> tup
 
 
 def unwrapped(texts: Sequence[str]) -> str | None:
-    """The message that a logger for terminals wrapped over several lines; None where none did."""
+    """Return the message that a logger for terminals wrapped over several lines; None where none did."""
     head = _WHERE_AT_END.match(texts[0]) if len(texts) > 1 and texts[0].rstrip()[-1:].isdigit() else None
     if head is None:
         return None
-    rest = [text.strip() for text in texts[1:] if text[:1] == " "]
-    return " ".join([head.group(1), *rest])
+    following = [text.strip() for text in texts[1:] if text[:1] == " "]
+    return " ".join([head.group(1), *following])
 
 
 def _belongs(lines: Sequence[LogLine], index: int) -> bool:
-    """Whether a line belongs to the one before it; an empty one does that stands between two chained exceptions."""
+    """Whether a line belongs to the one before it; so does an empty line between two chained exceptions."""
     text = lines[index].text
     if not text and index + 1 < len(lines):
         following = lines[index + 1].text
@@ -96,7 +96,7 @@ def _belongs(lines: Sequence[LogLine], index: int) -> bool:
 
 
 def _ends_python_trace(lines: Sequence[LogLine], index: int) -> bool:
-    """Whether a line is the exception that the frames above it led to."""
+    """Whether a line is the exception at the end of a Python trace."""
     text = lines[index].text
     if not text or text[0] in " \t" or lines[index - 1].text[:2] != "  " or _PYTHON_EXCEPTION.match(text) is None:
         return False
@@ -105,14 +105,14 @@ def _ends_python_trace(lines: Sequence[LogLine], index: int) -> bool:
 
 
 def _is_logged_below(record: str, text: str) -> bool:
-    """Whether an exception was logged with a record above it, an empty line between: as Spring writes them."""
+    """Whether an exception was logged with the record above it, with an empty line between, as Spring does."""
     if not record or record[0] in " \t" or not any(word in text for word in _EXCEPTION_WORDS):
         return False
     return _EXCEPTION.match(text) is not None and _logs_exception(record)
 
 
 def _logs_below_error(record: str) -> bool:
-    """Whether a record below ERROR may have an exception attached: a warning, or a lower one that tells of it."""
+    """Whether a record below ERROR may have an exception attached: a warning, or a lower one that mentions it."""
     level = level_of(record)
     if level in (Level.DEBUG, Level.INFO):
         return _TELLS_OF_EXCEPTION.search(record) is not None
@@ -120,7 +120,7 @@ def _logs_below_error(record: str) -> bool:
 
 
 def _goes_on(lines: Sequence[LogLine], index: int) -> bool:
-    """Whether the program logs on after a trace: then it was attached to the record above it, and ended nothing."""
+    """Whether the program logs on after a trace: the trace then belongs to the record above it, and was no crash."""
     after = lines[index + 1 : index + MAX_EVENT_LINES]
     return any(line.text[:1] not in {"", " ", "\t"} and level_of(line.text) is not Level.UNKNOWN for line in after)
 
@@ -146,7 +146,7 @@ def continues(previous: str, current: str) -> bool:
 
 
 def _logs_exception(text: str) -> bool:
-    """Whether the exception below this line was logged with it; below INFO only where the line tells of one."""
+    """Whether the exception below this line was logged with it; at level INFO only if the line mentions one."""
     level = level_of(text)
     if level is Level.INFO:
         return _TELLS_OF_EXCEPTION.search(text) is not None
@@ -154,7 +154,7 @@ def _logs_exception(text: str) -> bool:
 
 
 def _may_be_trace(text: str) -> bool:
-    """A cheap look that spares the search."""
+    """Whether the line may be a part of a trace; a cheap check before the search."""
     return text.startswith(_TRACE_STARTS) or "(0x" in text
 
 

@@ -1,46 +1,52 @@
-"""Says what is wrong with the container at the other end of a failed connection, as seen from the failure."""
+"""Finds what is wrong with the container at the other end of a failed connection, at the time of the failure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bcon_exporter.diagnosis.endings import (
+from bcon_exporter.diagnosis.exit_codes import explain_exit
+from bcon_exporter.diagnosis.finding import quote
+from bcon_exporter.diagnosis.host_outages import Shutdown
+from bcon_exporter.diagnosis.last_exit import (
     Ending,
     EndKind,
-    ending_of,
+    classify_ending,
     is_looping,
     probably_oom,
     recent_restarts,
 )
-from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.numbers import in_percent, in_seconds
-from bcon_exporter.diagnosis.shutdowns import Moment
+from bcon_exporter.diagnosis.usage_in_words import in_percent
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.thresholds import Thresholds
 
 JITTER_SECONDS = 5
 READY_SECONDS = 60
-"""A service that has just started may not listen yet."""
+"""A service may not listen yet for so long after its start."""
 BEFORE_SECONDS = 300
-"""Up to here "so long before" says more than "so long ago"."""
+"""Up to this distance a time is told relative to the failure ("before"), then relative to now ("ago")."""
 BUSY_RATIO = 0.9
-_OF_NAMES, _BEHIND_NAMES = ("_", ".", "-"), ("_", "-")
-_GROUNDS = (SymptomType.OOM_KILLED, SymptomType.DISK_PRESSURE, SymptomType.PIDS_LIMIT, SymptomType.NETWORK_ERROR)
-"""Symptoms of a container that runs, in which it may not answer: the last, when it lacks what it needs itself."""
-_WIDE_GROUNDS = (*_GROUNDS, SymptomType.LOG_ERROR)
-"""Where it was reached and hung, broke off or answered with a failure, any error of its own may be why."""
-_SLOW = (SymptomType.SLOW_RESPONSE, SymptomType.CPU_THROTTLED)
-"""And warnings in which it may answer too late."""
+_NAME_CHARS_BEFORE, _NAME_CHARS_AFTER = ("_", ".", "-"), ("_", "-")
+_BLOCKING_SYMPTOMS = (
+    SymptomType.OOM_KILLED,
+    SymptomType.DISK_PRESSURE,
+    SymptomType.PIDS_LIMIT,
+    SymptomType.NETWORK_ERROR,
+)
+"""Symptoms in which a running container may not answer; NETWORK_ERROR, since it lacks what it needs itself."""
+_BLOCKING_WHEN_REACHED = (*_BLOCKING_SYMPTOMS, SymptomType.LOG_ERROR)
+"""The same for a peer that was reached and then hung, broke off or answered with a failure: any error may be why."""
+_SLOW_SYMPTOMS = (SymptomType.SLOW_RESPONSE, SymptomType.CPU_THROTTLED)
+"""Symptoms in which a peer may answer too late."""
 _NOT_A_NETWORK = ("none", "host", "bridge", "default", "private", "container:", "ns:", "slirp4netns", "pasta")
-"""Network modes, Podman's too, that are no network of somebody's own: such a container may have none and be well."""
+"""Network modes (also Podman's) without a network of their own: a container without networks is healthy there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Denied:
-    """A client whose credentials a server refused: since when (None where no time stands there), and what it said."""
+class RejectedLogin:
+    """A client whose credentials a server refused; `first` is the first refusal, None where the log has no times."""
 
     client: ContainerFacts
     first: datetime | None
@@ -48,33 +54,33 @@ class Denied:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What is known of the whole host when one container is looked at.
+class HostContext:
+    """What all searches for causes share: facts of the whole host.
 
     Attributes:
         symptoms: Of each judged container, by full id.
-        shutdowns: Moments at which everything ended together.
+        shutdowns: Times at which everything ended together.
         engine_started_at: When the engine came up last; None when unknown.
-        removed: Ids of those that were removed a short while ago, with nobody in their place.
-        denying: Ids of those whose log errors are but refused logins of their clients.
-        denied: Whose logins each server refuses, by its full id.
-        first_full: When each container that cannot write for want of space said so first, by full id.
+        removed: Ids of containers that were removed a short while ago and not replaced.
+        rejecting_logins: Ids of servers whose log shows no other errors than rejected logins.
+        rejected_logins: The clients whose logins a server rejects, by the server's full id.
+        disk_full_since: When a container first logged that no space is left, by full id.
     """
 
     now: datetime
     thresholds: Thresholds
     symptoms: Mapping[str, Sequence[Symptom]]
-    shutdowns: tuple[Moment, ...] = ()
+    shutdowns: tuple[Shutdown, ...] = ()
     engine_started_at: datetime | None = None
     removed: frozenset[str] = frozenset()
-    denying: frozenset[str] = frozenset()
-    denied: Mapping[str, Sequence[Denied]] = field(default_factory=dict)
-    first_full: Mapping[str, datetime] = field(default_factory=dict)
+    rejecting_logins: frozenset[str] = frozenset()
+    rejected_logins: Mapping[str, Sequence[RejectedLogin]] = field(default_factory=dict)
+    disk_full_since: Mapping[str, datetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """When connections failed: the first and the last time that the log still shows; None where it has no times."""
+    """The times of the first and the last failed connection in the log; None where its lines have no times."""
 
     first: datetime | None = None
     last: datetime | None = None
@@ -85,7 +91,7 @@ AT_SOME_TIME = Span()
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is wrong with a container: cause id, the rest of a sentence that begins with its name, how sure."""
+    """What is wrong with a container. `text` goes on a sentence that begins with the container's name."""
 
     id: str
     text: str
@@ -93,50 +99,60 @@ class Trouble:
     evidence: tuple[str, ...] = ()
 
 
-def trouble_of(
-    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None, *, reached: bool = False
+def find_trouble(
+    peer: ContainerFacts,
+    span: Span,
+    context: HostContext,
+    client: ContainerFacts | None = None,
+    *,
+    reached: bool = False,
 ) -> Trouble | None:
-    """Why `other` did not answer `asking` at the time of `span`; None when it seems fine.
+    """Find why `peer` did not answer `client` in the time of `span`; None when it seems fine.
 
-    `reached` says that it was reached, and hung, broke off or answered with a failure.
+    Args:
+        peer: The container that was to answer.
+        span: When the connections failed.
+        context: Facts of the whole host.
+        client: The container that wanted to connect; None where nobody did.
+        reached: The peer was reached, and hung, broke off or answered with a failure.
     """
-    match other.state:
+    match peer.state:
         case ContainerState.PAUSED:
-            return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(other), around)}", confidence=0.9)
+            return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(peer), context)}", confidence=0.9)
         case ContainerState.RESTARTING:
-            return _restarting(other, around)
+            return _restarting(peer, context)
         case ContainerState.RUNNING:
-            return _running(other, span, around, asking, reached=reached)
-        case ContainerState.REMOVING if other.id in around.removed and other.finished_at is not None:
-            return _removed(other.finished_at, span, around)
+            return _running(peer, span, context, client, reached=reached)
+        case ContainerState.REMOVING if peer.id in context.removed and peer.finished_at is not None:
+            return _removed(peer.finished_at, span, context)
         case ContainerState.CREATED | ContainerState.EXITED | ContainerState.DEAD | ContainerState.REMOVING:
-            return _stopped(other, span, around)
+            return _stopped(peer, span, context)
 
 
-def _removed(at: datetime, span: Span, around: Around) -> Trouble:
-    """It was there until shortly before `at`, when a scan missed it first."""
+def _removed(at: datetime, span: Span, context: HostContext) -> Trouble:
+    """Report a removed container; a scan missed it first at `at`."""
     too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
-    ago = in_seconds((around.now - at).total_seconds())
+    ago = show_duration((context.now - at).total_seconds())
     return Trouble(id="dependency_removed", text=f"was removed {ago} ago", confidence=0.4 if too_early else 0.93)
 
 
-def _paused_at(other: ContainerFacts) -> datetime | None:
-    return other.lifecycle.paused_at if other.lifecycle is not None else None
+def _paused_at(peer: ContainerFacts) -> datetime | None:
+    return peer.lifecycle.paused_at if peer.lifecycle is not None else None
 
 
-def _since(at: datetime | None, around: Around) -> str:
-    return "" if at is None else f", for {in_seconds((around.now - at).total_seconds())}"
+def _since(at: datetime | None, context: HostContext) -> str:
+    return "" if at is None else f", for {show_duration((context.now - at).total_seconds())}"
 
 
-def _restarting(other: ContainerFacts, around: Around) -> Trouble:
-    count = len(recent_restarts(other, around.now, around.thresholds)) or other.restart_count
+def _restarting(peer: ContainerFacts, context: HostContext) -> Trouble:
+    count = len(recent_restarts(peer, context.now, context.thresholds)) or peer.restart_count
     times = f" ({count} restarts)" if count else ""
-    code = f", the last time with code {explain_exit(other.exit_code)}" if other.exit_code is not None else ""
+    code = f", the last time with code {explain_exit(peer.exit_code)}" if peer.exit_code is not None else ""
     return Trouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
 
 
 def lost_network(container: ContainerFacts) -> str | None:
-    """The network that it was made for and is not connected to any more; None where it has it, or none of its own."""
+    """Return the network that it was created for and is disconnected from; None where it is connected or needs none."""
     mode = container.wiring.network_mode if container.wiring is not None else ""
     if not mode or mode.startswith(_NOT_A_NETWORK) or not container.is_running:
         return None
@@ -144,89 +160,93 @@ def lost_network(container: ContainerFacts) -> str | None:
 
 
 def _running(
-    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None, *, reached: bool
+    peer: ContainerFacts, span: Span, context: HostContext, client: ContainerFacts | None, *, reached: bool
 ) -> Trouble | None:
-    lost = lost_network(other)
-    if lost is not None and not other.networks:
+    lost = lost_network(peer)
+    if lost is not None and not peer.networks:
         text = f"was disconnected from its network ({lost}) and can be reached by nobody"
         return Trouble(id="dependency_disconnected", text=text, confidence=0.92)
-    if is_looping(other, around.now, around.thresholds):
-        return _restarting(other, around)
-    if other.health is not None and other.health.status is HealthStatus.UNHEALTHY:
-        outputs = tuple(quote(probe.output.strip()) for probe in other.health.probes[-1:] if probe.output.strip())
+    if is_looping(peer, context.now, context.thresholds):
+        return _restarting(peer, context)
+    if peer.health is not None and peer.health.status is HealthStatus.UNHEALTHY:
+        outputs = tuple(quote(probe.output.strip()) for probe in peer.health.probes[-1:] if probe.output.strip())
         return Trouble(
             id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
         )
-    told = (_not_ready(other, span), _ailing(other, around, asking, reached=reached))
-    likeliest = max((one for one in told if one is not None), key=lambda one: one.confidence, default=None)
-    return _came_back(other, span, around, asking) or likeliest
+    troubles = (_not_ready(peer, span), _ailing(peer, context, client, reached=reached))
+    likeliest = max(
+        (trouble for trouble in troubles if trouble is not None), key=lambda trouble: trouble.confidence, default=None
+    )
+    return _came_back(peer, span, context, client) or likeliest
 
 
 def _came_back(
-    other: ContainerFacts, span: Span, around: Around, asking: ContainerFacts | None = None
+    peer: ContainerFacts, span: Span, context: HostContext, client: ContainerFacts | None = None
 ) -> Trouble | None:
-    """It was away when the connections failed, and runs again."""
-    end, started = _last_end(other), other.started_at
+    """Report a peer that was down when the connections failed, and runs again."""
+    end, started = _last_end(peer), peer.started_at
     if end is None or started is None or span.last is None or end.at > started:
         return None
-    if end.at < other.created_at and not _was_missed(end.at, other, span, asking):
+    if end.at < peer.created_at and not _may_explain_failure(end.at, peer, span, client):
         return None
     away_from = end.at - timedelta(seconds=JITTER_SECONDS)
     ready_by = started + timedelta(seconds=READY_SECONDS)
     if not (away_from <= span.last <= ready_by):
         return None
-    again = in_seconds((around.now - started).total_seconds())
-    how = "was restarted on request" if end.requested else _how_it_ended(other, end.exit_code, end)
-    text = f"{how} {_when(end.at, span, around)}, and runs again since {again}"
-    sure = span.first is None or span.first >= away_from
-    return Trouble(id="dependency_restarted", text=text, confidence=0.8 if sure else 0.5)
+    again = show_duration((context.now - started).total_seconds())
+    how = "was restarted on request" if end.requested else _how_it_ended(peer, end.exit_code, end)
+    text = f"{how} {_when(end.at, span, context)}, and runs again since {again}"
+    failed_only_while_away = span.first is None or span.first >= away_from
+    return Trouble(id="dependency_restarted", text=text, confidence=0.8 if failed_only_while_away else 0.5)
 
 
-def _was_missed(ended_at: datetime, other: ContainerFacts, span: Span, asking: ContainerFacts | None) -> bool:
-    """Whether the end of the container in whose place it was put can be why connections failed.
+def _may_explain_failure(ended_at: datetime, peer: ContainerFacts, span: Span, client: ContainerFacts | None) -> bool:
+    """Whether the end of the container that `peer` has replaced can be why connections failed.
 
-    Not for one who asks that was made later, nor where the first failure came only after the new one ran.
+    It cannot for a client that was created later, nor if the first failure came only after the new one ran.
     """
-    if asking is not None and asking.created_at > ended_at:
+    if client is not None and client.created_at > ended_at:
         return False
-    if span.first is None or other.started_at is None:
+    if span.first is None or peer.started_at is None:
         return True
-    return span.first <= other.started_at + timedelta(seconds=JITTER_SECONDS)
+    return span.first <= peer.started_at + timedelta(seconds=JITTER_SECONDS)
 
 
-def _last_end(other: ContainerFacts) -> ExitFacts | None:
-    return other.lifecycle.exits[-1] if other.lifecycle is not None and other.lifecycle.exits else None
+def _last_end(peer: ContainerFacts) -> ExitFacts | None:
+    return peer.lifecycle.exits[-1] if peer.lifecycle is not None and peer.lifecycle.exits else None
 
 
-def _not_ready(other: ContainerFacts, span: Span) -> Trouble | None:
-    started = other.started_at
-    if other.health is not None and other.health.status is HealthStatus.STARTING:
+def _not_ready(peer: ContainerFacts, span: Span) -> Trouble | None:
+    started = peer.started_at
+    if peer.health is not None and peer.health.status is HealthStatus.STARTING:
         return Trouble(
             id="dependency_starting", text="has not passed its health check yet since it started", confidence=0.6
         )
     if started is None or span.last is None or span.last > started + timedelta(seconds=READY_SECONDS):
         return None
     if span.first is not None and span.first < started - timedelta(seconds=JITTER_SECONDS):
-        after = in_seconds((started - span.first).total_seconds())
+        delay = show_duration((started - span.first).total_seconds())
         return Trouble(
-            id="dependency_starting", text=f"was started only {after} after the first failure", confidence=0.7
+            id="dependency_starting", text=f"was started only {delay} after the first failure", confidence=0.7
         )
-    age = in_seconds(max(0.0, (span.last - started).total_seconds()))
+    age = show_duration(max(0.0, (span.last - started).total_seconds()))
     return Trouble(
         id="dependency_starting", text=f"had been started only {age} before the last failure", confidence=0.5
     )
 
 
-def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None, *, reached: bool) -> Trouble | None:
-    """It runs, but has a trouble of its own in which it may not answer."""
-    grounds = _WIDE_GROUNDS if reached else _GROUNDS
+def _ailing(
+    peer: ContainerFacts, context: HostContext, client: ContainerFacts | None, *, reached: bool
+) -> Trouble | None:
+    """Find a symptom or a load of a running peer because of which it may not answer, or only late."""
+    grounds = _BLOCKING_WHEN_REACHED if reached else _BLOCKING_SYMPTOMS
     bad = [
-        one
-        for one in around.symptoms.get(other.id, ())
-        if one.type in grounds
-        and one.severity.rank >= Severity.ERROR.rank
-        and not _is_about(asking, one)
-        and not (one.type is SymptomType.LOG_ERROR and other.id in around.denying)
+        symptom
+        for symptom in context.symptoms.get(peer.id, ())
+        if symptom.type in grounds
+        and symptom.severity.rank >= Severity.ERROR.rank
+        and not _names_client(client, symptom)
+        and not (symptom.type is SymptomType.LOG_ERROR and peer.id in context.rejecting_logins)
     ]
     if bad:
         return Trouble(
@@ -235,7 +255,7 @@ def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None
             confidence=0.65,
             evidence=(bad[0].description,),
         )
-    slow = [one for one in around.symptoms.get(other.id, ()) if reached and one.type in _SLOW]
+    slow = [symptom for symptom in context.symptoms.get(peer.id, ()) if reached and symptom.type in _SLOW_SYMPTOMS]
     if slow:
         return Trouble(
             id="dependency_overloaded",
@@ -243,7 +263,7 @@ def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None
             confidence=0.65,
             evidence=(slow[0].description,),
         )
-    usage = other.usage
+    usage = peer.usage
     if usage is not None and usage.cpu_ratio is not None and usage.cpu_ratio > BUSY_RATIO:
         return Trouble(
             id="dependency_overloaded", text=f"uses {in_percent(usage.cpu_ratio)} of its CPUs", confidence=0.6
@@ -251,51 +271,51 @@ def _ailing(other: ContainerFacts, around: Around, asking: ContainerFacts | None
     return None
 
 
-def _is_about(asking: ContainerFacts | None, symptom: Symptom) -> bool:
-    """Whether it is the one who asks that a symptom's evidence names: then it is the same trouble, from its far end."""
-    if asking is None:
+def _names_client(client: ContainerFacts | None, symptom: Symptom) -> bool:
+    """Whether the symptom's evidence names the client: then both see the same trouble from two sides."""
+    if client is None:
         return False
-    networks = asking.networks or ()
-    names = {asking.name, *(network.ip_address or "" for network in networks)} - {""}
-    names |= {asking.compose.service} if asking.compose is not None else set()
-    return any(_names(text, name) for name in names for text in symptom.evidence)
+    networks = client.networks or ()
+    names = {client.name, *(network.ip_address or "" for network in networks)} - {""}
+    names |= {client.compose.service} if client.compose is not None else set()
+    return any(_contains_word(text, name) for name in names for text in symptom.evidence)
 
 
-def _names(text: str, name: str) -> bool:
-    """Whether a name stands in a text as a whole word."""
+def _contains_word(text: str, name: str) -> bool:
+    """Whether the text contains the name as a whole word."""
     start = text.find(name)
     while start >= 0:
         before, after = text[max(start - 1, 0) : start], text[start + len(name) : start + len(name) + 1]
-        if not (before.isalnum() or before in _OF_NAMES or after.isalnum() or after in _BEHIND_NAMES):
+        if not (before.isalnum() or before in _NAME_CHARS_BEFORE or after.isalnum() or after in _NAME_CHARS_AFTER):
             return True
         start = text.find(name, start + 1)
     return False
 
 
-def _stopped(other: ContainerFacts, span: Span, around: Around) -> Trouble:
-    ending = ending_of(other, around.now, around.thresholds, around.shutdowns, around.engine_started_at)
-    trouble = _by_ending(other, ending, span, around)
+def _stopped(peer: ContainerFacts, span: Span, context: HostContext) -> Trouble:
+    ending = classify_ending(peer, context.now, context.thresholds, context.shutdowns, context.engine_started_at)
+    trouble = _by_ending(peer, ending, span, context)
     late = span.last is not None and ending.at is not None
     if late and ending.at is not None and span.last is not None:
         late = ending.at > span.last + timedelta(seconds=JITTER_SECONDS)
     if not late:
         return trouble
-    # It still ran when the connections failed: its end is at most a part of the story.
+    # It still ran when the connections failed, so its end explains them at most in part.
     return replace(trouble, confidence=0.4)
 
 
-def _by_ending(other: ContainerFacts, ending: Ending, span: Span, around: Around) -> Trouble:
-    when = "" if ending.at is None else f" {_when(ending.at, span, around)}"
-    if other.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
+def _by_ending(peer: ContainerFacts, ending: Ending, span: Span, context: HostContext) -> Trouble:
+    when = "" if ending.at is None else f" {_when(ending.at, span, context)}"
+    if peer.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
         return Trouble(id="dependency_down", text="was created but never started", confidence=0.88)
-    if other.state is ContainerState.CREATED or (other.error and ending.kind is EndKind.FAILED):
-        error = (quote(other.error),) if other.error else ()
+    if peer.state is ContainerState.CREATED or (peer.error and ending.kind is EndKind.FAILED):
+        error = (quote(peer.error),) if peer.error else ()
         return Trouble(id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error)
     match ending.kind:
         case EndKind.REQUESTED:
-            asked = "was stopped on request" if ending.certain else "was probably stopped by hand"
-            return Trouble(id="dependency_stopped", text=f"{asked}{when}", confidence=0.9)
-        case EndKind.SHUTDOWN | EndKind.FELL:
+            how = "was stopped on request" if ending.certain else "was probably stopped by hand"
+            return Trouble(id="dependency_stopped", text=f"{how}{when}", confidence=0.9)
+        case EndKind.SHUTDOWN | EndKind.CRASHED_WITH_ENGINE:
             return Trouble(
                 id="dependency_stopped",
                 text=f"ended with the engine or its host{when} and was not started",
@@ -307,28 +327,28 @@ def _by_ending(other: ContainerFacts, ending: Ending, span: Span, around: Around
             lines = ending.exit.last_lines[-1:] if ending.exit is not None else ()
             return Trouble(
                 id="dependency_down",
-                text=_how_it_ended(other, ending.exit_code, ending.exit) + when,
+                text=_how_it_ended(peer, ending.exit_code, ending.exit) + when,
                 confidence=0.92,
                 evidence=lines,
             )
 
 
-def _how_it_ended(other: ContainerFacts, code: int | None, end: ExitFacts | None) -> str:
-    if (end is not None and end.oom) or (end is None and other.oom_killed):
+def _how_it_ended(peer: ContainerFacts, code: int | None, end: ExitFacts | None) -> str:
+    if (end is not None and end.oom) or (end is None and peer.oom_killed):
         return "was OOM-killed"
     if end is not None and end.killed:
         return "was killed through the engine"
-    if end is not None and probably_oom(other, end):
+    if end is not None and probably_oom(peer, end):
         return "was probably OOM-killed"
     return "does not run" if code is None else f"exited with code {explain_exit(code)}"
 
 
-def _when(at: datetime, span: Span, around: Around) -> str:
+def _when(at: datetime, span: Span, context: HostContext) -> str:
     if span.first is not None:
         lead = (span.first - at).total_seconds()
         if 0 <= lead <= BEFORE_SECONDS:
-            return f"{in_seconds(lead)} before"
-    return f"{in_seconds((around.now - at).total_seconds())} ago"
+            return f"{show_duration(lead)} before"
+    return f"{show_duration((context.now - at).total_seconds())} ago"
 
 
 CAUSES = {
@@ -346,4 +366,4 @@ CAUSES = {
     "needs itself",
     "dependency_overloaded": "it uses all of its CPU, or shows that it answers late",
 }
-"""What this module names, and when: for the docs."""
+"""Cause id → when it is given, for the docs."""

@@ -1,49 +1,49 @@
-"""Follows a failed connection to the other container: the one that is named is often the one that is ill."""
+"""Finds the causes of failed connections in the containers at the other end: the named peer is often the faulty one."""
 
 import re  # noqa: TID251 - sees at most 1000 characters of a line
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.failure import HANGS_OR_BREAKS, Failure, Kind, blame, may_be_a_label
-from bcon_exporter.diagnosis.finding import Finding, weakened
-from bcon_exporter.diagnosis.neighbours import (
-    Meant,
-    Neighbours,
+from bcon_exporter.diagnosis.connectivity import (
+    SHARED_NAMESPACE_PENALTY,
+    UNKNOWN_PEER_CAUSES,
+    explain_localhost,
+    explain_renamed_peer,
+    explain_unresolved_name,
+    find_no_network,
+    find_renamed_peer,
+    find_unknown_peer,
+    find_wrong_port,
+)
+from bcon_exporter.diagnosis.container_lookup import (
+    ContainerLookup,
     Reach,
+    Target,
     host_of,
     is_address,
-    is_local,
+    is_localhost,
     port_of,
     ports_of,
 )
-from bcon_exporter.diagnosis.numbers import in_seconds
-from bcon_exporter.diagnosis.peer_changes import change_of
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Around, Span, Trouble, trouble_of
-from bcon_exporter.diagnosis.ways import (
-    INSIDE_PENALTY,
-    STRANGERS,
-    of_localhost,
-    of_lost_name,
-    of_name,
-    of_new_name,
-    of_no_network,
-    of_port,
-    of_stranger,
-)
+from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
+from bcon_exporter.diagnosis.finding import Finding, weakened
+from bcon_exporter.diagnosis.peer_changes import find_change
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, HostContext, Span, Trouble, find_trouble
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.quantities import show_duration
 
 INDIRECT_PENALTY = 0.15
-"""What the one that is asked needs itself explains its silence less surely."""
+"""Subtracted for an indirect dependency: a service that the peer itself depends on."""
 ALONE_PENALTY = 0.03
-"""Of several dependencies only one has a trouble at all, if none that keeps it from answering."""
+"""Subtracted where only one of several dependencies has a trouble, and it may still answer in spite of it."""
 UNNAMED_PENALTY = 0.25
-"""A dependency that is down explains a failure that names nobody less surely."""
+"""Subtracted where a dependency is down and the failure names no peer."""
 LIKELY = 0.6
-"""From here on what is known of the named peer is enough."""
+"""From this confidence on, findings about the named peer are enough: dependencies are not searched."""
 AWAY_CONFIDENCE = 0.85
-"""So sure it is of a container that it does not run, is paused or loops."""
+"""Lowest confidence for a peer that cannot answer: it does not run, is paused or keeps restarting."""
 SURER_THAN_CHANGES = 0.7
 MAX_HOPS = 3
 _WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w.-]{1,62}")
@@ -53,270 +53,301 @@ _COMPLETED = "service_completed_successfully"
 
 
 def find_peer_causes(
-    failures: Sequence[Failure], asking: ContainerFacts, neighbours: Neighbours, around: Around
+    failures: Sequence[Failure], client: ContainerFacts, lookup: ContainerLookup, context: HostContext
 ) -> list[Finding]:
-    """What the state of the named peers tells about failed connections; else that of declared dependencies."""
-    failures = [_with_named(failure, asking, neighbours) for failure in failures]
-    found = [
+    """Find causes of failed connections in the state of the named peers, or else of the declared dependencies."""
+    failures = [_with_peer_from_words(failure, client, lookup) for failure in failures]
+    findings = [
         finding
         for failure in failures
         if failure.peer is not None
-        for finding in _of_failure(failure, failure.peer, asking, neighbours, around)
+        for finding in _find_causes_of_failure(failure, failure.peer, client, lookup, context)
     ]
-    if not failures or any(one.points_to and one.cause.confidence >= LIKELY for one in found):
-        return found
-    span = _whole([failure.span for failure in failures])
-    reached = all(one.kind in HANGS_OR_BREAKS for one in failures)
-    of_dependencies = find_dependency_causes(asking, neighbours, around, span, reached=reached)
-    names_stranger = any(_names_stranger(one, asking, neighbours) for one in failures)
-    away = any(one.cause.confidence >= AWAY_CONFIDENCE for one in of_dependencies)
-    if names_stranger or not away:  # else the address that nobody has any more was that of the one that is away
-        found += [
-            stranger
+    if not failures or any(finding.points_to and finding.cause.confidence >= LIKELY for finding in findings):
+        return findings
+    span = _union_of_spans([failure.span for failure in failures])
+    reached = all(failure.kind in HANGS_OR_BREAKS for failure in failures)
+    of_dependencies = find_dependency_causes(client, lookup, context, span, reached=reached)
+    names_host = any(_names_host(failure, client, lookup) for failure in failures)
+    is_dependency_away = any(finding.cause.confidence >= AWAY_CONFIDENCE for finding in of_dependencies)
+    if names_host or not is_dependency_away:  # else the unknown address was that of the stopped dependency
+        findings += [
+            unknown_peer
             for failure in failures
             if failure.peer is not None
-            and (stranger := of_stranger(failure, failure.peer, asking, neighbours)) is not None
+            and (unknown_peer := find_unknown_peer(failure, failure.peer, client, lookup)) is not None
         ]
-    if names_stranger and any(finding.cause.id not in STRANGERS for finding in found):
-        return found
+    if names_host and any(finding.cause.id not in UNKNOWN_PEER_CAUSES for finding in findings):
+        return findings
     if reached and not of_dependencies:
-        declared = [one for name, _ in dependencies_of(asking) for one in neighbours.service(name, asking)]
-        of_dependencies = _of_needed(declared, asking, neighbours, around, failures[-1])
-    names_nobody = all(one.peer is None for one in failures)
-    if not of_dependencies and names_nobody and not dependencies_of(asking):
-        of_dependencies = _of_network(asking, neighbours, around, span)
-    if names_stranger:
-        return [*found, *(weakened(finding, UNNAMED_PENALTY * 2) for finding in of_dependencies)]
+        declared = [container for name, _ in dependencies_of(client) for container in lookup.of_service(name, client)]
+        of_dependencies = _find_transitive_dependency(declared, client, lookup, context, failures[-1])
+    no_peer_named = all(failure.peer is None for failure in failures)
+    if not of_dependencies and no_peer_named and not dependencies_of(client):
+        of_dependencies = _find_stopped_on_network(client, lookup, context, span)
+    if names_host:
+        return [*findings, *(weakened(finding, UNNAMED_PENALTY * 2) for finding in of_dependencies)]
     alone = len(of_dependencies) == 1
     penalty = ALONE_PENALTY if alone and of_dependencies[0].cause.confidence < AWAY_CONFIDENCE else UNNAMED_PENALTY
-    return [*found, *(weakened(finding, penalty) for finding in of_dependencies)]
+    return [*findings, *(weakened(finding, penalty) for finding in of_dependencies)]
 
 
-def _names_stranger(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> bool:
-    """Whether the line names somebody by a name that stands for itself, and no label of the program's own."""
+def _names_host(failure: Failure, client: ContainerFacts, lookup: ContainerLookup) -> bool:
+    """Whether the line names a real host, and not a label that the program gives its peers itself."""
     if failure.peer is None or is_address(host_of(failure.peer)):
         return False
-    known = neighbours.meant(host_of(failure.peer), port_of(failure.peer, failure.line), asking) is not None
-    return known or failure.kind is Kind.UNRESOLVED or not may_be_a_label(failure.peer)
+    is_container = lookup.resolve(host_of(failure.peer), port_of(failure.peer, failure.line), client) is not None
+    return is_container or failure.kind is FailureKind.UNRESOLVED or not may_be_a_label(failure.peer)
 
 
-def _of_network(asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span) -> list[Finding]:
-    """The one container on its networks that is away, where it declares no dependencies and names nobody."""
-    removed = [one for one in neighbours.removed if neighbours.meant(one.name, None, asking) is not None]
-    found = [
+def _find_stopped_on_network(
+    client: ContainerFacts, lookup: ContainerLookup, context: HostContext, span: Span
+) -> list[Finding]:
+    """Find the one stopped container on its networks, for a client that declares no dependencies and names no peer."""
+    removed = [container for container in lookup.removed if lookup.resolve(container.name, None, client) is not None]
+    findings = [
         finding
-        for other in (*neighbours.sharing(asking), *removed)
-        for finding in _of_troubles((other,), asking, neighbours, around, span)
+        for peer in (*lookup.on_shared_network(client), *removed)
+        for finding in _find_peer_trouble((peer,), client, lookup, context, span)
     ]
-    away = [one for one in found if one.cause.confidence >= AWAY_CONFIDENCE]
-    return away if len(away) == 1 else []
+    findings_away = [finding for finding in findings if finding.cause.confidence >= AWAY_CONFIDENCE]
+    return findings_away if len(findings_away) == 1 else []
 
 
-def _with_named(failure: Failure, asking: ContainerFacts, neighbours: Neighbours) -> Failure:
-    """The failure with the one word of its line that names a container here, where it has no peer yet."""
+def _with_peer_from_words(failure: Failure, client: ContainerFacts, lookup: ContainerLookup) -> Failure:
+    """Add a peer to a failure that has none, if exactly one word of its line names a container here."""
     if failure.peer is not None and (
         not may_be_a_label(failure.peer)
-        or failure.kind is Kind.UNRESOLVED
-        or neighbours.meant(host_of(failure.peer), None, asking) is not None
+        or failure.kind is FailureKind.UNRESOLVED
+        or lookup.resolve(host_of(failure.peer), None, client) is not None
     ):
         return failure
     words = dict.fromkeys(match.group(0).rstrip(".-") for match in _WORD.finditer(failure.line[:MAX_LINE]))
     if failure.peer is not None:
-        words = dict.fromkeys(word for word in words if word in _declared(asking))
-    words |= dict.fromkeys(part for word in words for part in word.split("_") if part in _declared(asking))
-    own = {asking.name.lower(), asking.compose.service.lower() if asking.compose is not None else ""}
-    known = {
-        frozenset(one.id for one in found): word
+        words = dict.fromkeys(word for word in words if word in _declared_services(client))
+    words |= dict.fromkeys(part for word in words for part in word.split("_") if part in _declared_services(client))
+    own_names = {client.name.lower(), client.compose.service.lower() if client.compose is not None else ""}
+    word_by_containers = {
+        frozenset(container.id for container in containers): word
         for word in words
-        if word.lower() not in own and (found := neighbours.named(word.lower(), asking))
+        if word.lower() not in own_names and (containers := lookup.with_name(word.lower(), client))
     }
-    return replace(failure, peer=next(iter(known.values()))) if len(known) == 1 else failure
+    return replace(failure, peer=next(iter(word_by_containers.values()))) if len(word_by_containers) == 1 else failure
 
 
-def _declared(container: ContainerFacts) -> frozenset[str]:
+def _declared_services(container: ContainerFacts) -> frozenset[str]:
     return frozenset(name for name, _ in dependencies_of(container))
 
 
 def find_dependency_causes(
-    asking: ContainerFacts, neighbours: Neighbours, around: Around, span: Span = AT_SOME_TIME, *, reached: bool = False
+    client: ContainerFacts,
+    lookup: ContainerLookup,
+    context: HostContext,
+    span: Span = AT_SOME_TIME,
+    *,
+    reached: bool = False,
 ) -> list[Finding]:
-    """Troubles of the services that Compose says it depends on."""
-    found = []
-    for service, condition in dependencies_of(asking):
-        others = neighbours.service(service, asking)
-        if condition == _COMPLETED and any(_is_completed(other) for other in others):
+    """Find troubles of the services that the Compose file declares as its dependencies."""
+    findings = []
+    for service, condition in dependencies_of(client):
+        peers = lookup.of_service(service, client)
+        if condition == _COMPLETED and any(_is_completed(peer) for peer in peers):
             continue
-        found += _of_troubles(others, asking, neighbours, around, span, reached=reached)
-        if reached and not found:
-            found += _of_lost_alias(service, asking, neighbours)
-    return found
+        findings += _find_peer_trouble(peers, client, lookup, context, span, reached=reached)
+        if reached and not findings:
+            findings += _find_missing_alias(service, client, lookup)
+    return findings
 
 
-def _of_lost_alias(service: str, asking: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
-    """A dependency that shares a network, on which it does not have its own name: whoever asks for it waits in vain."""
-    meant = neighbours.meant(service, None, asking)
-    if meant is None or meant.reach is not Reach.NO_ALIAS:
+def _find_missing_alias(service: str, client: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
+    """Find out whether a dependency lacks its own name as an alias on the network that both share."""
+    target = lookup.resolve(service, None, client)
+    if target is None or target.reach is not Reach.NO_ALIAS:
         return []
-    return [of_name(meant, asking, Failure(Kind.UNRESOLVED, service, f"depends_on: {service}"))]
+    return [explain_unresolved_name(target, client, Failure(FailureKind.UNRESOLVED, service, f"depends_on: {service}"))]
 
 
 def dependencies_of(container: ContainerFacts) -> tuple[tuple[str, str], ...]:
-    """Service and condition of each dependency that its Compose label names: "db:service_healthy:true"."""
+    """Return service and condition of each dependency in its Compose label: "db:service_healthy:true"."""
     if container.compose is None or not container.compose.depends_on:
         return ()
     parts = (part.strip().split(":") for part in container.compose.depends_on.split(","))
     return tuple((part[0], part[1] if len(part) > 1 else "") for part in parts if part[0])
 
 
-def find_namespace_causes(container: ContainerFacts, neighbours: Neighbours, around: Around) -> list[Finding]:
-    """The container whose network namespace it has joined, where that one is away or was started after it.
+def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, context: HostContext) -> list[Finding]:
+    """Find out whether the owner of the network namespace that it has joined is down or was started after it.
 
-    A namespace ends with the start after its owner's end: who had joined the earlier one has no network any more.
+    A restart of the owner makes a new namespace: whoever had joined the old one has no network any more.
     """
-    owner = neighbours.joined(container)
+    owner = lookup.namespace_owner(container)
     if owner is None:
         return []
-    trouble = trouble_of(owner, AT_SOME_TIME, around)
+    trouble = find_trouble(owner, AT_SOME_TIME, context)
     if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
-        return [_of_owner(owner, trouble)]
+        return [_blame_namespace_owner(owner, trouble)]
     if not container.is_running or container.started_at is None or owner.started_at is None:
         return []
     if owner.started_at <= container.started_at + timedelta(seconds=SAME_START_SECONDS):
         return []
-    ago = in_seconds((around.now - owner.started_at).total_seconds())
+    ago = show_duration((context.now - owner.started_at).total_seconds())
     text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
-    return [_of_owner(owner, Trouble(id="namespace_gone", text=text, confidence=0.92))]
+    return [_blame_namespace_owner(owner, Trouble(id="namespace_gone", text=text, confidence=0.92))]
 
 
-def _of_owner(owner: ContainerFacts, trouble: Trouble) -> Finding:
+def _blame_namespace_owner(owner: ContainerFacts, trouble: Trouble) -> Finding:
     finding = blame(owner, trouble, None)
     text = f"{owner.name}, whose network it shares, {trouble.text}."
     return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
 
 
-def find_joined(container: ContainerFacts, neighbours: Neighbours, around: Around) -> list[Finding]:
-    """The container whose network it shares, when that one's trouble keeps it from starting."""
-    owner = neighbours.joined(container)
-    trouble = trouble_of(owner, AT_SOME_TIME, around) if owner is not None else None
+def find_namespace_owner_trouble(
+    container: ContainerFacts, lookup: ContainerLookup, context: HostContext
+) -> list[Finding]:
+    """Find the trouble of the container whose network namespace it joins, for a container that cannot be started."""
+    owner = lookup.namespace_owner(container)
+    trouble = find_trouble(owner, AT_SOME_TIME, context) if owner is not None else None
     if owner is None or trouble is None:
         return []
-    finding = _of_owner(owner, trouble)
+    finding = _blame_namespace_owner(owner, trouble)
     related = (SymptomType.START_FAILED,)
     cause = finding.cause.model_copy(update={"confidence": 0.95, "related_symptoms": related})
     return [replace(finding, cause=cause)]
 
 
-def _is_completed(other: ContainerFacts) -> bool:
-    return not other.is_running and other.exit_code == 0 and other.started_at is not None
+def _is_completed(container: ContainerFacts) -> bool:
+    return not container.is_running and container.exit_code == 0 and container.started_at is not None
 
 
-def _whole(spans: Sequence[Span]) -> Span:
+def _union_of_spans(spans: Sequence[Span]) -> Span:
     firsts = [span.first for span in spans if span.first is not None]
     lasts = [span.last for span in spans if span.last is not None]
     return Span(min(firsts, default=None), max(lasts, default=None))
 
 
-def _of_failure(
-    failure: Failure, peer: str, asking: ContainerFacts, neighbours: Neighbours, around: Around
+def _find_causes_of_failure(
+    failure: Failure, peer: str, client: ContainerFacts, lookup: ContainerLookup, context: HostContext
 ) -> list[Finding]:
     host, port = host_of(peer), port_of(peer, failure.line)
-    meant = neighbours.meant(host, port, asking)
-    if meant is None and not is_local(host) and (lost := of_lost_name(host, port, asking, neighbours, failure)):
+    target = lookup.resolve(host, port, client)
+    if target is None and not is_localhost(host) and (lost := find_renamed_peer(host, port, client, lookup, failure)):
         return [lost]
-    if meant is None:
-        return [of_localhost(port, asking, neighbours, failure)] if is_local(host) else of_no_network(asking, failure)
-    if meant.reach is Reach.NAMESPACE:
-        return _inside(meant, port, asking, neighbours, around, failure)
-    troubles = _of_troubles(
-        meant.containers,
-        asking,
-        neighbours,
-        around,
+    if target is None:
+        return (
+            [explain_localhost(port, client, lookup, failure)]
+            if is_localhost(host)
+            else find_no_network(client, failure)
+        )
+    if target.reach is Reach.NAMESPACE:
+        return _find_in_namespace(target, port, client, lookup, context, failure)
+    troubles = _find_peer_trouble(
+        target.containers,
+        client,
+        lookup,
+        context,
         failure.span,
         failure.line,
         reached=failure.kind in HANGS_OR_BREAKS,
     )
     if not troubles and failure.kind in HANGS_OR_BREAKS:
-        troubles = _of_needed(meant.containers, asking, neighbours, around, failure)
-    if meant.reach is Reach.NETWORK and not any(one.cause.confidence >= SURER_THAN_CHANGES for one in troubles):
-        troubles = [*_of_changes(meant.containers, asking, around, failure), *troubles]
-    if meant.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
-        unresolved = failure.kind in (Kind.UNRESOLVED, Kind.OTHER, Kind.SILENT)
-        if unresolved:  # that it shares no network says it better
-            troubles = [one for one in troubles if one.cause.id != "dependency_disconnected"]
-        return [*troubles, *([of_name(meant, asking, failure)] if unresolved else [])]
+        troubles = _find_transitive_dependency(target.containers, client, lookup, context, failure)
+    if target.reach is Reach.NETWORK and not any(
+        finding.cause.confidence >= SURER_THAN_CHANGES for finding in troubles
+    ):
+        troubles = [*_find_changes(target.containers, client, context, failure), *troubles]
+    if target.reach in (Reach.APART, Reach.NO_DNS, Reach.NO_ALIAS):
+        unresolved = failure.kind in (FailureKind.UNRESOLVED, FailureKind.OTHER, FailureKind.SILENT)
+        if unresolved:  # "shares no network" says it better
+            troubles = [finding for finding in troubles if finding.cause.id != "dependency_disconnected"]
+        return [*troubles, *([explain_unresolved_name(target, client, failure)] if unresolved else [])]
     if troubles:
         return troubles
-    return of_port(meant, port, failure, neighbours, around)
+    return find_wrong_port(target, port, failure, lookup, context)
 
 
-def _of_needed(
-    others: Sequence[ContainerFacts], asking: ContainerFacts, neighbours: Neighbours, around: Around, failure: Failure
+def _find_transitive_dependency(
+    peers: Sequence[ContainerFacts],
+    client: ContainerFacts,
+    lookup: ContainerLookup,
+    context: HostContext,
+    failure: Failure,
 ) -> list[Finding]:
-    """What the one that is meant needs itself and lacks, although it says nothing of it: it hangs in a call to it."""
-    seen, now = {asking.id}, list(others)
+    """Find a dependency of the peers that is down, up to `MAX_HOPS` away: the peer may hang in a call to it."""
+    seen, level = {client.id}, list(peers)
     for _ in range(MAX_HOPS):
-        now = [one for one in now if one.id not in seen]
-        seen.update(one.id for one in now)
-        needed = [(one, name) for one in now for name, condition in dependencies_of(one) if condition != _COMPLETED]
-        now = []
-        for one, name in needed:
-            for other in neighbours.service(name, one):
-                trouble = trouble_of(other, failure.span, around, asking) if other.id not in seen else None
+        level = [container for container in level if container.id not in seen]
+        seen.update(container.id for container in level)
+        needed = [
+            (container, name)
+            for container in level
+            for name, condition in dependencies_of(container)
+            if condition != _COMPLETED
+        ]
+        level = []
+        for container, name in needed:
+            for dependency in lookup.of_service(name, container):
+                trouble = find_trouble(dependency, failure.span, context, client) if dependency.id not in seen else None
                 if trouble is not None and trouble.confidence >= AWAY_CONFIDENCE:
-                    return [_by_way_of(one, other, trouble, failure)]
-                now.append(other)
+                    return [_blame_transitive(container, dependency, trouble, failure)]
+                level.append(dependency)
     return []
 
 
-def _by_way_of(one: ContainerFacts, other: ContainerFacts, trouble: Trouble, failure: Failure) -> Finding:
-    finding = weakened(blame(other, trouble, failure.line), INDIRECT_PENALTY)
-    text = f"{other.name}, which {one.name} needs, {trouble.text}."
+def _blame_transitive(
+    direct: ContainerFacts, dependency: ContainerFacts, trouble: Trouble, failure: Failure
+) -> Finding:
+    finding = weakened(blame(dependency, trouble, failure.line), INDIRECT_PENALTY)
+    text = f"{dependency.name}, which {direct.name} needs, {trouble.text}."
     return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
 
 
-def _of_changes(
-    others: Sequence[ContainerFacts], asking: ContainerFacts, around: Around, failure: Failure
+def _find_changes(
+    peers: Sequence[ContainerFacts], client: ContainerFacts, context: HostContext, failure: Failure
 ) -> list[Finding]:
-    """The change of the one that is meant, since which it does not answer as before."""
-    changes = [(other, change_of(other, asking, failure.span, around)) for other in others if other.id != asking.id]
-    return [blame(other, change, failure.line) for other, change in changes[:1] if change is not None]
+    """Find the change of the first peer since which it does not answer as before."""
+    changes = [(peer, find_change(peer, client, failure.span, context)) for peer in peers if peer.id != client.id]
+    return [blame(peer, change, failure.line) for peer, change in changes[:1] if change is not None]
 
 
-def _of_troubles(  # noqa: PLR0913 -- who, for whom, when, and how it was missed
-    others: Iterable[ContainerFacts],
-    asking: ContainerFacts,
-    neighbours: Neighbours,
-    around: Around,
+def _find_peer_trouble(  # noqa: PLR0913 -- peers, client, time and kind of the failure
+    peers: Iterable[ContainerFacts],
+    client: ContainerFacts,
+    lookup: ContainerLookup,
+    context: HostContext,
     span: Span,
     line: str | None = None,
     *,
     reached: bool = False,
 ) -> list[Finding]:
-    """The trouble of the one that is meant; none as long as one replica of several is fine."""
+    """Find the trouble of the peers, which are replicas of one service; none as long as one replica is fine."""
     troubles = [
-        (other, trouble_of(other, span, around, asking, reached=reached)) for other in others if other.id != asking.id
+        (peer, find_trouble(peer, span, context, client, reached=reached)) for peer in peers if peer.id != client.id
     ]
-    told = [(other, trouble) for other, trouble in troubles if trouble is not None]
-    if not told or len(told) < len(troubles):
+    in_trouble = [(peer, trouble) for peer, trouble in troubles if trouble is not None]
+    if not in_trouble or len(in_trouble) < len(troubles):
         return []
-    other, trouble = max(told, key=lambda pair: pair[1].confidence)
-    renamed = neighbours.new_name_of(other) if neighbours.is_removed(other) else None
-    return [of_new_name(other, renamed, trouble, line) if renamed is not None else blame(other, trouble, line)]
+    peer, trouble = max(in_trouble, key=lambda pair: pair[1].confidence)
+    renamed = lookup.find_renamed(peer) if lookup.is_removed(peer) else None
+    return [explain_renamed_peer(peer, renamed, trouble, line) if renamed is not None else blame(peer, trouble, line)]
 
 
-def _inside(
-    meant: Meant, port: int | None, asking: ContainerFacts, neighbours: Neighbours, around: Around, failure: Failure
+def _find_in_namespace(
+    target: Target,
+    port: int | None,
+    client: ContainerFacts,
+    lookup: ContainerLookup,
+    context: HostContext,
+    failure: Failure,
 ) -> list[Finding]:
-    """localhost, in a network namespace that several containers share: one of the others may be meant."""
-    named = [one for one in meant.containers if port is not None and port in ports_of(one)]
-    found: list[Finding] = []
-    for other in named or meant.containers:
-        found += _of_troubles((other,), asking, neighbours, around, failure.span, failure.line)
-    return [weakened(finding, 0.0 if named else INSIDE_PENALTY) for finding in found]
+    """Find the neighbour in its network namespace that a connection to localhost was meant for."""
+    with_port = [container for container in target.containers if port is not None and port in ports_of(container)]
+    findings: list[Finding] = []
+    for peer in with_port or target.containers:
+        findings += _find_peer_trouble((peer,), client, lookup, context, failure.span, failure.line)
+    return [weakened(finding, 0.0 if with_port else SHARED_NAMESPACE_PENALTY) for finding in findings]
 
 
 CAUSES = {
     "namespace_gone": "the container whose network namespace it shares was restarted after it",
 }
-"""What this module names, and when: for the docs."""
+"""Cause id → when it is given, for the docs."""

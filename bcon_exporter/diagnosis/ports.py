@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import re2
 
+from bcon_exporter.diagnosis.container_lookup import Binding, ContainerLookup, bindings_of, ports_of
 from bcon_exporter.diagnosis.finding import Finding, quote
-from bcon_exporter.diagnosis.neighbours import Binding, Neighbours, bindings_of, ports_of
-from bcon_exporter.diagnosis.numbers import safe_name
+from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
@@ -17,105 +17,110 @@ _PORT = re2.compile(r"(?:port |:)([0-9]{2,5})\b")
 _ANY = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 - compared, not bound
 
 
-def find_port_holders(said: str, wanting: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
-    """Who holds the host port that the engine could not publish.
+def find_port_holders(error: str, container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
+    """Find who holds the host port that the engine could not publish.
 
     Args:
-        said: `State.Error`, about a port that is in use.
-        wanting: The container that could not be started.
-        neighbours: Of the same host.
+        error: `State.Error` of the container; it says that a port is in use.
+        container: The container that could not be started.
+        lookup: The containers of the same host.
     """
-    wanted = _wanted(said, wanting)
+    wanted = _wanted_binding(error, container)
     if wanted is None:
         return []
     holders = [
-        one
-        for one in neighbours.publishing(wanted.port, wanted.protocol)
-        if one.id != wanting.id and one.is_running and any(_collide(wanted, other) for other in bindings_of(one))
+        other
+        for other in lookup.publishing_port(wanted.port, wanted.protocol)
+        if other.id != container.id
+        and other.is_running
+        and any(_collide(wanted, binding) for binding in bindings_of(other))
     ]
     return [_held_by(holders[0], wanted)] if holders else [_held_by_host(wanted)]
 
 
-def _wanted(said: str, wanting: ContainerFacts) -> Binding | None:
-    match = _WANTED.search(said)
+def _wanted_binding(error: str, container: ContainerFacts) -> Binding | None:
+    match = _WANTED.search(error)
     if match is not None:
-        protocol = match.group(3) or ("udp" if "udp" in match.group(0) else _protocol(int(match.group(2)), wanting))
+        protocol = match.group(3) or ("udp" if "udp" in match.group(0) else _protocol(int(match.group(2)), container))
         return Binding(match.group(1) or "", int(match.group(2)), 0, protocol)
-    configured = bindings_of(wanting)
+    configured = bindings_of(container)
     return configured[0] if len(configured) == 1 else None
 
 
-def _protocol(port: int, wanting: ContainerFacts) -> str:
-    """What the container's own configuration says of the port that the engine's message names without protocol."""
-    found = {binding.protocol for binding in bindings_of(wanting) if binding.port == port}
-    return found.pop() if len(found) == 1 else "tcp"
+def _protocol(port: int, container: ContainerFacts) -> str:
+    """The protocol that the container's own configuration gives to this port; "tcp" where it gives none or both."""
+    protocols = {binding.protocol for binding in bindings_of(container) if binding.port == port}
+    return protocols.pop() if len(protocols) == 1 else "tcp"
 
 
-def _collide(one: Binding, other: Binding) -> bool:
-    """Whether both cannot be published together: the same port, on one address or on all."""
-    if (one.port, one.protocol) != (other.port, other.protocol):
+def _collide(first: Binding, second: Binding) -> bool:
+    """Whether the engine cannot publish both: they have the same port, on one address or on all."""
+    if (first.port, first.protocol) != (second.port, second.protocol):
         return False
-    return one.address == other.address or one.address in _ANY or other.address in _ANY
+    return first.address == second.address or first.address in _ANY or second.address in _ANY
 
 
-def _held_by(holder: ContainerFacts, wanted: Binding) -> Finding:
+def _held_by(holder: ContainerFacts, binding: Binding) -> Finding:
     cause = LikelyCause(
         id="port_held_by_container",
-        description=f"Port {wanted.port}/{wanted.protocol} of the host is published by {holder.name} already.",
+        description=f"Port {binding.port}/{binding.protocol} of the host is published by {holder.name} already.",
         confidence=0.95,
-        evidence=(f"{holder.name} runs and publishes {_shown(wanted)}",),
+        evidence=(f"{holder.name} runs and publishes {_shown(binding)}",),
         related_symptoms=(SymptomType.START_FAILED,),
         peer=holder.name,
     )
     name = safe_name(holder)
     suggestion = SuggestionText(
         urgency=Urgency.IMMEDIATE,
-        action=f"Publish another port of the host here, or take port {wanted.port} from {name}.",
+        action=f"Publish another port of the host here, or take port {binding.port} from {name}.",
         rationale="One address and port of the host can be published once; the engine does not try again by itself.",
         check=f"docker port {name}",
     )
     return Finding(cause, (suggestion,))
 
 
-def _held_by_host(wanted: Binding) -> Finding:
+def _held_by_host(binding: Binding) -> Finding:
     cause = LikelyCause(
         id="port_held_by_host",
-        description=f"A program of the host holds port {wanted.port}/{wanted.protocol}; no container publishes it.",
+        description=f"A program of the host holds port {binding.port}/{binding.protocol}; no container publishes it.",
         confidence=0.85,
         related_symptoms=(SymptomType.START_FAILED,),
     )
     suggestion = SuggestionText(
         urgency=Urgency.IMMEDIATE,
-        action=f"Find the program of the host that listens on port {wanted.port}, or publish another port.",
+        action=f"Find the program of the host that listens on port {binding.port}, or publish another port.",
         rationale="No running container publishes this port, so that it is held outside Docker.",
-        check=f"ss -lntup sport = :{wanted.port}",
+        check=f"ss -lntup sport = :{binding.port}",
     )
     return Finding(cause, (suggestion,))
 
 
-def _shown(wanted: Binding) -> str:
-    address = f"[{wanted.address}]:" if ":" in wanted.address else f"{wanted.address}:" if wanted.address else ""
-    return f"{address}{wanted.port}/{wanted.protocol}"
+def _shown(binding: Binding) -> str:
+    address = f"[{binding.address}]:" if ":" in binding.address else f"{binding.address}:" if binding.address else ""
+    return f"{address}{binding.port}/{binding.protocol}"
 
 
-def find_listeners(lines: Iterable[str], container: ContainerFacts, neighbours: Neighbours) -> list[Finding]:
-    """Who holds the port on which the program itself could not listen.
+def find_listeners(lines: Iterable[str], container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
+    """Find who holds the port on which the program itself could not listen.
 
-    In its own network namespace that is another process of the same container. One that it shares with other
-    containers, or with the host, has more candidates.
+    If the container has a network namespace of its own, another process of the same container holds it. If it shares
+    its namespace, one of the other containers there, or a program of the host, may hold it.
     """
     line = next(iter(lines), "")
     match = _PORT.search(line)
     port = int(match.group(1)) if match else None
     mode = container.wiring.network_mode if container.wiring is not None else ""
-    joined = [one for one in neighbours.inside(container) if one.is_running]
+    neighbours = [neighbour for neighbour in lookup.in_same_namespace(container) if neighbour.is_running]
     if mode == "host":
-        joined = [one for one in neighbours.publishing(port) if one.is_running] if port else []
-    named = [one for one in joined if port in ports_of(one)] or (joined if len(joined) == 1 else [])
-    if named:
-        return [_listener("port_held_by_container", f"{named[0].name}, with which it shares its network, listens on "
-                          f"{_port_text(port)} already.", 0.85, line, named[0].name)]  # fmt: skip
-    if mode == "host" or joined or not mode:
+        neighbours = [neighbour for neighbour in lookup.publishing_port(port) if neighbour.is_running] if port else []
+    holders = [neighbour for neighbour in neighbours if port in ports_of(neighbour)]
+    if not holders and len(neighbours) == 1:
+        holders = neighbours
+    if holders:
+        name = holders[0].name
+        text = f"{name}, with which it shares its network, listens on {_port_text(port)} already."
+        return [_listener("port_held_by_container", text, 0.85, line, name)]
+    if mode == "host" or neighbours or not mode:
         return []
     text = f"Another process of the same container listens on {_port_text(port)} already: its network is its own."
     return [_listener("port_taken_inside", text, 0.85, line, None)]

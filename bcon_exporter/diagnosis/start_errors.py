@@ -18,7 +18,7 @@ _INSPECT_ERROR = "docker inspect -f '{{.State.Error}}' {name}"
 
 @dataclass(frozen=True, slots=True)
 class StartError:
-    """One kind of refused start: how the engine words it, why, and what to do."""
+    """One way in which a start is refused: the engine's words, the cause, and what to do."""
 
     pattern: re.Pattern[str]
     summary: str
@@ -239,9 +239,9 @@ START_ERRORS: tuple[StartError, ...] = (
 )
 
 
-def start_error_of(said: str) -> StartError | None:
-    """The kind of refused start that `State.Error` tells of; None for one that is not known."""
-    text = said[:MAX_CHARS]
+def start_error_of(error: str) -> StartError | None:
+    """Return the start error that `State.Error` reports; None for an unknown one."""
+    text = error[:MAX_CHARS]
     return next((kind for kind in START_ERRORS if kind.pattern.search(text)), None)
 
 

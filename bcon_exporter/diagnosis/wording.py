@@ -1,37 +1,36 @@
-"""Says a verdict in sentences: one line, and a paragraph."""
+"""Puts a verdict into words: one line, and a paragraph."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bcon_exporter.diagnosis.endings import EndKind
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.last_exit import EndKind
 from bcon_exporter.diagnosis.rule import Case, Verdicts
-from bcon_exporter.model.findings import LikelyCause, NotEvaluated, Severity, Symptom, SymptomType
-from bcon_exporter.model.reports import Status
+from bcon_exporter.model.findings import LikelyCause, NotEvaluated, Severity, Status, Symptom, SymptomType
+from bcon_exporter.model.quantities import show_count, show_duration
 
 CERTAIN = 0.6
-"""A cause below this confidence is not named in one line."""
+"""A cause below this confidence is not named in the one line."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a container stands among causes: the root behind its trouble, and those whose trouble it explains."""
+class RootLinks:
+    """The root behind a container's trouble, and the containers whose trouble it explains itself."""
 
     root: str | None = None
     explains: tuple[str, ...] = ()
 
 
-NO_PLACE = Place()
+NO_ROOT_LINKS = RootLinks()
 
 
 def worst_first(symptoms: Sequence[Symptom]) -> list[Symptom]:
-    """The worst first; of equal ones in rule order."""
+    """Sort by severity, the worst first; ties stay in rule order."""
     return sorted(symptoms, key=lambda symptom: -symptom.severity.rank)
 
 
 def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str | None:
-    """The symptom that the likeliest cause explains, with that cause; None when nothing is wrong.
+    """Return the symptom that the likeliest cause explains, with that cause; None when nothing is wrong.
 
     Where no cause is certain, or it explains none that is shown, the worst symptom; history is not an issue.
     """
@@ -45,7 +44,7 @@ def top_issue(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> str
 
 
 def headline(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> Symptom | None:
-    """The worst symptom among those that the likeliest cause explains, else the worst; None where all is history."""
+    """Return the worst symptom that the likeliest cause explains, or else the worst; None where all is history."""
     if not symptoms:
         return None
     telling = [symptom for symptom in worst_first(symptoms) if symptom.severity is not Severity.INFO]
@@ -58,7 +57,7 @@ def headline(symptoms: Sequence[Symptom], causes: Sequence[LikelyCause]) -> Symp
 def summarise_report(
     case: Case, status: Status, verdicts: Verdicts, causes: Sequence[LikelyCause], *, checked: bool
 ) -> str:
-    """One line; that of an ended container names its exit code and how long ago it ended."""
+    """Summarise a report in one line; for an ended container with exit code and time."""
     name, symptoms = case.container.name, verdicts.symptoms
     issue = top_issue(symptoms, causes)
     if issue is not None:
@@ -67,11 +66,10 @@ def summarise_report(
         first = headline(symptoms, causes)
         ended = "" if (first is not None and _names_the_end(first)) or not _end(case) else f", {_end(case)}"
         return f"{name}: {status}{ended} — {issue}{also}"
-    told = bool(symptoms) and _names_the_end(symptoms[0])
-    state = case.container.state.value if told else _end(case) or case.container.state.value
+    end_is_named = bool(symptoms) and _names_the_end(symptoms[0])
+    state = case.container.state.value if end_is_named else _end(case) or case.container.state.value
     unjudged = len(verdicts.not_evaluated)
-    rules = "1 rule" if unjudged == 1 else f"{unjudged} rules"
-    unclear = f", as far as it could be seen ({rules} not evaluated)" if unjudged else ""
+    unclear = f", as far as it could be seen ({show_count(unjudged, 'rule')} not evaluated)" if unjudged else ""
     history = f" {symptoms[0].description}" if symptoms else ""
     return f"{name}: {'healthy' if checked else 'not checked'}, {state}{unclear}.{history}"
 
@@ -81,13 +79,13 @@ def _names_the_end(symptom: Symptom) -> bool:
 
 
 def _end(case: Case) -> str:
-    """How and when it ended; "" for one that has not, or of which the code is not known."""
+    """Return how and when it ended; "" while it runs, and where the exit code is unknown."""
     if case.is_running:
         return ""
     ending, state = case.ending, case.container.state
     if ending.kind is EndKind.NONE or ending.exit_code is None:
         return ""
-    ago = "" if ending.at is None else f" {in_seconds((case.now - ending.at).total_seconds())} ago"
+    ago = "" if ending.at is None else f" {show_duration((case.now - ending.at).total_seconds())} ago"
     return f"{state.value} with code {explain_exit(ending.exit_code)}{ago}"
 
 
@@ -97,18 +95,18 @@ def explain_report(
     causes: Sequence[LikelyCause],
     not_evaluated: Sequence[NotEvaluated],
     notices: Sequence[str],
-    place: Place = NO_PLACE,
+    links: RootLinks = NO_ROOT_LINKS,
 ) -> str:
-    """A readable paragraph: state, symptoms, causes, what could not be judged."""
+    """Explain a report in a paragraph: state, symptoms, causes, what could not be evaluated."""
     parts = [_state(case)]
     parts += [_sentence(symptom) for symptom in worst_first(symptoms)] or ["No symptom was found."]
     if causes:
         likely = "; ".join(f"{cause.description.rstrip('.')} ({cause.confidence:.0%})" for cause in causes[:3])
         parts.append(f"Likely causes: {likely}.")
-    if place.root is not None:
-        parts.append(f"The root is {place.root}; its own report says more.")
-    if place.explains:
-        parts.append(f"Its trouble explains that of {', '.join(place.explains)}.")
+    if links.root is not None:
+        parts.append(f"The root is {links.root}; its own report says more.")
+    if links.explains:
+        parts.append(f"Its trouble explains that of {', '.join(links.explains)}.")
     if not_evaluated:
         unclear = ", ".join(f"{entry.symptom.value} ({entry.reason})" for entry in not_evaluated)
         parts.append(f"Not evaluated: {unclear}.")
@@ -122,7 +120,7 @@ def explain_report(
 def _state(case: Case) -> str:
     container = case.container
     if container.is_running and container.started_at is not None:
-        up = in_seconds((case.now - container.started_at).total_seconds())
+        up = show_duration((case.now - container.started_at).total_seconds())
         return f"{container.name} ({container.image}) is {container.state.value}, up for {up}."
     return f"{container.name} ({container.image}) is {container.state.value}."
 

@@ -1,4 +1,4 @@
-"""What `docker compose up` would do about a container (docker/compose v5, measured; docs/drift.md)."""
+"""Predicts what `docker compose up` would do about a container (docker/compose v5, measured; docs/drift.md)."""
 
 from collections.abc import Iterable
 
@@ -24,12 +24,18 @@ _UPDATABLE = frozenset(
         "blkio_config",
     )
 )
-"""What `docker update` and `docker rename` change without Compose noticing."""
+"""`docker update` and `docker rename` change these; the config hash stays, so Compose does not notice."""
 
 
-def compare_hash(service: DesiredService, container: ContainerFacts, pairing: ProjectPairing) -> bool | None:
-    """Return whether the container was made from what the file says now; None where that cannot be compared."""
-    claim, version = container.compose, pairing.project.compose_version
+def compare_hash(service: DesiredService, container: ContainerFacts, version: str | None) -> bool | None:
+    """Return whether the container's config hash is the file's; None where the two cannot be compared.
+
+    Args:
+        service: As the file asks for it.
+        container: One of its replicas.
+        version: Of the Compose binary that resolved the file.
+    """
+    claim = container.compose
     if service.config_hash is None or claim is None or claim.config_hash is None:
         return None
     if claim.version and version and claim.version.partition(".")[0] != version.partition(".")[0]:
@@ -43,24 +49,26 @@ def find_action(
     differences: Iterable[FieldDifference],
     pairing: ProjectPairing,
 ) -> ComposeAction | None:
-    """Return "recreate" when Compose would notice a difference, else "nothing"; None where only the hash could tell.
+    """Return "recreate" when Compose would notice a difference, else "nothing"; None where only the hash could decide.
 
-    What hangs on a variable without a value proves nothing.
+    Differences that depend on a variable without a value do not count.
     """
-    same_hash = compare_hash(service, container, pairing)
+    same_hash = compare_hash(service, container, pairing.project.compose_version)
     if same_hash is False or has_stale_image_label(container):
         return "recreate"
-    firm = [one for one in differences if one.path not in service.doubtful]
+    firm = [difference for difference in differences if difference.path not in service.doubtful]
     for difference in firm:
         root = difference.path.partition(".")[0]
-        if _is_lost(difference, container) or (same_hash is None and root not in (*_UPDATABLE, "networks")):
+        if _is_missing_attachment(difference, container) or (
+            same_hash is None and root not in (*_UPDATABLE, "networks")
+        ):
             return "recreate"
-    unclear = same_hash is None and any(one.path.partition(".")[0] in _UPDATABLE for one in firm)
+    unclear = same_hash is None and any(difference.path.partition(".")[0] in _UPDATABLE for difference in firm)
     return None if unclear or (same_hash is None and not firm) else "nothing"
 
 
-def _is_lost(difference: FieldDifference, container: ContainerFacts) -> bool:
-    """Return whether a container lacks a network while it runs, or a named volume: Compose looks for these itself."""
+def _is_missing_attachment(difference: FieldDifference, container: ContainerFacts) -> bool:
+    """Return whether a container lacks a named volume, or a network while it runs: Compose checks both itself."""
     expected = difference.expected.shown if difference.expected else ""
     if difference.path.startswith("networks."):
         return expected == "attached" and difference.actual is None and container.is_running
@@ -68,7 +76,7 @@ def _is_lost(difference: FieldDifference, container: ContainerFacts) -> bool:
 
 
 def has_stale_image_label(container: ContainerFacts) -> bool:
-    """Return whether the image that Compose noted at creation is no longer what the tag points to."""
-    noted = container.compose.image if container.compose else None
-    current = container.config.image_id_of_tag if container.config else None
-    return noted is not None and current is not None and noted != current
+    """Return whether the image id that Compose put on the container is no longer the one of its tag."""
+    labelled_image_id = container.compose.image if container.compose else None
+    tag_image_id = container.config.image_id_of_tag if container.config else None
+    return labelled_image_id is not None and tag_image_id is not None and labelled_image_id != tag_image_id

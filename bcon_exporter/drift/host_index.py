@@ -1,4 +1,4 @@
-"""A host's containers, networks and volumes by project, so that fifty projects do not search the host fifty times."""
+"""Indexes a host's containers, networks and volumes by project: fifty projects need not search the host fifty times."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,14 @@ _PROJECT_LABEL = "com.docker.compose.project"
 
 @dataclass(frozen=True, slots=True)
 class HostIndex:
-    """One snapshot, sorted.
+    """One snapshot, indexed by Compose project.
 
     Attributes:
-        containers: Project → the containers that claim it, in the snapshot's order.
+        containers: Project → the containers whose labels claim it, in the snapshot's order.
         loose: Containers that claim no project.
-        names: Name or first digits of the id → the container.
-        networks, volumes: Project → those that claim it.
+        names: Name or short id → the container.
+        networks: Project → the networks whose labels claim it.
+        volumes: Project → the volumes whose labels claim it.
     """
 
     snapshot: HostSnapshot
@@ -30,19 +31,19 @@ class HostIndex:
 
 
 def index_host(snapshot: HostSnapshot | HostIndex) -> HostIndex:
-    """Sort a snapshot, once for all comparisons; one that is sorted is returned as it is."""
+    """Index a snapshot once for all comparisons; an index is returned as it is."""
     if isinstance(snapshot, HostIndex):
         return snapshot
     containers: dict[str, list[ContainerFacts]] = {}
     names: dict[str, ContainerFacts] = {}
-    for one in snapshot.containers:
-        names[one.short_id] = names[one.name] = one
-        if one.compose is not None:
-            containers.setdefault(one.compose.project, []).append(one)
+    for container in snapshot.containers:
+        names[container.short_id] = names[container.name] = container
+        if container.compose is not None:
+            containers.setdefault(container.compose.project, []).append(container)
     return HostIndex(
         snapshot,
         containers,
-        tuple(one for one in snapshot.containers if one.compose is None),
+        tuple(container for container in snapshot.containers if container.compose is None),
         names,
         _by_project(snapshot.networks or ()),
         _by_project(snapshot.volumes or ()),
@@ -50,8 +51,8 @@ def index_host(snapshot: HostSnapshot | HostIndex) -> HostIndex:
 
 
 def _by_project(resources: Sequence[_Resource]) -> dict[str, list[_Resource]]:
-    found: dict[str, list[_Resource]] = {}
-    for one in resources:
-        if project := one.labels.get(_PROJECT_LABEL):
-            found.setdefault(project, []).append(one)
-    return found
+    by_project: dict[str, list[_Resource]] = {}
+    for resource in resources:
+        if project := resource.labels.get(_PROJECT_LABEL):
+            by_project.setdefault(project, []).append(resource)
+    return by_project

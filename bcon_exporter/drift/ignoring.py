@@ -1,8 +1,8 @@
-"""Differences that somebody has said not to report: rules of the settings, and labels of services. Pure.
+"""Drops the differences that a setting or a service's label says to ignore. Pure.
 
-A rule is `PROJECT/SERVICE/FIELD`, each with `*` for any characters; what is left out at the end means all. FIELD is the
-path of a field ("environment.*") or a drift type ("not_running"). The label `bcon.drift.ignore` of a service or of its
-containers holds `true`, or a list of such FIELDs.
+A rule is `PROJECT/SERVICE/FIELD`. Each part may hold `*` for any characters; parts left out at the end match all.
+FIELD is the path of a field ("environment.*") or a drift type ("not_running"). The label `bcon.drift.ignore` of a
+service or of its containers holds `true`, or a list of such FIELDs.
 """
 
 from collections.abc import Iterable
@@ -19,18 +19,18 @@ _NONE = frozenset(("", "false", "0", "no"))
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRule:
-    """What not to report; every part is a pattern that the whole name must fit."""
+    """Which differences to ignore. Every part is a pattern for the whole name."""
 
     project: str
     service: str = "*"
     field: str = "*"
 
-    def fits(self, project: str, difference: ServiceDrift) -> bool:
-        """Return whether it covers a difference."""
+    def matches(self, project: str, difference: ServiceDrift) -> bool:
+        """Return whether the rule covers a difference of this project."""
         return (
             fnmatchcase(project, self.project)
             and fnmatchcase(difference.service_name, self.service)
-            and _fits_field(self.field, difference)
+            and _matches_field(self.field, difference)
         )
 
 
@@ -48,40 +48,42 @@ def parse_ignore_rule(text: str) -> IgnoreRule:
 
 
 def drop_ignored(
-    found: Iterable[ServiceDrift], rules: tuple[IgnoreRule, ...], pairing: ProjectPairing
+    differences: Iterable[ServiceDrift], rules: tuple[IgnoreRule, ...], pairing: ProjectPairing
 ) -> tuple[tuple[ServiceDrift, ...], int]:
-    """Return the differences that are to be reported, and how many are not."""
-    everything, kept = tuple(found), []
-    labelled = _read_labels(pairing) if everything else {}
-    for one in everything:
-        by_rule = any(rule.fits(pairing.project.name, one) for rule in rules)
-        if not by_rule and not any(_fits_field(wanted, one) for wanted in labelled.get(one.service_name, ())):
-            kept.append(one)
-    return tuple(kept), len(everything) - len(kept)
+    """Return the differences to report, and the number of ignored ones."""
+    candidates, kept = tuple(differences), []
+    patterns_of_labels = _read_labels(pairing) if candidates else {}
+    for difference in candidates:
+        by_rule = any(rule.matches(pairing.project.name, difference) for rule in rules)
+        if not by_rule and not any(
+            _matches_field(pattern, difference) for pattern in patterns_of_labels.get(difference.service_name, ())
+        ):
+            kept.append(difference)
+    return tuple(kept), len(candidates) - len(kept)
 
 
-def _fits_field(wanted: str, difference: ServiceDrift) -> bool:
-    return fnmatchcase(difference.drift_type, wanted) or (
-        difference.field is not None and fnmatchcase(difference.field, wanted)
+def _matches_field(pattern: str, difference: ServiceDrift) -> bool:
+    return fnmatchcase(difference.drift_type, pattern) or (
+        difference.field is not None and fnmatchcase(difference.field, pattern)
     )
 
 
 def _read_labels(pairing: ProjectPairing) -> dict[str, frozenset[str]]:
-    """Return service → fields to leave out, as the file and the containers say."""
-    found: dict[str, frozenset[str]] = {}
+    """Return service → patterns to ignore, from the labels in the file and on the containers."""
+    patterns: dict[str, frozenset[str]] = {}
     for pair in pairing.services:
         declared = pair.service.fields.get(f"labels.{IGNORE_LABEL}")
         values = [declared.shown] if declared else []
-        values += [one.labels[IGNORE_LABEL] for one in pair.replicas if IGNORE_LABEL in one.labels]
-        _add(found, pair.service.name, values)
-    for one in (*pairing.orphans, *pairing.claimants):
-        if one.compose is not None and IGNORE_LABEL in one.labels:
-            _add(found, one.compose.service, [one.labels[IGNORE_LABEL]])
-    return found
+        values += [container.labels[IGNORE_LABEL] for container in pair.replicas if IGNORE_LABEL in container.labels]
+        _add_patterns(patterns, pair.service.name, values)
+    for container in (*pairing.orphans, *pairing.claimants):
+        if container.compose is not None and IGNORE_LABEL in container.labels:
+            _add_patterns(patterns, container.compose.service, [container.labels[IGNORE_LABEL]])
+    return patterns
 
 
-def _add(found: dict[str, frozenset[str]], service: str, values: list[str]) -> None:
+def _add_patterns(patterns: dict[str, frozenset[str]], service: str, values: list[str]) -> None:
     words = {word.strip() for value in values for word in value.split(",")}
-    fields = {"*" if word.lower() in _ALL else word for word in words if word.lower() not in _NONE}
-    if fields:
-        found[service] = found.get(service, frozenset()) | fields
+    added = {"*" if word.lower() in _ALL else word for word in words if word.lower() not in _NONE}
+    if added:
+        patterns[service] = patterns.get(service, frozenset()) | added

@@ -1,7 +1,7 @@
-"""Which containers stand for which service, as Compose itself decides (docker/compose v5).
+"""Pairs services with their containers, as Compose itself does (docker/compose v5).
 
-Candidates are containers in any state with the project's label and a config hash; the service label groups them, names
-mean nothing. One-off containers of `compose run` are no replicas.
+Candidates are containers in any state with the project's label and a config hash. The service label groups them; their
+names do not matter. One-off containers of `compose run` are no replicas.
 """
 
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class ServicePairing:
 
     @property
     def running(self) -> tuple[ContainerFacts, ...]:
-        """Those that run, or that their restart policy is bringing back: a crash loop is no drift but a symptom."""
-        return tuple(one for one in self.replicas if one.state in _ALIVE)
+        """Replicas that run or are restarting: a crash loop is a symptom, not drift."""
+        return tuple(container for container in self.replicas if container.state in _ALIVE)
 
     @property
     def done(self) -> tuple[ContainerFacts, ...]:
-        """Those that have finished what they were made for: exit 0 of a one-shot, which nobody asked to stop."""
-        return tuple(one for one in self.replicas if self._is_done(one))
+        """Replicas that have finished: a one-shot that ended with exit code 0 and that nobody stopped."""
+        return tuple(container for container in self.replicas if self._is_done(container))
 
     def _is_done(self, container: ContainerFacts) -> bool:
         if container.state is not ContainerState.EXITED or container.exit_code != 0:
@@ -36,13 +36,21 @@ class ServicePairing:
         if self.service.runs_once:
             return True
         stopped = container.lifecycle is not None and container.lifecycle.stop_requested is True
-        return "restart" not in self.service.fields and not stopped
+        return self._ends_with_0 and not stopped
+
+    @property
+    def _ends_with_0(self) -> bool:
+        """Whether its restart policy leaves an end with 0 as it is: none, or one that asks for a failure."""
+        policy = self.service.fields.get("restart")
+        return policy is None or policy.shown.startswith("on-failure")
 
     @property
     def stop_requested(self) -> bool | None:
-        """Whether somebody stopped every replica that does not run; None when unknown of one."""
-        down = [one for one in self.replicas if one not in self.running and one not in self.done]
-        verdicts = [one.lifecycle.stop_requested if one.lifecycle else None for one in down]
+        """Whether somebody stopped every replica that is down; None when none is down or one is unknown."""
+        down = [
+            container for container in self.replicas if container not in self.running and container not in self.done
+        ]
+        verdicts = [container.lifecycle.stop_requested if container.lifecycle else None for container in down]
         if not verdicts or None in verdicts:
             return None
         return all(verdicts)
@@ -50,10 +58,10 @@ class ServicePairing:
 
 @dataclass(frozen=True)
 class ProjectPairing:
-    """Everything the drift rules see.
+    """Input of the drift rules: one project and its containers.
 
     Attributes:
-        services: Services that Compose wants now, in the file's order of names.
+        services: The enabled services, in the order of the project.
         orphans: Containers whose service the files do not define.
         claimants: Containers whose labels claim a service although Compose does not know them (no config hash).
     """
@@ -77,8 +85,13 @@ def pair_project(project: DesiredProject, host: HostIndex) -> ProjectPairing:
             claimants.append(container)
         else:
             by_service.setdefault(claim.service, []).append(container)
-    known = {service.name for service in project.services or ()}
-    orphans = [one for name, found in sorted(by_service.items()) if name not in known for one in found]
+    service_names = {service.name for service in project.services or ()}
+    orphans = [
+        container
+        for name, containers in sorted(by_service.items())
+        if name not in service_names
+        for container in containers
+    ]
     pairings = [
         ServicePairing(service, tuple(sorted(by_service.get(service.name, ()), key=_number)))
         for service in project.services or ()

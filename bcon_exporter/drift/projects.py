@@ -1,4 +1,7 @@
-"""Which Compose projects a host runs, and which containers no file knows. Labels are claims."""
+"""Finds the Compose projects that a host runs, and the containers that no file defines.
+
+Labels are claims: anybody may put them on a container.
+"""
 
 from bcon_exporter.drift.host_index import HostIndex, index_host
 from bcon_exporter.model.desired import DesiredProject, RunningProject
@@ -10,16 +13,16 @@ _STACK_LABEL = "com.docker.stack.namespace"
 def find_projects(snapshot: HostSnapshot) -> tuple[RunningProject, ...]:
     """Return the projects and Swarm stacks that container labels claim, by name.
 
-    The newest container that names files names them: a hand-made one may claim a project and name none.
+    A project's files are those of its newest container that names files: a hand-made container may name none.
     """
     claims: dict[str, list[ContainerFacts]] = {}
     for container in snapshot.containers:
         if container.compose is not None and container.compose.config_hash is not None:
             claims.setdefault(container.compose.project, []).append(container)
-    stacks = {one.labels[_STACK_LABEL] for one in snapshot.containers if is_stack_task(one)}
-    found = [_project(name, containers) for name, containers in claims.items()]
-    found += [RunningProject(name=name, is_stack=True) for name in stacks - claims.keys()]
-    return tuple(sorted(found, key=lambda one: one.name))
+    stacks = {container.labels[_STACK_LABEL] for container in snapshot.containers if is_stack_task(container)}
+    projects = [_project(name, containers) for name, containers in claims.items()]
+    projects += [RunningProject(name=name, is_stack=True) for name in stacks - claims.keys()]
+    return tuple(sorted(projects, key=lambda project: project.name))
 
 
 def is_stack_task(container: ContainerFacts) -> bool:
@@ -28,42 +31,46 @@ def is_stack_task(container: ContainerFacts) -> bool:
 
 
 def find_untracked(project: DesiredProject | None, snapshot: HostSnapshot | HostIndex) -> tuple[ContainerFacts, ...]:
-    """Return the containers, in any state, that the files do not define: of this project or of none.
+    """Return the containers, in any state, of this project or of no project that the files do not define.
 
-    Other projects' containers have files of their own. Without a project every container is untracked.
+    Containers of other projects are left out: they have files of their own. Without a project, all are untracked.
     """
     host = index_host(snapshot)
     if project is None:
         return host.snapshot.containers
-    known = {service.name for service in project.services or ()}
-    claimed = (one for one in host.containers.get(project.name, ()) if _is_stray(one.compose, known))
+    service_names = {service.name for service in project.services or ()}
+    claimed = (
+        container
+        for container in host.containers.get(project.name, ())
+        if _is_undefined(container.compose, service_names)
+    )
     return (*host.loose, *claimed)
 
 
-def _is_stray(claim: ComposeIdentity | None, known: set[str]) -> bool:
-    return claim is None or claim.service not in known or claim.config_hash is None
+def _is_undefined(claim: ComposeIdentity | None, service_names: set[str]) -> bool:
+    return claim is None or claim.service not in service_names or claim.config_hash is None
 
 
 def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
-    newest = max(containers, key=lambda one: (_names_files(one), one.created_at, one.id))
+    newest = max(containers, key=lambda container: (_has_config_files(container), container.created_at, container.id))
     claim = newest.compose
     return RunningProject(
         name=name,
         config_files=claim.config_files if claim else (),
         working_dir=claim.working_dir if claim else None,
         environment_files=claim.environment_files if claim else (),
-        newest_created_at=max(one.created_at for one in containers),
-        only_containers=_only_containers(containers),
+        newest_created_at=max(container.created_at for container in containers),
+        only_containers=_containers_of_single_replicas(containers),
     )
 
 
-def _only_containers(containers: list[ContainerFacts]) -> dict[str, str]:
+def _containers_of_single_replicas(containers: list[ContainerFacts]) -> dict[str, str]:
     ids: dict[str, list[str]] = {}
-    for one in containers:
-        if one.compose and not one.compose.oneoff:
-            ids.setdefault(one.compose.service, []).append(one.id)
-    return {service: found[0] for service, found in ids.items() if len(found) == 1}
+    for container in containers:
+        if container.compose and not container.compose.oneoff:
+            ids.setdefault(container.compose.service, []).append(container.id)
+    return {service: container_ids[0] for service, container_ids in ids.items() if len(container_ids) == 1}
 
 
-def _names_files(container: ContainerFacts) -> bool:
+def _has_config_files(container: ContainerFacts) -> bool:
     return bool(container.compose and container.compose.config_files)

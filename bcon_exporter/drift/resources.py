@@ -1,4 +1,4 @@
-"""Networks and volumes of a project that were made from another definition than the file's."""
+"""Finds the networks and volumes of a project that were made from another definition than the file's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -10,19 +10,19 @@ _LABEL = "com.docker.compose."
 
 
 def find_changed_resources(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
-    """Yield one config_mismatch for each network or volume that `up` would make anew.
+    """Yield one config_mismatch for each network or volume that `up` would recreate.
 
-    Their hashes depend on the binary's version, so only those made by the very same version compare.
+    Their hashes depend on Compose's version, so only resources made by the same version are compared.
     """
     project, host = pairing.project, pairing.host
     if project.unresolved:
         return
-    yield from _changed("network", project.network_hashes, host.networks.get(project.name, ()), pairing)
-    yield from _changed("volume", project.volume_hashes, host.volumes.get(project.name, ()), pairing)
+    yield from _find_changed("network", project.network_hashes, host.networks.get(project.name, ()), pairing)
+    yield from _find_changed("volume", project.volume_hashes, host.volumes.get(project.name, ()), pairing)
 
 
 def find_unread_resources(pairing: ProjectPairing) -> list[str]:
-    """Return "networks" and "volumes" where the project has some to compare and the host's could not be read."""
+    """Return which of "networks" and "volumes" the project has and could not be read from the host."""
     project, snapshot = pairing.project, pairing.host.snapshot
     if project.unresolved:
         return []
@@ -30,32 +30,34 @@ def find_unread_resources(pairing: ProjectPairing) -> list[str]:
     return unread if snapshot.volumes is not None or not project.volume_hashes else [*unread, "volumes"]
 
 
-def _changed(
+def _find_changed(
     kind: str,
     hashes: Mapping[str, str],
     resources: Sequence[NetworkFacts] | Sequence[VolumeFacts],
     pairing: ProjectPairing,
 ) -> Iterator[ServiceDrift]:
-    for one in resources:
-        wanted, noted = hashes.get(one.name), one.labels.get(f"{_LABEL}config-hash")
-        version = one.labels.get(f"{_LABEL}version")
-        if not wanted or not noted:
+    for resource in resources:
+        expected_hash, actual_hash = hashes.get(resource.name), resource.labels.get(f"{_LABEL}config-hash")
+        version = resource.labels.get(f"{_LABEL}version")
+        if not expected_hash or not actual_hash:
             continue
-        if version != pairing.project.compose_version or wanted == noted:
+        if version != pairing.project.compose_version or expected_hash == actual_hash:
             continue
         yield ServiceDrift(
-            service_name=_first_user(kind, one.name, pairing),
+            service_name=_first_user(kind, resource.name, pairing),
             drift_type=DriftType.CONFIG_MISMATCH,
             expected=f"the {kind} as the file defines it",
             actual="made from another definition",
-            message=f"The {kind} {one.name} was made from another definition than the file's: `up` would renew it.",
-            field=f"{kind}s.{one.name}",
+            message=(
+                f"The {kind} {resource.name} was made from another definition than the file's: `up` would renew it."
+            ),
+            field=f"{kind}s.{resource.name}",
             compose_would="recreate",
         )
 
 
 def _first_user(kind: str, name: str, pairing: ProjectPairing) -> str:
-    """Return a service that is attached to the resource; metrics know no project-wide differences."""
+    """Return the first service that uses the resource: a metric of a difference needs a service."""
     for pair in pairing.services:
         for path, value in pair.service.fields.items():
             if path == f"{kind}s.{name}" or (path.startswith("volumes.") and value.shown.startswith(f"volume {name}")):

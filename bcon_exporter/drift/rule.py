@@ -1,4 +1,4 @@
-"""What a drift rule is: a value."""
+"""DriftRule, and the confidence of what the rules find."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.findings import DriftType, ServiceDrift
 
 LIKELY = 0.6
-"""Of a difference that only the config hash shows, or that hangs on a variable which the asking shell does not have."""
+"""Confidence of a difference that only the config hash shows, or that depends on a variable unset in this shell."""
 LOW_CONFIDENCE = 0.3
-"""Of one that hangs on a variable whose value is unknown here, or on hashes of two versions of Compose."""
+"""Confidence of one that depends on a variable unknown to the daemon, or on hashes of two versions of Compose."""
 FIRM = 0.5
-"""From here on a difference is drift; below it is a doubt."""
+"""A difference of at least this confidence is drift; one below it is a doubt."""
 
 
 def confidence_of_doubt(project: DesiredProject) -> float:
-    """Return the confidence of a difference that hangs on a variable without a value."""
+    """Return the confidence of a difference that depends on a variable without a value."""
     return LIKELY if project.own_shell else LOW_CONFIDENCE
 
 

@@ -1,4 +1,4 @@
-"""How a difference is said, so that it tells what changed and never an environment value."""
+"""Renders differences as text that shows what changed, and never an environment value."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -10,14 +10,14 @@ from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.model.desired import FieldValue
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import ComposeAction
-from bcon_exporter.model.known_secrets import is_plain_word
-from bcon_exporter.model.masking import MASK
+from bcon_exporter.secrets.known_secrets import is_plain_word
+from bcon_exporter.secrets.masking import MASK
 
 ABSENT = "absent"
 _FINGERPRINT_DIGITS = 8
 _LONGEST_WORD = 80
 _BETWEEN_WORDS = '", "'
-"""What stands between two words of a command: more than one secret is no counterpart of one."""
+"""Separator of two words of a command. A gap that holds it spans several words and is no counterpart of one secret."""
 _WORDS = re2.compile(r"""[^\s"'\\,;:=@/?&(){}\[\]|<>]+""")
 WOULD: dict[ComposeAction, str] = {
     "recreate": "docker compose up would recreate it",
@@ -28,54 +28,57 @@ WOULD: dict[ComposeAction, str] = {
 }
 
 
-def say_value(path: str, value: FieldValue | None, other: FieldValue | None) -> str:
-    """Return a value as a report may show it; where masking hides the difference, a keyed fingerprint shows it."""
+def render_value(path: str, value: FieldValue | None, other: FieldValue | None) -> str:
+    """Return a value for a report; where masking makes both sides look the same, a fingerprint tells them apart."""
     if value is None:
         return ABSENT
     if path.startswith("environment."):
-        return mark("set", value.fingerprint)
+        return add_fingerprint("set", value.fingerprint)
     if other is not None and other.shown == value.shown:
-        return mark(value.shown, value.fingerprint)
+        return add_fingerprint(value.shown, value.fingerprint)
     return value.shown or "empty"
 
 
-def mark(text: str, fingerprint: str | None) -> str:
-    """Return a text with the fingerprint of the value that it does not show."""
+def add_fingerprint(text: str, fingerprint: str | None) -> str:
+    """Return the text followed by the first digits of the fingerprint."""
     return f"{text} (fingerprint {(fingerprint or 'unknown')[:_FINGERPRINT_DIGITS]})"
 
 
-def hide_counterparts(differences: Sequence[FieldDifference]) -> list[FieldDifference]:
-    """Return the differences with what stands on one side where a secret is masked on the other masked as well.
+def mask_counterparts(differences: Sequence[FieldDifference]) -> list[FieldDifference]:
+    """Mask a text on one side where the other side has a masked secret in the same place.
 
-    The secret of before may be known to nobody any more: the file has the new one, and the container holds the old one
-    in its command only. Where it is part of a path (a host's name, a mount's target), the counterpart is another path
+    Nobody may know the old secret any more: the file has the new one, and the container holds the old one in its
+    command only. Where the secret is part of a path (a host's name, a mount's target), its counterpart is another path
     of the same field that only the other side has.
     """
-    alone = [one for one in differences if one.expected is None or one.actual is None]
-    return [_hide_by_others(one, alone) if one in alone else _hide_by_other_side(one) for one in differences]
+    one_sided = [difference for difference in differences if difference.expected is None or difference.actual is None]
+    return [
+        _mask_by_counterparts(difference, one_sided) if difference in one_sided else _mask_both_sides(difference)
+        for difference in differences
+    ]
 
 
-def _hide_by_other_side(difference: FieldDifference) -> FieldDifference:
+def _mask_both_sides(difference: FieldDifference) -> FieldDifference:
     expected, actual = difference.expected, difference.actual
     if expected is None or actual is None:
         return difference
-    shown = hide_alike(expected.shown, actual.shown)
+    shown = mask_both(expected.shown, actual.shown)
     return replace(difference, expected=replace(expected, shown=shown[0]), actual=replace(actual, shown=shown[1]))
 
 
-def _hide_by_others(difference: FieldDifference, alone: Sequence[FieldDifference]) -> FieldDifference:
+def _mask_by_counterparts(difference: FieldDifference, one_sided: Sequence[FieldDifference]) -> FieldDifference:
     root = difference.path.partition(".")[0]
-    others = [
-        one
-        for one in alone
-        if one.path.partition(".")[0] == root and (one.expected is None) != (difference.expected is None)
+    counterparts = [
+        candidate
+        for candidate in one_sided
+        if candidate.path.partition(".")[0] == root and (candidate.expected is None) != (difference.expected is None)
     ]
-    for other in others:
-        there, here = other.expected or other.actual, difference.expected or difference.actual
-        if there is None or here is None:
+    for counterpart in counterparts:
+        other_value, own_value = counterpart.expected or counterpart.actual, difference.expected or difference.actual
+        if other_value is None or own_value is None:
             continue
-        value = replace(here, shown=_hide_where(there.shown, here.shown))
-        path = _hide_where(other.path, difference.path)
+        value = replace(own_value, shown=_mask_like(other_value.shown, own_value.shown))
+        path = _mask_like(counterpart.path, difference.path)
         if difference.expected is None:
             difference = replace(difference, path=path, actual=value)
         else:
@@ -83,19 +86,19 @@ def _hide_by_others(difference: FieldDifference, alone: Sequence[FieldDifference
     return difference
 
 
-def hide_alike(expected: str, actual: str) -> tuple[str, str]:
-    """Return two texts of one field; plain words stay."""
-    return _hide_where(actual, expected), _hide_where(expected, actual)
+def mask_both(expected: str, actual: str) -> tuple[str, str]:
+    """Return both texts of one field, each masked where the other is; plain words stay."""
+    return _mask_like(actual, expected), _mask_like(expected, actual)
 
 
-def _hide_where(other: str, text: str) -> str:
-    """Return the text with what stands in the place of the other's masks masked."""
-    if MASK not in other or text == other:
+def _mask_like(masked: str, text: str) -> str:
+    """Return the text, masked where the other text has masks."""
+    if MASK not in masked or text == masked:
         return text
-    aligned = _hide_aligned(other.split(MASK), text)
-    if aligned is not None or text.count(MASK) >= other.count(MASK):
+    aligned = _mask_aligned(masked.split(MASK), text)
+    if aligned is not None or text.count(MASK) >= masked.count(MASK):
         return text if aligned is None else aligned
-    kept = frozenset(match.group() for match in _WORDS.finditer(other))
+    kept = frozenset(match.group() for match in _WORDS.finditer(masked))
 
     def hide(match: Any) -> str:
         word = str(match.group())
@@ -104,29 +107,29 @@ def _hide_where(other: str, text: str) -> str:
     return str(_WORDS.sub(hide, text))
 
 
-def _hide_aligned(around: list[str], text: str) -> str | None:
-    """Return the text with masks in the gaps between these parts; None when it does not consist of them."""
-    if not text.startswith(around[0]):
+def _mask_aligned(parts: list[str], text: str) -> str | None:
+    """Return the text with the gaps between these parts masked; None when the text does not hold them in order."""
+    if not text.startswith(parts[0]):
         return None
-    done, position = around[0], len(around[0])
-    for number, part in enumerate(around[1:], 2):
-        end = len(text) - len(part) if number == len(around) else text.find(part, position)
+    masked, position = parts[0], len(parts[0])
+    for number, part in enumerate(parts[1:], 2):
+        end = len(text) - len(part) if number == len(parts) else text.find(part, position)
         if end < position or not text.endswith(part, position, end + len(part)):
             return None
         gap = text[position:end]
         if _BETWEEN_WORDS in gap:
             return None
-        done += (gap if is_plain_word(gap) else MASK) + part
+        masked += (gap if is_plain_word(gap) else MASK) + part
         position = end + len(part)
-    return done
+    return masked
 
 
-def say_difference(difference: FieldDifference, containers: list[str], *, outside_compose: bool) -> str:
-    """Return one sentence about a field; free text (a command, a label) stands in `expected` and `actual` alone."""
+def render_difference(difference: FieldDifference, containers: list[str], *, outside_compose: bool) -> str:
+    """Return one sentence about a field, without free text (a command, a label): that stays in `expected`, `actual`."""
     where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
-    path, verb = _say_path(difference.path), "has" if len(containers) == 1 else "have"
-    expected = say_value(difference.path, difference.expected, difference.actual)
-    actual = say_value(difference.path, difference.actual, difference.expected)
+    path, verb = _render_path(difference.path), "has" if len(containers) == 1 else "have"
+    expected = render_value(difference.path, difference.expected, difference.actual)
+    actual = render_value(difference.path, difference.actual, difference.expected)
     if difference.expected is None:
         value = f" ({actual})" if _is_one_word(actual) else ""
         text = f"{path} is on {where}{value}, but neither the file nor the image asks for it"
@@ -140,27 +143,27 @@ def say_difference(difference: FieldDifference, containers: list[str], *, outsid
     return text + (" (changed outside Compose)." if outside_compose else ".")
 
 
-def say_dropped(difference: FieldDifference, containers: list[str]) -> str:
-    """Return one sentence about what Compose asked for and the engine left out."""
+def render_dropped(difference: FieldDifference, containers: list[str]) -> str:
+    """Return one sentence about a field that Compose asked for and the engine dropped."""
     where = containers[0] if len(containers) == 1 else f"{len(containers)} containers"
-    expected = say_value(difference.path, difference.expected, difference.actual)
+    expected = render_value(difference.path, difference.expected, difference.actual)
     value = f" {expected}" if _is_one_word(expected) else ""
-    path = _say_path(difference.path)
+    path = _render_path(difference.path)
     return f"{where} was made with {path}{value}, but its engine does not do that: it has no effect."
 
 
 def _is_one_word(text: str) -> bool:
-    """Whether a value can stand in a sentence of ours: a number, a name, a path, and no sentence of its own."""
+    """Return whether a value fits into a sentence: a number, a name or a path, but no text with blanks."""
     bare = text.partition(" (fingerprint ")[0]
     return len(bare) <= _LONGEST_WORD and not any(character.isspace() for character in bare)
 
 
-def _say_path(path: str) -> str:
-    """Return the field's name; of one whose key is free text (a label may have blanks), what kind of field it is."""
+def _render_path(path: str) -> str:
+    """Return the path, or the kind of field where its key is free text (a label may have blanks)."""
     return path if _is_one_word(path) else f"A field of {path.partition('.')[0]}"
 
 
-def say_paused(containers: Iterable[ContainerFacts]) -> str:
-    """Return a sentence when one of the containers is paused: `up` tries to start it and fails (20.10)."""
-    paused = [one.name for one in containers if one.state is ContainerState.PAUSED]
+def render_paused_hint(containers: Iterable[ContainerFacts]) -> str:
+    """Return a sentence when a container is paused, else "": `up` tries to start it and fails (Docker 20.10)."""
+    paused = [container.name for container in containers if container.state is ContainerState.PAUSED]
     return f" `up` cannot start what is paused: `docker unpause {' '.join(paused[:3])}`." if paused else ""

@@ -30,7 +30,7 @@ def parse_duration(raw: object) -> timedelta:
     return timedelta(seconds=seconds)
 
 
-def show_duration(value: timedelta) -> str:
+def write_duration(value: timedelta) -> str:
     """Return the shortest way to write a duration: "30s", "1m30s", "32d"."""
     rest, parts = round(value.total_seconds(), 3), []
     for unit in ("d", "h", "m"):

@@ -10,7 +10,7 @@ from typing import Literal
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
-from bcon_exporter.model.lifecycle import LifecycleFacts
+from bcon_exporter.model.lifecycle import FailedRun, LifecycleFacts
 from bcon_exporter.model.wiring import Wiring
 
 
@@ -253,6 +253,7 @@ class NetworkFacts(Frozen):
     name: str
     driver: str
     labels: dict[str, str] = {}
+    subnets: tuple[str, ...] = ()
 
 
 class VolumeFacts(Frozen):
@@ -271,6 +272,9 @@ class EngineFacts(Frozen):
         started_at: When it last came up, to some seconds; None where that cannot be told: with live-restore, without
             the network `bridge`, and of Podman.
         keeps_containers: Containers outlive it (live-restore).
+        architecture: As the kernel names it: "x86_64", "aarch64".
+        runtimes: Names of those that containers may ask for.
+        log_driver: Of containers that ask for none.
         cannot: Limits that its kernel does not support, by their names in Compose files: it leaves them out.
         has_cgroups: Containers have cgroups of their own. Without, as under rootless Docker on cgroup v1, the counters
             that it tells of each are those of the cgroup that it runs in itself.
@@ -290,6 +294,9 @@ class EngineFacts(Frozen):
     id: str | None = None
     started_at: UtcDatetime | None = None
     keeps_containers: bool = False
+    architecture: str | None = None
+    runtimes: tuple[str, ...] = ()
+    log_driver: str | None = None
 
 
 class DiskFacts(Frozen):
@@ -316,6 +323,7 @@ class HostSnapshot(Frozen):
         took_seconds: Wall time of the read.
         desired: The Compose projects as resolved at the time; only in written snapshots.
         partial: Only some containers were asked for: those that are not there may be well.
+        failed_runs: Of the last day, newest first, at most 50.
     """
 
     schema_version: int = 1
@@ -330,6 +338,7 @@ class HostSnapshot(Frozen):
     incomplete: tuple[str, ...] = ()
     desired: tuple[DesiredProject, ...] | None = None
     partial: bool = False
+    failed_runs: tuple[FailedRun, ...] = ()
 
     @property
     def engine_started_at(self) -> UtcDatetime | None:

@@ -1,13 +1,18 @@
 """What rules say: symptoms, causes, suggestions and differences."""
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
+Status = Literal["healthy", "warning", "error", "critical"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+"""What a container may be, from the best to the worst: the one order of all severities."""
+STATUS_RANK = {status: rank for rank, status in enumerate(STATUSES)}
+
 
 class Severity(StrEnum):
-    """How urgently a person should look. Order: INFO < WARNING < ERROR < CRITICAL."""
+    """How urgently a person should look, from the least to the most; each stands for one of STATUSES."""
 
     INFO = "info"
     WARNING = "warning"
@@ -17,7 +22,15 @@ class Severity(StrEnum):
     @property
     def rank(self) -> int:
         """0 for info to 3 for critical."""
-        return tuple(Severity).index(self)
+        return _SEVERITY_RANK[self]
+
+    @property
+    def status(self) -> Status:
+        """The status of a container with no worse symptom; info counts as healthy."""
+        return STATUSES[self.rank]
+
+
+_SEVERITY_RANK = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 class SymptomType(StrEnum):

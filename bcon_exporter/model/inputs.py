@@ -18,6 +18,7 @@ from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.filter_keys import FilterKey
+from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.refusals import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
@@ -38,6 +39,10 @@ ContainerRef = Annotated[
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
 ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
+
+
+KindOfEntry = Annotated[JournalKind, WithJsonSchema({"type": "string", "enum": list(JournalKind)})]
+"""Written out where it stands: what describes a query can refer to nothing."""
 
 
 class Words(dict[str, object]):
@@ -209,6 +214,42 @@ class DiagnoseAllInput(Frozen):
 
 class HealthCheckInput(Frozen):
     """Input of health_check: nothing."""
+
+
+class GetHistoryInput(Frozen):
+    """Input of get_history."""
+
+    name: ContainerRef | None = Field(None, description="Name of a container, service or project; absent: all")
+    since: Moment | None = Field(None, description="Only what happened at or after this time; absent: the last day")
+    until: Moment | None = Field(None, description="Only what happened before this time; also how long ago: 10m")
+    kind: KindOfEntry | None = Field(None, description="Only entries of this kind")
+    changes: Switch = Field(False, description="Only what changed, and not what was concluded of it: no symptoms")
+    words: str = Field("", max_length=256, description="Only entries whose text has all of these words")
+    limit: Whole = Field(100, ge=1, le=1000, description="At most so many, the newest")
+    offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the newest")
+
+
+class ListDeploymentsInput(Frozen):
+    """Input of list_deployments."""
+
+    project: ProjectName | None = Field(None, description="Only deployments of this project")
+    limit: Whole = Field(20, ge=1, le=200, description="At most so many, the newest")
+
+
+class ListIncidentsInput(Frozen):
+    """Input of list_incidents."""
+
+    open: Switch | None = Field(None, description="Only those that go on, or only those that are over; absent: both")
+    since: Moment | None = Field(None, description="Only those that had not ended by then; absent: the last 7 days")
+    project: ProjectName | None = Field(None, description="Only those whose root is in this project")
+    limit: Whole = Field(50, ge=1, le=200, description="At most so many, the newest")
+    offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the newest")
+
+
+class GetIncidentInput(Frozen):
+    """Input of get_incident."""
+
+    incident_id: str = Field(min_length=1, max_length=300, description="Id of an incident, as list_incidents has it")
 
 
 class GetCostReportInput(Frozen):

@@ -81,6 +81,22 @@ class ExitFacts(Frozen):
     last_lines: tuple[str, ...] = ()
 
 
+class FailedRun(Frozen):
+    """A run that failed and removed itself (`docker run --rm`), as jobs of a timer are run: no container is left of it.
+
+    Attributes:
+        name: What the container was called.
+        oom: The kernel killed it for want of memory.
+    """
+
+    name: str
+    project: str | None = None
+    image: str = ""
+    ended_at: UtcDatetime
+    exit_code: int | None = None
+    oom: bool = False
+
+
 class LifecycleFacts(Frozen):
     """The known past of a container's identity (project, service, number; else its name), across recreation.
 

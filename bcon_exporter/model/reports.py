@@ -1,7 +1,7 @@
 """What leaves the program: the JSON contract of the API, the command line and MCP (docs/api.md)."""
 
 from enum import StrEnum
-from typing import Literal, get_args
+from typing import Literal
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import ProjectProblem
@@ -11,14 +11,12 @@ from bcon_exporter.model.findings import (
     LikelyCause,
     NotEvaluated,
     ServiceDrift,
+    Status,
     Suggestion,
     Symptom,
     SymptomType,
 )
-
-Status = Literal["healthy", "warning", "error", "critical"]
-STATUSES: tuple[Status, ...] = get_args(Status)
-"""A container's status: its worst symptom's severity; info counts as healthy."""
+from bcon_exporter.model.lifecycle import FailedRun
 
 
 class ContainerInfo(Frozen):
@@ -184,6 +182,7 @@ class DiagnoseAllReport(Frozen):
         incomplete: Names of containers of which not all facts could be read.
         unread: Host-level facts that could not be read → the reason.
         roots: The containers whose trouble explains that of others, the one that explains most first.
+        ended: Runs of the last day that failed and removed themselves, newest first, at most 50; in no count.
         reports: Every container's full report; in the scheduled scan and `GET /api/v1/diagnosis`, else empty.
     """
 
@@ -200,6 +199,7 @@ class DiagnoseAllReport(Frozen):
     incomplete: tuple[str, ...] = ()
     unread: dict[str, str] = {}
     roots: tuple[RootCause, ...] = ()
+    ended: tuple[FailedRun, ...] = ()
     reports: tuple[DiagnosisReport, ...] = ()
 
 

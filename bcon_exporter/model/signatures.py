@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from bcon_exporter.model.automata import compile_pattern
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.findings import SymptomType, Urgency
+from bcon_exporter.regexes import compile_pattern
 
 
 class Level(IntEnum):
@@ -42,11 +42,16 @@ class Category(StrEnum):
 
 
 class CauseText(Frozen):
-    """One possible cause, the likeliest first in its signature."""
+    """One possible cause, the likeliest first in its signature.
+
+    Attributes:
+        general: It says how the program failed, not why. A cause that points to another container is ranked before it.
+    """
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]{2,59}$")
     text: str = Field(min_length=5, max_length=300)
     confidence: float = Field(gt=0, le=1)
+    general: bool = False
 
 
 class SuggestionText(Frozen):

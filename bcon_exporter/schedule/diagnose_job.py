@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.diagnosis import LogReader, diagnose_host
+from bcon_exporter.engine import Wants
+from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport
-from bcon_exporter.schedule.log_counts import LogCounts
+from bcon_exporter.schedule.incident_watch import watch_incidents
+from bcon_exporter.schedule.log_counts import count_events
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
+from bcon_exporter.tools.quiet import find_quiet
 
 READING_SHARE = 0.9
 JUDGING_SHARE = 0.95
@@ -19,7 +22,7 @@ GRACE_SECONDS = 1.0
 
 
 class DiagnoseJob:
-    """Runs one scan after the other; carries holds, what was found in logs, and log counters to the next.
+    """Runs one scan after the other; carries what was found in logs to the next.
 
     Reading ends before the deadline, also by as much as the scan before was late: judging thousands of containers
     takes seconds too.
@@ -27,9 +30,7 @@ class DiagnoseJob:
 
     def __init__(self) -> None:
         self._reserve_seconds = 0.0
-        self._holds = HoldState()
         self._log_reader = LogReader()
-        self._log_counts = LogCounts()
 
     def run(self, context: Context) -> None:
         """Publish a fresh diagnosis.
@@ -38,44 +39,59 @@ class DiagnoseJob:
             DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
         """
         started = context.monotonic()
-        thresholds = context.thresholds
-        wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=thresholds.log_window_seconds)
-        deadline_seconds = context.scan_deadline_seconds
-        snapshot = observe(context, wants, READING_SHARE * deadline_seconds - self._reserve_seconds)
-        judged_by = max(started + JUDGING_SHARE * deadline_seconds, context.monotonic() + GRACE_SECONDS)
-        over_at = max(started + deadline_seconds, judged_by)
-        report, self._holds = diagnose_host(
-            snapshot,
-            thresholds,
-            context.catalogue,
-            self._holds,
-            context.policy,
-            log_reader=self._log_reader,
-            is_overdue=lambda: context.monotonic() > judged_by,
-            is_over=lambda: context.monotonic() > over_at,
-        )
-        report = self._date(context, report)
-        context.store.count_rule_errors(find_rule_errors(report))
-        log_events = self._log_counts.count(snapshot, context.catalogue, lambda: context.monotonic() > over_at)
+        window_seconds = context.thresholds.log_window_seconds
+        wants = Wants(logs=context.policy.use_logs, usage=True, log_window_seconds=window_seconds)
+        reading_seconds = READING_SHARE * context.scan_deadline_seconds - self._reserve_seconds
+        snapshot = observe(context, wants, reading_seconds, remember=True)
+        report, log_events = self._judge(context, snapshot, started)
+        watch_incidents(context, snapshot, report)
         ended = context.monotonic()
-        late_seconds = ended - started - deadline_seconds
-        self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), deadline_seconds / 2)
+        late_seconds = ended - started - context.scan_deadline_seconds
+        self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), context.scan_deadline_seconds / 2)
         context.store.publish_diagnosis(
             DiagnoseScan(
                 snapshot=snapshot,
                 report=report,
-                thresholds=thresholds,
+                thresholds=context.thresholds,
                 finished_at=context.now(),
                 finished_monotonic=ended,
                 duration_seconds=ended - started,
                 log_events=log_events,
+                muting=find_quiet(context, context.now(), snapshot.containers),
             )
         )
 
+    def _judge(
+        self, context: Context, snapshot: HostSnapshot, started: float
+    ) -> tuple[DiagnoseAllReport, Mapping[str, Mapping[str, int]]]:
+        """Return the report, and container id → level → events in its log; what is concluded is remembered."""
+        deadline_seconds, memory = context.scan_deadline_seconds, context.memory.memory
+        judging_ends = max(started + JUDGING_SHARE * deadline_seconds, context.monotonic() + GRACE_SECONDS)
+        scan_ends = max(started + deadline_seconds, judging_ends)
+        report, hysteresis = diagnose_host(
+            snapshot,
+            context.thresholds,
+            context.catalogue,
+            memory.hysteresis,
+            context.policy,
+            log_reader=self._log_reader,
+            too_late_to_judge=lambda: context.monotonic() > judging_ends,
+            too_late_for_causes=lambda: context.monotonic() > scan_ends,
+        )
+        report = self._date(context, report)
+        context.store.count_rule_errors(find_rule_errors(report))
+        counts = count_events(
+            memory.log_counts, snapshot, context.catalogue, self._log_reader, lambda: context.monotonic() > scan_ends
+        )
+        self._log_reader.end_scan()
+        context.memory.conclude(hysteresis=hysteresis, log_counts=counts)
+        return report, counts.totals
+
     def _date(self, context: Context, report: DiagnoseAllReport) -> DiagnoseAllReport:
         """Return the report with each symptom's first-seen time; what could not be judged now keeps its own."""
-        present = find_present(report) | (context.history.known_since("symptom").keys() & find_unjudged(report))
-        since = context.history.first_seen("symptom", present, report.timestamp)
+        unjudged = context.memory.first_seen("symptom").keys() & find_unjudged(report)
+        present = {**dict.fromkeys(unjudged), **find_present(report)}
+        since = context.memory.conclude_first_seen("symptom", present, report.timestamp, context.now())
         return set_first_seen(report, since)
 
 
@@ -84,14 +100,14 @@ def find_rule_errors(report: DiagnoseAllReport) -> tuple[str, ...]:
     return tuple(rule.value for diagnosis in report.reports for rule in diagnosis.rule_errors)
 
 
-def find_present(report: DiagnoseAllReport) -> frozenset[str]:
-    """Return the keys of all symptoms that count; history (severity info) is not present."""
-    return frozenset(
-        symptom_key(diagnosis, symptom.type)
+def find_present(report: DiagnoseAllReport) -> dict[str, Severity | None]:
+    """Return the keys of all symptoms that count, with their severities; history (severity info) is not present."""
+    return {
+        symptom_key(diagnosis, symptom.type): symptom.severity
         for diagnosis in report.reports
         for symptom in diagnosis.symptoms
         if symptom.severity is not Severity.INFO
-    )
+    }
 
 
 def find_unjudged(report: DiagnoseAllReport) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from datetime import datetime
 
+from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.store import DriftScan
 from bcon_exporter.tools import Context, observe
@@ -11,7 +12,7 @@ from bcon_exporter.tools.first_seen import date_differences, drift_key
 
 
 class DriftJob:
-    """Runs one scan after the other; first-seen keys are in the history."""
+    """Runs one scan after the other; first-seen keys are in the memory."""
 
     def run(self, context: Context) -> None:
         """Publish fresh drift reports of all projects, running or named in the settings.
@@ -20,7 +21,7 @@ class DriftJob:
             DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
         """
         started = context.monotonic()
-        snapshot = observe(context, DRIFT_WANTS)
+        snapshot = observe(context, DRIFT_WANTS, remember=True)
         findings = check_projects(context, snapshot)
         reports = self._date(context, findings.reports, snapshot.taken_at)
         ended = context.monotonic()
@@ -38,8 +39,9 @@ class DriftJob:
 
     def _date(self, context: Context, reports: tuple[DriftReport, ...], now: datetime) -> tuple[DriftReport, ...]:
         """Return the reports with first-seen times; a project that is unknown now keeps those it had."""
-        present = find_present(reports) | keep_unknown(context.history.known_since("drift"), reports)
-        since = context.history.first_seen("drift", present, now)
+        unknown = keep_unknown(context.memory.first_seen("drift"), reports)
+        present = {**dict.fromkeys(unknown), **find_present(reports)}
+        since = context.memory.conclude_first_seen("drift", present, now, context.now())
         return tuple(date_differences(report, since) for report in reports)
 
 
@@ -54,13 +56,13 @@ def _essence(scan: DriftScan) -> list[tuple[object, ...]]:
     return [(report.project_name, report.status, report.differences, report.services) for report in scan.reports]
 
 
-def find_present(reports: tuple[DriftReport, ...]) -> frozenset[str]:
-    """Return the keys of all differences."""
-    return frozenset(
-        drift_key(report.project_name, difference.service_name, difference.drift_type)
+def find_present(reports: tuple[DriftReport, ...]) -> dict[str, Severity | None]:
+    """Return the keys of all differences, with their severities."""
+    return {
+        drift_key(report.project_name, difference.service_name, difference.drift_type): difference.severity
         for report in reports
         for difference in report.differences
-    )
+    }
 
 
 def keep_unknown(before: Iterable[str], reports: tuple[DriftReport, ...]) -> frozenset[str]:

@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
 import re2
 
-from bcon_exporter.diagnosis.levels import level_of
-from bcon_exporter.diagnosis.logs import find_events
+from bcon_exporter.diagnosis import LogReader
+from bcon_exporter.diagnosis.log_events import Candidates, find_events
+from bcon_exporter.diagnosis.log_levels import level_of
+from bcon_exporter.memory import CountedLog, LogCounts
 from bcon_exporter.model.facts import HostSnapshot, LogLine
 from bcon_exporter.model.signatures import Catalogue, Level
 
@@ -17,60 +19,54 @@ _MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W
 """Rules look for failures only; a warning counts as one line, and only lines that may be one are looked at closely."""
 
 
-class _Seen(NamedTuple):
-    """What of a container's log has been counted.
-
-    Attributes:
-        lines: The window of the last scan.
-        until: The newest time in it, or when there was none, since when lines count.
-    """
-
-    lines: Sequence[LogLine]
-    until: datetime
-
-
-class LogCounts:
-    """Counters that start at 0 with the exporter.
+def count_events(
+    before: LogCounts,
+    snapshot: HostSnapshot,
+    catalogue: Catalogue,
+    log_reader: LogReader,
+    is_too_late: Callable[[], bool] = lambda: False,
+) -> LogCounts:
+    """Return the counts with this scan's new events added, and gone containers left out.
 
     The log windows of two scans overlap: only the lines that the last one lacked are read and counted.
     What was logged before the first scan is not counted, or each restart of the exporter would look like a burst.
+
+    Args:
+        before: Of the last scan.
+        snapshot: This one's.
+        catalogue: Signatures to recognise.
+        log_reader: Has looked at the lines for the diagnosis of this scan.
+        is_too_late: Asked before each container; once True, what is new is left to the next scan.
     """
-
-    def __init__(self) -> None:
-        self._since: datetime | None = None
-        self._seen: dict[str, _Seen] = {}
-        self._totals: dict[str, Mapping[str, int]] = {}
-
-    def count(
-        self, snapshot: HostSnapshot, catalogue: Catalogue, is_over: Callable[[], bool] = lambda: False
-    ) -> Mapping[str, Mapping[str, int]]:
-        """Return container id → level → events so far, with this scan's new ones added and gone containers left out.
-
-        Once `is_over`, what is new is left to the next scan.
-        """
-        now = snapshot.taken_at
-        self._since = min(self._since or now, now)
-        totals: dict[str, Mapping[str, int]] = {}
-        seen: dict[str, _Seen] = {}
-        over = False
-        for container in snapshot.containers:
-            before = self._totals.get(container.id)
-            if container.logs is None and before is None:
-                continue
-            known = self._seen.get(container.id, _Seen((), self._since))
-            known = known._replace(until=min(known.until, now))  # the clock may have been set back
-            over = over or is_over()
-            lines = container.logs.lines if container.logs and not over else known.lines
-            new = () if lines is known.lines else find_new(lines, known.lines, known.until)
-            totals[container.id] = add_events(before or {}, new, catalogue)
-            until = max((line.at for line in new if line.at is not None), default=known.until)
-            seen[container.id] = _Seen(lines, until)
-        self._totals, self._seen = totals, seen
-        return totals
+    now = snapshot.taken_at
+    since = min(before.since or now, now)
+    totals: dict[str, Mapping[str, int]] = {}
+    newest: dict[str, datetime] = {}
+    counted: dict[str, CountedLog] = {}
+    too_late = False
+    for container in snapshot.containers:
+        total = before.totals.get(container.id)
+        if container.logs is None and total is None:
+            continue
+        known = before.counted.get(container.id, CountedLog((), since))
+        known = replace(known, until=min(known.until, now))  # the clock may have been set back
+        too_late = too_late or is_too_late()
+        lines = container.logs.lines if container.logs and not too_late else known.lines
+        new = [] if lines is known.lines else find_new(lines, known.lines, known.until)
+        candidates = log_reader.find_candidates(container.id, lines, catalogue) if new else {}
+        new_lines = [lines[at] for at in new]
+        among_new = {place: candidates[at] for place, at in enumerate(new) if at in candidates}
+        totals[container.id] = add_events(total or {}, new_lines, catalogue, among_new)
+        last = now if total is not None and totals[container.id] != total else before.newest.get(container.id)
+        if last is not None:
+            newest[container.id] = last
+        until = max((line.at for line in new_lines if line.at is not None), default=known.until)
+        counted[container.id] = CountedLog(lines, until)
+    return LogCounts(since, counted, totals, newest)
 
 
-def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime) -> Sequence[LogLine]:
-    """Return the lines of a window that the one before it lacked.
+def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime) -> list[int]:
+    """Return the places of the lines of a window that the one before it lacked.
 
     Lines come and go in order, whatever their times: one may be late, and the clock may be set back. Only the last line
     may move on, and grow, until the container ends it.
@@ -84,7 +80,8 @@ def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime
         start = _find_end_of(lines, anchor)
         if start is not None:
             last = known[-1]
-            return [line for line in lines[start:] if (line.at, line.stream) != (last.at, last.stream)]
+            places = range(start, len(lines))
+            return [at for at in places if (lines[at].at, lines[at].stream) != (last.at, last.stream)]
     return _find_later(lines, until)
 
 
@@ -97,22 +94,25 @@ def _find_end_of(lines: Sequence[LogLine], wanted: LogLine) -> int | None:
     return None
 
 
-def _find_later(lines: Sequence[LogLine], until: datetime) -> Sequence[LogLine]:
-    """Return the lines after a time; those without a time go with the ones before them."""
+def _find_later(lines: Sequence[LogLine], until: datetime) -> list[int]:
+    """Return the places of the lines after a time; those without a time go with the ones before them."""
     later, is_later = [], False
-    for line in lines:
+    for place, line in enumerate(lines):
         if line.at is not None:
             is_later = line.at > until
         if is_later:
-            later.append(line)
+            later.append(place)
     return later
 
 
-def add_events(before: Mapping[str, int], lines: Sequence[LogLine], catalogue: Catalogue) -> Mapping[str, int]:
+def add_events(
+    before: Mapping[str, int], lines: Sequence[LogLine], catalogue: Catalogue, candidates: Candidates
+) -> Mapping[str, int]:
     """Return the counts with the events in some lines added."""
     if not lines:
         return before
-    found = Counter(_FAILURES[event.level] for event in find_events(lines, catalogue) if event.level in _FAILURES)
+    events = find_events(lines, catalogue, candidates)
+    found = Counter(_FAILURES[event.level] for event in events if event.level in _FAILURES)
     found["warning"] = sum(is_warning(line.text) for line in lines)
     return {level: before.get(level, 0) + found[level] for level in ("warning", *_FAILURES.values())}
 

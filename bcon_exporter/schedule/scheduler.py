@@ -4,23 +4,22 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import UTC
+from typing import Any, Protocol
 
 from apscheduler.events import EVENT_JOB_MAX_INSTANCES, EVENT_JOB_SUBMITTED, JobSubmissionEvent
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from bcon_exporter import clock
 from bcon_exporter.errors import BconError, InternalError
-from bcon_exporter.model.hiding import hide_in_error
 from bcon_exporter.schedule.daemon_threads import DaemonThreads
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob, is_same_drift
-from bcon_exporter.schedule.ticking import Every, SteadyTime, count_missed
-from bcon_exporter.schedule.watching import DriftWatch
-from bcon_exporter.store import SCAN_NAMES, DriftScan, ScanName
+from bcon_exporter.schedule.drift_watch import DriftWatch
+from bcon_exporter.schedule.timing import NextSlot, count_missed, watch_clock
+from bcon_exporter.secrets.hide_in_models import hide_in_error
+from bcon_exporter.store import SCAN_NAMES, ScanName
 from bcon_exporter.tools import Context
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 _log = logging.getLogger(__name__)
 logging.getLogger("apscheduler").setLevel(logging.ERROR)  # its word on late and skipped runs is our counter
@@ -28,8 +27,8 @@ logging.getLogger("apscheduler").setLevel(logging.ERROR)  # its word on late and
 DEAD_AFTER_INTERVALS = 3
 HUNG_AFTER_SECONDS = 30.0
 """A scan is not taken for hanging before: with an interval of a second, three of them may pass on a busy machine."""
-_LOOK_AROUND = "look-around"
-_LOOK_AROUND_SECONDS = 1.0
+_WATCH = "watch-for-drift"
+_WATCH_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +72,37 @@ class Scheduler:
         self._intervals = intervals
         self._on_finished = on_finished
         self._jobs = jobs or {"diagnose": DiagnoseJob(), "drift": DriftJob()}
-        self._time = SteadyTime(context.monotonic)
         self._on_turn = on_turn
-        self._turning: threading.Thread | None = None
-        self._ticked = {name: context.monotonic() for name in SCAN_NAMES}
-        self._running_since: dict[str, float | None] = dict.fromkeys(SCAN_NAMES)
-        self._due: dict[str, datetime | None] = dict.fromkeys(SCAN_NAMES)
+        self._thread: threading.Thread | None = None
+        self._due_at = {name: context.monotonic() for name in SCAN_NAMES}
+        self._running_since: dict[ScanName, float | None] = dict.fromkeys(SCAN_NAMES)
         self._first_diagnosis_done = False
-        self._watch = DriftWatch()
-        self._looking = False
+        self._drift_watch = DriftWatch()
         self._apscheduler = BackgroundScheduler(
-            timezone=self._time,
+            timezone=UTC,
             executors={"default": DaemonThreads()},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
         self._apscheduler.add_listener(self._on_due, EVENT_JOB_SUBMITTED | EVENT_JOB_MAX_INSTANCES)
+        self._stopped = threading.Event()
 
     def start(self) -> None:
         """Start both scans, the first diagnosis at once."""
-        for name in SCAN_NAMES:
-            self._ticked[name] = self._context.monotonic()
-            interval = self._intervals.of(name)
-            delay = 0.0 if name == "diagnose" else interval
-            self._apscheduler.add_job(self._run, Every(interval, delay), args=(name,), id=name, name=name)
-        self._apscheduler.add_job(self._look_around, Every(_LOOK_AROUND_SECONDS, _LOOK_AROUND_SECONDS), id=_LOOK_AROUND)
+        self._due_at = {name: self._context.monotonic() for name in SCAN_NAMES}
+        drift_seconds = self._intervals.drift_seconds
+        self._add("diagnose", self._run, NextSlot(self._intervals.diagnose_seconds), "diagnose")
+        self._add("drift", self._run, NextSlot(drift_seconds, first_delay_seconds=drift_seconds), "drift")
+        self._add(_WATCH, self._watch_for_drift, NextSlot(_WATCH_SECONDS))
         self._apscheduler.start()
+        arguments = (self._apscheduler, self._stopped)
+        threading.Thread(target=watch_clock, args=arguments, name="watch-clock", daemon=True).start()
+
+    def _add(self, job_id: str, run: Callable[..., None], trigger: NextSlot, *arguments: str) -> None:
+        self._apscheduler.add_job(run, trigger, args=arguments, id=job_id)
 
     def stop(self) -> None:
         """Start no further scan; a running one is left alone, its thread does not hold the process."""
+        self._stopped.set()
         if self._apscheduler.running:
             self._apscheduler.shutdown(wait=False)
 
@@ -109,8 +111,8 @@ class Scheduler:
         changed = [name for name in SCAN_NAMES if intervals.of(name) != self._intervals.of(name)]
         self._context, self._intervals = context, intervals
         for name in changed:
-            self._due[name] = None
-            self._apscheduler.reschedule_job(name, trigger=Every(intervals.of(name)))
+            self._due_at[name] = context.monotonic()
+            self._apscheduler.reschedule_job(name, trigger=NextSlot(intervals.of(name)))
 
     @property
     def intervals(self) -> Intervals:
@@ -123,91 +125,81 @@ class Scheduler:
         A hung engine is none: each scan ends at its deadline, failed or partial.
         """
         now = self._context.monotonic()
-        for name in SCAN_NAMES:
-            since = self._running_since[name]
+        for name, since in self._running_since.items():
             if since is not None and now - since > max(self._patience(name), HUNG_AFTER_SECONDS):
                 return f"the {name} scan hangs: it has run for {now - since:.0f} s; restart bcon-exporter"
-        is_dead = self._turning is not None and not self._turning.is_alive()
-        for name in SCAN_NAMES:
-            seconds = now - self._ticked[name]
-            if seconds > max(self._patience(name), 0.0 if is_dead else HUNG_AFTER_SECONDS):
-                return f"the {name} scan has not been started for {seconds:.0f} s; restart bcon-exporter"
+        is_dead = self._thread is not None and not self._thread.is_alive()
+        for name, due_at in self._due_at.items():
+            if now - due_at > max(self._patience(name), 0.0 if is_dead else HUNG_AFTER_SECONDS):
+                return f"the {name} scan has not been started for {now - due_at:.0f} s; restart bcon-exporter"
         return None
 
     def _patience(self, name: ScanName) -> float:
         return DEAD_AFTER_INTERVALS * self._intervals.of(name)
 
-    def _look_around(self) -> None:
-        """Start the drift scan before its time when something has happened that it would see."""
-        context = self._context
-        if self._looking or context.store.drift is None:
-            return
-        files_changed = context.compose.files_changed()
-        if self._watch.is_due(context.host.changes(), context.monotonic(), files_changed=files_changed):
-            self._start_drift_now()
-
     def _on_due(self, event: JobSubmissionEvent) -> None:
-        self._turning = threading.current_thread()
+        """Count the turns that a scan has missed; called in the scheduler's own thread."""
+        self._thread = threading.current_thread()
         self._on_turn()
-        if event.job_id == _LOOK_AROUND:
+        if event.job_id == _WATCH:
             return
         name: ScanName = event.job_id
-        due: datetime = event.scheduled_run_times[-1]
-        missed = count_missed(self._due[name], due, self._intervals.of(name))
-        if event.code == EVENT_JOB_MAX_INSTANCES:
-            missed += 1
-        self._due[name] = due
-        self._ticked[name] = self._context.monotonic()
-        self._context.store.record_missed(name, missed)
+        now = self._context.monotonic()
+        missed = count_missed(now - self._due_at[name], self._intervals.of(name))
+        self._due_at[name] = now
+        self._context.store.record_missed(name, missed + (event.code == EVENT_JOB_MAX_INSTANCES))
 
     def _run(self, name: ScanName) -> None:
         """Run one scan; nothing that goes wrong in it stops the next."""
         context = self._context
-        started = context.monotonic()
-        changes, before = context.host.changes(), context.store.drift
-        failure = context.store.status(name).error
-        self._looking = self._looking or name == "drift"
-        self._running_since[name] = started
+        started = self._running_since[name] = context.monotonic()
+        changes, drift_before = context.host.changes(), context.store.drift
+        had_failed = context.store.status(name).error is not None
         try:
             self._jobs[name].run(context)
-            if failure is not None:
+            if had_failed:
                 _log.info("the %s scan works again", name)
         except BconError as error:
-            self._record(context, name, started, error)
+            self._record_failure(context, name, started, error)
         except BaseException:  # noqa: BLE001 -- the job boundary, in a thread of its own: also SystemExit ends this run only
             _log.exception("the %s scan failed because of a defect", name)
-            self._record(context, name, started, InternalError("the scan failed because of a defect; see the log"))
+            defect = InternalError("the scan failed because of a defect; see the log")
+            self._record_failure(context, name, started, defect)
         if name == "drift":
-            self._note_look(context, changes, started, before)
-        self._finish(context, name)
-
-    def _note_look(self, context: Context, changes: int, started: float, before: DriftScan | None) -> None:
-        self._looking = False
-        now = context.monotonic()
-        found = not is_same_drift(before, context.store.drift)
-        self._watch.note_look(changes, now, now - started, self._intervals.drift_seconds, found=found)
-
-    def _record(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
-        error = hide_in_error(error, context.secrets.hide)
-        said = context.store.status(name).error
-        level = logging.DEBUG if said is not None and said.message == error.message else logging.WARNING
-        _log.log(level, "the %s scan failed: %s", name, error.message)
-        context.errors.add(error.code)
-        context.store.record_failure(name, context.now(), context.monotonic() - started, error)
-
-    def _finish(self, context: Context, name: ScanName) -> None:
-        try:
-            self._on_finished(name)
-        except Exception:  # noqa: BLE001 -- the job boundary: the faces keep what they had
-            _log.exception("rendering after the %s scan failed because of a defect", name)
-            context.errors.add(InternalError.code)
+            ended = context.monotonic()
+            is_news = not is_same_drift(drift_before, context.store.drift)
+            self._drift_watch.note_look(changes, ended, ended - started, self._intervals.drift_seconds, found=is_news)
+        self._publish(context, name)
         self._running_since[name] = None
         if name == "diagnose" and not self._first_diagnosis_done:
             self._first_diagnosis_done = True
             self._start_drift_now()
 
+    def _record_failure(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
+        error = hide_in_error(error, context.secrets.hide)
+        last_error = context.store.status(name).error
+        is_repeated = last_error is not None and last_error.message == error.message
+        _log.log(logging.DEBUG if is_repeated else logging.WARNING, "the %s scan failed: %s", name, error.message)
+        context.errors.add(error.code)
+        context.store.record_failure(name, context.now(), context.monotonic() - started, error)
+
+    def _publish(self, context: Context, name: ScanName) -> None:
+        try:
+            self._on_finished(name)
+        except Exception:  # noqa: BLE001 -- the job boundary: the faces keep what they had
+            _log.exception("rendering after the %s scan failed because of a defect", name)
+            context.errors.add(InternalError.code)
+
+    def _watch_for_drift(self) -> None:
+        """Start the drift scan before its time when something has happened that it would see."""
+        context = self._context
+        if self._running_since["drift"] is not None or context.store.drift is None:
+            return
+        files_changed = context.compose.files_changed()
+        if self._drift_watch.is_due(context.host.changes(), context.monotonic(), files_changed=files_changed):
+            self._start_drift_now()
+
     def _start_drift_now(self) -> None:
         job: Any = self._apscheduler.get_job("drift")
         if job is not None and self._apscheduler.running:
-            self._due["drift"] = None
-            job.modify(next_run_time=self._time.now())
+            job.modify(next_run_time=clock.scheduler_now())

@@ -4,7 +4,7 @@ from bcon_exporter.model.durations import parse_duration
 from bcon_exporter.settings.doubts import find_doubts
 from bcon_exporter.settings.fields import Address, show_default
 from bcon_exporter.settings.flags import add_setting_flags
-from bcon_exporter.settings.load import current_environment, load_settings
+from bcon_exporter.settings.load import current_environment, list_receivers, load_settings
 from bcon_exporter.settings.model import Settings, list_settings
 from bcon_exporter.settings.sources import env_name
 
@@ -15,6 +15,7 @@ __all__ = [
     "current_environment",
     "env_name",
     "find_doubts",
+    "list_receivers",
     "list_settings",
     "load_settings",
     "parse_duration",

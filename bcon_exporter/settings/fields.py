@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator
 from pydantic_settings import NoDecode
 
-from bcon_exporter.model.durations import parse_duration, show_duration
+from bcon_exporter.model.durations import parse_duration, write_duration
+from bcon_exporter.model.receivers import Receiver, name_apart, parse_receivers
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,23 @@ def folder_url(value: str) -> str:
     return f"{base_urls((value,))[0]}/"
 
 
+def split_receivers(raw: object) -> object:
+    """Return the receivers of one text or of several.
+
+    Raises:
+        ValueError: They are written wrong; never quotes them.
+    """
+    texts = (raw,) if isinstance(raw, str) else raw
+    if not isinstance(texts, list | tuple):
+        return raw
+    if all(isinstance(text, Receiver) for text in texts):
+        return tuple(texts)
+    if any(not isinstance(text, str) for text in texts):
+        msg = "is not a list of texts"
+        raise ValueError(msg)
+    return name_apart(tuple(receiver for text in texts for receiver in parse_receivers(text)))
+
+
 def split_map(raw: object) -> object:
     """Return the pairs of "from=to,from=to" or of a YAML mapping."""
     if isinstance(raw, dict):
@@ -146,6 +164,7 @@ FilePath = Annotated[Path, BeforeValidator(refuse_number), AfterValidator(_expan
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list)]
 Paths = Annotated[tuple[FilePath, ...], NoDecode, BeforeValidator(split_list)]
 WebUrl = Annotated[str, BeforeValidator(refuse_number), AfterValidator(web_url)]
+Receivers = Annotated[tuple[Receiver, ...], NoDecode, BeforeValidator(split_receivers)]
 WebUrls = Annotated[tuple[str, ...], NoDecode, BeforeValidator(split_list), AfterValidator(base_urls)]
 PathMap = Annotated[tuple[tuple[str, str], ...], NoDecode, BeforeValidator(split_map)]
 
@@ -156,7 +175,7 @@ def show_default(value: Any) -> str:
         case None | ():
             return ""
         case timedelta():
-            return show_duration(value)
+            return write_duration(value)
         case bool():
             return str(value).lower()
         case float():

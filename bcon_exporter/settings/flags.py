@@ -11,6 +11,8 @@ from pydantic_settings import CliSettingsSource
 from bcon_exporter.settings.fields import Address, show_default
 from bcon_exporter.settings.model import Settings, list_settings
 
+_WITH_COMMAS = "notify.url"
+"""Addresses hold commas, and pydantic-settings joins repeated flags with them."""
 _METAVARS: tuple[tuple[type, str], ...] = (
     (timedelta, "DURATION"),
     (Address, "ADDRESS"),
@@ -65,9 +67,17 @@ def add_setting_flags(
     def read(namespace: Namespace) -> Mapping[str, Any]:
         known = {dotted.replace("-", "_") for dotted in described}
         given = {name: value for name, value in vars(namespace).items() if name in known}
-        return source(parsed_args=given)()
+        return _with_whole_texts(source(parsed_args=given)(), given)
 
     return read
+
+
+def _with_whole_texts(read: Mapping[str, Any], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what was read with the texts of a repeated flag one by one, where a comma is part of a value."""
+    if _WITH_COMMAS not in given:
+        return read
+    section, name = _WITH_COMMAS.split(".")
+    return {**read, section: {**read[section], name: given[_WITH_COMMAS]}}
 
 
 def _help(description: str | None, default: object) -> str:

@@ -8,11 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.receivers import Receiver, name_apart, parse_receivers
 from bcon_exporter.model.refusals import tell_refusal
-from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
+from bcon_exporter.regular_files import UnreadableFileError, check_regular_file, read_regular_file
 from bcon_exporter.settings.model import Settings
 from bcon_exporter.settings.sources import Source, env_name, read_environment, read_flags, read_yaml
 
+_RECEIVERS_MAX_BYTES = 64 * 1024
 ROOT_STATE_FILE = Path("/var/lib/bcon-exporter/state.db")
 
 
@@ -66,6 +68,25 @@ def default_state_file(environ: Mapping[str, str]) -> Path:
     return Path(home).expanduser() / ".local" / "state" / "bcon-exporter" / "state.db"
 
 
+def list_receivers(settings: Settings) -> tuple[Receiver, ...]:
+    """Return who gets messages, by the settings and by the file that they name.
+
+    Raises:
+        SettingsError: The file cannot be read or is written wrong; never quotes it.
+    """
+    wanted, file = settings.notify, settings.notify.url_file
+    if file is None:
+        return wanted.url
+    try:
+        lines = read_regular_file(file, _RECEIVERS_MAX_BYTES).decode().splitlines()
+        written = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
+        return name_apart((*wanted.url, *(one for line in written for one in parse_receivers(line))))
+    except (UnreadableFileError, UnicodeDecodeError, ValueError) as error:
+        reason = "is not text" if isinstance(error, UnicodeDecodeError) else error
+        msg = f"{settings.origin_of('notify.url-file')}: {file} {reason}"
+        raise SettingsError(msg, {"setting": "notify.url-file", "file": str(file)}) from None
+
+
 def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:
     nested: dict[str, Any] = {}
     for dotted, value in flat.items():
@@ -95,6 +116,7 @@ def _check_paths(settings: Settings, origins: Mapping[str, str]) -> None:
         "compose.env-file": settings.compose.env_file,
         "web.config.file": settings.web.config.file,
         "alertmanager.config.file": settings.alertmanager.config.file,
+        "notify.url-file": settings.notify.url_file,
     }
     for dotted, path in files.items():
         try:

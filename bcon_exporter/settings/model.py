@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bcon_exporter import RUNBOOKS_URL
-from bcon_exporter.model.durations import show_duration
+from bcon_exporter.model.durations import write_duration
+from bcon_exporter.model.quiet import parse_quiet_hours
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.settings.fields import (
     Address,
@@ -19,6 +20,7 @@ from bcon_exporter.settings.fields import (
     Names,
     PathMap,
     Paths,
+    Receivers,
     Text,
     WebUrl,
     WebUrls,
@@ -28,6 +30,7 @@ from bcon_exporter.settings.fields import (
 
 DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)
 _LONGEST_INTERVAL = timedelta(days=1)
+_ROUTE_PREFIX = re.compile(r"/|(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._-]{1,64}){1,8}")
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
 _OWN_LABELS = frozenset(
     (
@@ -66,6 +69,16 @@ def _alert_labels(pairs: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], 
     return pairs
 
 
+def _route_prefix(value: str) -> str:
+    """Return "/" or "/path" without a slash at its end."""
+    path = f"/{value.strip('/')}"
+    if not _ROUTE_PREFIX.fullmatch(path):
+        msg = "must be a path of letters, digits and . _ - such as /containers"
+        raise ValueError(msg)
+    return path
+
+
+RoutePrefix = Annotated[Text, AfterValidator(_route_prefix)]
 Interval = Annotated[Duration, AfterValidator(_at_least_a_second)]
 AlertLabels = Annotated[PathMap, AfterValidator(_alert_labels)]
 
@@ -108,6 +121,10 @@ class WebSettings(Section):
         description="Address under which people reach this exporter behind a reverse proxy; requests may name its host",
     )
     allowed_hosts: Names = Field((), description="Host names that requests may name, besides the listen address")
+    route_prefix: RoutePrefix = Field(
+        "/",
+        description="Serve everything below this path, such as /docker: for a proxy that does not take it away",
+    )
 
 
 class ApiSettings(Section):
@@ -232,6 +249,32 @@ class AlertmanagerSettings(Section):
     )
 
 
+class NotifySettings(Section):
+    """Messages about incidents, without Alertmanager; needs the extra `notify`."""
+
+    url: Receivers = Field((), description="Who gets messages: an address of apprise, with options before it; a secret")
+    url_file: FilePath | None = Field(
+        None, description="File with more of them, one a line; lines that begin with # are left out"
+    )
+    weekly_digest: bool = Field(False, description="Send every receiver a digest of the week, on Mondays at 8")
+    host: Text | None = Field(None, min_length=1, description="How messages name this host. Default: the engine's name")
+
+
+def _check_hours(values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        parse_quiet_hours(value)
+    return values
+
+
+class QuietSettings(Section):
+    """When nobody is told of anything; metrics, reports and history go on."""
+
+    hours: Annotated[Names, AfterValidator(_check_hours)] = Field(
+        (),
+        description="Times of day in the host's time zone: 22:00-07:00, or for a container or project NAME=03:00-03:45",
+    )
+
+
 class LogSettings(Section):
     """The exporter's own log, on standard error."""
 
@@ -264,6 +307,8 @@ class Settings(BaseSettings):
     metrics: MetricsSettings = MetricsSettings()
     alerts: AlertsSettings = AlertsSettings()
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
+    notify: NotifySettings = NotifySettings()
+    quiet: QuietSettings = QuietSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)
@@ -296,8 +341,8 @@ class Settings(BaseSettings):
         for name, interval in (("diagnose", scan.diagnose_interval), ("drift", scan.drift_interval)):
             if "deadline" in scan.model_fields_set and scan.deadline > interval:
                 msg = (
-                    f"scan.deadline ({show_duration(scan.deadline)}) is longer than scan.{name}-interval "
-                    f"({show_duration(interval)}): a scan must end before the next one starts"
+                    f"scan.deadline ({write_duration(scan.deadline)}) is longer than scan.{name}-interval "
+                    f"({write_duration(interval)}): a scan must end before the next one starts"
                 )
                 raise ValueError(msg)
         if self.api.listen_address == self.web.listen_address and self.web.listen_address.port:

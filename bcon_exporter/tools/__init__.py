@@ -1,11 +1,11 @@
-"""The eleven tools: each one function with an input model and an output type, declared once for every face."""
+"""The tools: each one function with an input model and an output type, declared once for every face."""
 
-from bcon_exporter.tools.context import Context, Host, Past, Wanted
+from bcon_exporter.tools.context import Context, Host, Memories, Wanted
 from bcon_exporter.tools.envelope import Envelope
-from bcon_exporter.tools.flight import Flights
+from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool, record_shared, run_tool
-from bcon_exporter.tools.tally import ErrorTally
+from bcon_exporter.tools.single_flight import SingleFlight
 from bcon_exporter.tools.tool import Tool
 
 __all__ = [
@@ -13,9 +13,9 @@ __all__ = [
     "Context",
     "Envelope",
     "ErrorTally",
-    "Flights",
     "Host",
-    "Past",
+    "Memories",
+    "SingleFlight",
     "Tool",
     "Wanted",
     "call_tool",

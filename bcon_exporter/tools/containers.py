@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.engine import Wants
 from bcon_exporter.errors import (
     BconError,
     ContainerNotFoundError,

@@ -1,4 +1,4 @@
-"""What a tool works with: the host, its past, the wanted state, and the numbers to judge by."""
+"""What a tool works with: the host, what is remembered of it, the wanted state, and the numbers to judge by."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,23 +6,38 @@ from datetime import datetime
 from typing import Literal, Protocol
 
 from bcon_exporter import __version__, clock
+from bcon_exporter.compose import ResolvedDeployment
 from bcon_exporter.diagnosis import Policy
-from bcon_exporter.docker_host import RequestCounts, Wants
 from bcon_exporter.drift import IgnoreRule
+from bcon_exporter.engine import RequestCounts, Wants
+from bcon_exporter.incidents import FoldedIncidents
+from bcon_exporter.journal import EntryFilter, IncidentFilter
+from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
+from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity, EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.hysteresis import HoldState
+from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
+from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.quiet import Quiet, QuietHours
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.store import Store
-from bcon_exporter.tools.flight import Flights
-from bcon_exporter.tools.tally import ErrorTally
+from bcon_exporter.tools.error_counts import ErrorTally
+from bcon_exporter.tools.single_flight import SingleFlight
 
 
 class Host(Protocol):
     """A Docker host as tools see it: the real one, or a snapshot file that replays one."""
+
+    def start(self) -> None:
+        """Follow what happens from now on, until `close`."""
 
     def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
         """Read all containers once."""
@@ -42,6 +57,12 @@ class Host(Protocol):
     def engine(self) -> EngineFacts:
         """Return what the engine says of itself."""
 
+    def read_images(self, references: Iterable[str]) -> dict[str, ImageFacts | None]:
+        """Return images by reference, None for one that is not there; what could not be read is left out."""
+
+    def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:
+        """Return what is seen of the engine's host; `paths`: as they may be shown → the real ones."""
+
     def is_up(self) -> bool:
         """Tell whether the last contact succeeded."""
 
@@ -55,31 +76,72 @@ class Host(Protocol):
         """Let go of every connection."""
 
 
-class Past(Protocol):
-    """What is remembered of the host."""
+class Memories(Protocol):
+    """What is remembered of the host, and where it is kept."""
 
-    def record_events(self, batch: EventBatch, now: datetime) -> None:
-        """Keep the events."""
+    @property
+    def memory(self) -> Memory:
+        """What is remembered now."""
 
-    def enrich(self, snapshot: HostSnapshot) -> HostSnapshot:
-        """Return the snapshot with each container's known past."""
+    def add_events(self, batch: EventBatch, now: datetime) -> None:
+        """Fold events in."""
 
-    def remember(self, snapshot: HostSnapshot) -> None:
-        """Keep last-known usage and the last lines of exits."""
+    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Fold a snapshot in; return it with each container's known past."""
 
-    def first_seen(
-        self, kind: Literal["symptom", "drift"], present: "frozenset[str]", now: datetime
+    def look(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Return a snapshot with each container's known past, and remember nothing of it."""
+
+    def conclude_first_seen(
+        self,
+        kind: FindingKind,
+        present: Mapping[str, Severity | None],
+        now: datetime,
+        judged_at: datetime | None = None,
     ) -> dict[str, datetime]:
         """Return since when each present key has been seen."""
 
-    def known_since(self, kind: Literal["symptom", "drift"]) -> Mapping[str, datetime]:
+    def first_seen(self, kind: FindingKind) -> Mapping[str, datetime]:
         """Return the keys that were present last, each with since when."""
 
-    def alert_state(self) -> str | None:
-        """Return the state of the alerts that was kept last; None when there is none."""
+    def conclude(self, *, hysteresis: HoldState, log_counts: LogCounts) -> None:
+        """Keep which symptoms are held, and what was counted in logs."""
 
-    def keep_alert_state(self, state: str, now: datetime) -> None:
+    def find_due_deployments(self, snapshot: HostSnapshot) -> tuple[str, ...]:
+        """Return the projects of which a deployment is to be judged now."""
+
+    def keep_deployment(self, record: DeploymentRecord) -> None:
+        """Keep the verdict on a deployment."""
+
+    def fold_incidents(self, fold: Callable[[IncidentState], FoldedIncidents], now: datetime) -> None:
+        """Fold a scan into the open incidents, store those that are over, and tell the journal."""
+
+    def acknowledge_incident(self, incident_id: str, entry: JournalEntry) -> None:
+        """Note that somebody is on an open incident."""
+
+    def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
+        """Change what people have muted."""
+
+    def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
+        """Keep what a receiver of messages has been told."""
+
+    def find_ended_incidents(self, wanted: IncidentFilter) -> list[Incident]:
+        """Return incidents that are over, newest first."""
+
+    def find_ended_incident(self, incident_id: str) -> Incident | None:
+        """Return one that is over; None when there is no such."""
+
+    def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:
+        """Return how often the same has happened before."""
+
+    def keep_alerts(self, state: str, now: datetime) -> None:
         """Keep the state of the alerts over a restart."""
+
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
+        """Return entries of the journal, newest first, and how many there are in all."""
+
+    def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
+        """Return what a container used in each five minutes since then."""
 
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
@@ -110,6 +172,11 @@ class Wanted(Protocol):
     ) -> DesiredProject:
         """Resolve a file that somebody asked for."""
 
+    def resolve_deployment(
+        self, words: DeploymentWords, now: datetime, known: tuple[RunningProject, ...] = ()
+    ) -> ResolvedDeployment:
+        """Return what a user's words for `docker compose` would deploy."""
+
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Resolve the files that the settings name."""
 
@@ -127,13 +194,15 @@ class Context:
     Attributes:
         now: The wall clock; in a replay the time of the snapshot.
         drift_ignore: Differences that are not reported.
+        quiet_hours: Settings of who is quiet at which time of day.
+        to_local: Returns a time by the host's clock on the wall.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
     host: Host
-    history: Past
+    memory: Memories
     compose: Wanted
     catalogue: Catalogue
     store: Store
@@ -143,9 +212,11 @@ class Context:
     scan_deadline_seconds: float = 15.0
     one_shot: bool = False
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
+    quiet_hours: tuple[QuietHours, ...] = ()
     now: Callable[[], datetime] = clock.utc_now
+    to_local: Callable[[datetime], datetime] = clock.to_local
     monotonic: Callable[[], float] = clock.monotonic
     secrets: SecretBook = field(default_factory=SecretBook)
-    flights: Flights = field(default_factory=Flights)
+    single_flight: SingleFlight = field(default_factory=SingleFlight)
     errors: ErrorTally = field(default_factory=ErrorTally)
     version: str = __version__

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-from bcon_exporter.diagnosis import Beside, diagnose_host, diagnose_one, explain, is_well, summary_of
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.diagnosis import Surroundings, diagnose_host, diagnose_one, explain, is_well, summary_of
+from bcon_exporter.engine import Wants
+from bcon_exporter.model.findings import STATUS_RANK
 from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
 from bcon_exporter.model.log_reports import ErrorExplanation
-from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, Status
+from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
@@ -14,7 +15,6 @@ from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
 _EXPLAIN_TAIL = 5000
-_RANK: dict[Status, int] = {"healthy": 0, "warning": 1, "error": 2, "critical": 3}
 
 
 def diagnose_container(context: Context, request: DiagnoseContainerInput) -> DiagnosisReport:
@@ -23,7 +23,7 @@ def diagnose_container(context: Context, request: DiagnoseContainerInput) -> Dia
     snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
     policy = replace(context.policy, use_logs=context.policy.use_logs and request.include_logs)
     diagnosis = diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
-    return date_symptoms(diagnosis, context.history.known_since("symptom"))
+    return date_symptoms(diagnosis, context.memory.first_seen("symptom"))
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
@@ -36,7 +36,7 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
     """Return the host's report with each container's full report."""
     snapshot = observe(context, _wants(context, logs=True, log_tail=Wants().log_tail))
     report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)
-    since = context.history.known_since("symptom")
+    since = context.memory.first_seen("symptom")
     dated = tuple(date_symptoms(diagnosis, since) for diagnosis in sorted(report.reports, key=_worst_first))
     report = report.model_copy(update={"reports": dated})
     return report.model_copy(update={"summaries": _summaries(report, include_healthy=include_healthy)})
@@ -50,8 +50,10 @@ def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanat
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})
     well = is_well(facts, snapshot.taken_at, context.thresholds)
-    beside = Beside(snapshot, context.thresholds)
-    return explain(with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well, beside=beside)
+    surroundings = Surroundings(snapshot, context.thresholds)
+    return explain(
+        with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well, surroundings=surroundings
+    )
 
 
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
@@ -60,7 +62,7 @@ def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
 
 
 def _worst_first(one: DiagnosisReport) -> tuple[int, str, str]:
-    return (-_RANK[one.status], one.project or "", one.container_name)
+    return (-STATUS_RANK[one.status], one.project or "", one.container_name)
 
 
 def _summaries(report: DiagnoseAllReport, *, include_healthy: bool) -> tuple[ContainerHealthSummary, ...]:

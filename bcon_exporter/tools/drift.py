@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from bcon_exporter.docker_host import Wants
 from bcon_exporter.drift import detect_drift as compare_project
 from bcon_exporter.drift import find_projects, find_untracked, index_host, is_stack_task
+from bcon_exporter.engine import Wants
 from bcon_exporter.errors import ComposeFileNotFoundError, ComposeParseError
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem
 from bcon_exporter.model.facts import HostSnapshot
@@ -38,7 +38,7 @@ def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     snapshot = observe(context, DRIFT_WANTS)
     project, snapshot = _resolve(context, request.compose_file, request.project_name, snapshot)
     report = compare_project(project, snapshot, context.drift_ignore)
-    return date_differences(report, context.history.known_since("drift"))
+    return date_differences(report, context.memory.first_seen("drift"))
 
 
 def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:

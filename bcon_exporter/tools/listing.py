@@ -40,12 +40,12 @@ def list_order(facts: ContainerFacts) -> tuple[str, str, str]:
 
 
 def is_up(facts: ContainerFacts) -> bool:
-    """Tell whether a plain list shows it: running, paused or restarting."""
+    """Return whether a plain list shows the container: running, paused or restarting."""
     return facts.is_running or facts.state is ContainerState.RESTARTING
 
 
 def matches_filters(facts: ContainerFacts, filters: Iterable[tuple[str, str]]) -> bool:
-    """Tell whether the container passes every filter; a fact that is unknown passes none."""
+    """Return whether the container passes every filter; an unknown fact passes none."""
     return all(_FILTERS[key](facts, wanted) for key, wanted in filters)
 
 

@@ -6,10 +6,11 @@ from typing import Literal
 from pydantic import Field
 
 from bcon_exporter.diagnosis.explain import find_lines
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.engine import Wants
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.facts import ContainerFacts, LogLine
 from bcon_exporter.model.inputs import MAX_TAIL, GetContainerLogsInput
+from bcon_exporter.model.quantities import show_time
 from bcon_exporter.model.reports import ContainerLogs, LogEntry
 from bcon_exporter.tools.containers import read_container
 from bcon_exporter.tools.context import Context
@@ -64,7 +65,7 @@ def _read(context: Context, facts: ContainerFacts, request: PartOfLogInput) -> t
     tail = request.tail if request.grep is None else MAX_TAIL
     logs = context.host.read_logs(facts.id, tail=tail, since=request.since, until=until)
     if request.part == "previous" and not logs.lines:
-        raise _nothing(facts, f"has no log line from before its last start at {facts.started_at:%Y-%m-%d %H:%M:%S} UTC")
+        raise _nothing(facts, f"has no log line from before its last start at {show_time(facts.started_at)}")
     return logs.lines, logs.truncated and len(logs.lines) < tail
 
 

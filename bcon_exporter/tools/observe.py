@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch
@@ -13,16 +13,19 @@ from bcon_exporter.tools.context import Context
 Learned = TypeVar("Learned")
 
 
-def observe(context: Context, wants: Wants, deadline_seconds: float | None = None) -> HostSnapshot:
+def observe(
+    context: Context, wants: Wants, deadline_seconds: float | None = None, *, remember: bool = False
+) -> HostSnapshot:
     """Return a fresh snapshot with each container's lifecycle and last-known usage.
 
     Events are taken before and after the host is read. Before: what happened tells which containers to inspect again.
     After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to.
 
     Args:
-        context: Names the host and its history.
+        context: Names the host and what is remembered of it.
         wants: What to read.
         deadline_seconds: Of the reading; None for that of a whole scan.
+        remember: For a scheduled scan: fold the snapshot into the memory. A tool that somebody asks for only looks.
 
     Raises:
         DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
@@ -34,17 +37,15 @@ def observe(context: Context, wants: Wants, deadline_seconds: float | None = Non
         snapshot = context.host.take_snapshot(now, seconds, wants)
         snapshot = learn_env_files(context, snapshot)
     finally:  # only now it is known what must not be kept of an event
-        context.history.record_events(hide_in_events(batch, context.secrets), now)
+        context.memory.add_events(hide_in_events(batch, context.secrets), now)
     if problem is None:
         batch, problem = _drain(context)
-        context.history.record_events(hide_in_events(batch, context.secrets), context.now())
+        context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
-    snapshot = context.history.enrich(snapshot)
-    if context.recall is not None:
-        snapshot = context.recall(snapshot)
-    context.history.remember(snapshot)
-    return snapshot
+    fold = context.memory.observe if remember or context.one_shot else context.memory.look
+    snapshot = fold(snapshot)
+    return snapshot if context.recall is None else context.recall(snapshot)
 
 
 def learn_env_files(context: Context, snapshot: HostSnapshot) -> HostSnapshot:

@@ -12,24 +12,25 @@ from pydantic import ValidationError
 
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.cleaning import clean_name
-from bcon_exporter.model.hiding import hide_in_error
 from bcon_exporter.model.inputs import NOW, WORDS, Words
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.secrets.cleaning import clean_name
+from bcon_exporter.secrets.hide_in_models import hide_in_error
 from bcon_exporter.tools.containers import CONTAINER_TOOLS
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import measure_usage
 from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
+from bcon_exporter.tools.incidents import INCIDENT_TOOLS
 from bcon_exporter.tools.tool import Tool
 from bcon_exporter.tools.utility import UTILITY_TOOLS
 
 _log = logging.getLogger(__name__)
 
-TOOLS: tuple[Tool[Any], ...] = (*CONTAINER_TOOLS, *DRIFT_TOOLS, *DIAGNOSIS_TOOLS, *UTILITY_TOOLS)
+TOOLS: tuple[Tool[Any], ...] = (*CONTAINER_TOOLS, *DRIFT_TOOLS, *DIAGNOSIS_TOOLS, *INCIDENT_TOOLS, *UTILITY_TOOLS)
 
 
 def find_tool(name: str) -> Tool[Any]:
@@ -68,7 +69,7 @@ def run_tool(context: Context, tool: Tool[Any], payload: object) -> Envelope:
         context.errors.add(envelope.code)
     docker_calls = 0 if envelope.shared else max(0, _engine_calls(context) - calls_before)
     seconds = context.monotonic() - started
-    context.history.record_cost(_ledger_entry(context, tool.name, payload, envelope, seconds, docker_calls))
+    context.memory.record_cost(_ledger_entry(context, tool.name, payload, envelope, seconds, docker_calls))
     return envelope
 
 
@@ -76,7 +77,7 @@ def record_shared(context: Context, name: str, payload: object, envelope: Envelo
     """Keep the ledger of calls that a face has answered with the envelope of an identical one."""
     entry = _ledger_entry(context, name, payload, replace(envelope, shared=True), seconds, docker_calls=0)
     for _ in range(calls):
-        context.history.record_cost(entry)
+        context.memory.record_cost(entry)
 
 
 def _ledger_entry(
@@ -99,7 +100,7 @@ def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
         if not tool.works:
             return _run(context, tool, request)
         key = (tool, request.model_dump_json())
-        envelope, shared = context.flights.run(key, lambda: _run(context, tool, request))
+        envelope, shared = context.single_flight.run(key, lambda: _run(context, tool, request))
     except BconError as error:
         return failure(hide_in_error(error, context.secrets.hide))
     except Exception as error:  # noqa: BLE001 -- the request boundary: a defect becomes an error with an id

@@ -3,25 +3,36 @@
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from bcon_exporter.docker_host import RequestCounts, Wants, find_among
+from bcon_exporter.compose import ResolvedDeployment
+from bcon_exporter.engine import RequestCounts, Wants, find_among
 from bcon_exporter.errors import (
     ComposeFileNotFoundError,
     DockerConnectionError,
     InvalidInputError,
     PermissionDeniedError,
 )
+from bcon_exporter.incidents import FoldedIncidents
+from bcon_exporter.journal import EntryFilter, IncidentFilter
+from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
+from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.hysteresis import HoldState
+from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
+from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 SCHEMA_VERSION = 1
@@ -89,6 +100,9 @@ class SnapshotHost:
     def __init__(self, snapshot: HostSnapshot) -> None:
         self._snapshot = snapshot
 
+    def start(self) -> None:
+        """Nothing happens in a snapshot."""
+
     def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:  # noqa: ARG002
         """Return the snapshot; it holds what it holds, whatever is wanted."""
         return self._snapshot
@@ -128,6 +142,14 @@ class SnapshotHost:
             raise DockerConnectionError(msg, {})
         return self._snapshot.engine
 
+    def read_images(self, references: Iterable[str]) -> dict[str, ImageFacts | None]:  # noqa: ARG002
+        """Know of none: a snapshot holds containers."""
+        return {}
+
+    def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:  # noqa: ARG002
+        """See nothing of the host any more."""
+        return HostFacts(unseen={"the host": "this is a snapshot"})
+
     def is_up(self) -> bool:
         """A snapshot always answers."""
         return True
@@ -155,36 +177,82 @@ def find_container(snapshot: HostSnapshot, container: str) -> ContainerFacts:
     return by_id[find_among(container, {container_id: facts.name for container_id, facts in by_id.items()})]
 
 
-class SnapshotPast:
-    """The past of a snapshot: already in it. The ledger of a replay is empty."""
+class SnapshotMemory:
+    """The memory of a replay: empty, since the past stands in the snapshot."""
 
     status: Literal["file", "memory", "none"] = "none"
     observed_since: datetime | None = None
+    memory = Memory()
 
-    def record_events(self, batch: EventBatch, now: datetime) -> None:
+    def add_events(self, batch: EventBatch, now: datetime) -> None:
         """Keep nothing."""
 
-    def enrich(self, snapshot: HostSnapshot) -> HostSnapshot:
+    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
         """Return the snapshot as it is."""
         return snapshot
 
-    def remember(self, snapshot: HostSnapshot) -> None:
-        """Keep nothing."""
+    def look(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Return the snapshot as it is."""
+        return snapshot
 
-    def first_seen(self, kind: Literal["symptom", "drift"], present: Any, now: datetime) -> dict[str, datetime]:  # noqa: ARG002
+    def conclude_first_seen(
+        self,
+        kind: FindingKind,  # noqa: ARG002
+        present: Any,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+        judged_at: datetime | None = None,  # noqa: ARG002
+    ) -> dict[str, datetime]:
         """Know nothing of earlier times."""
         return {}
 
-    def known_since(self, kind: Literal["symptom", "drift"]) -> Mapping[str, datetime]:  # noqa: ARG002
+    def first_seen(self, kind: FindingKind) -> Mapping[str, datetime]:  # noqa: ARG002
         """Know of none."""
         return {}
 
-    def alert_state(self) -> str | None:
-        """Return none: nothing was kept."""
+    def conclude(self, *, hysteresis: HoldState, log_counts: LogCounts) -> None:
+        """Keep nothing."""
+
+    def find_due_deployments(self, snapshot: HostSnapshot) -> tuple[str, ...]:  # noqa: ARG002
+        """Know of none: nothing changes in a snapshot."""
+        return ()
+
+    def keep_deployment(self, record: DeploymentRecord) -> None:
+        """Keep nothing."""
+
+    def fold_incidents(self, fold: Callable[[IncidentState], FoldedIncidents], now: datetime) -> None:
+        """Keep nothing."""
+
+    def acknowledge_incident(self, incident_id: str, entry: JournalEntry) -> None:
+        """Keep nothing."""
+
+    def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
+        """Keep nothing."""
+
+    def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
+        """Keep nothing."""
+
+    def find_ended_incidents(self, wanted: IncidentFilter) -> list[Incident]:  # noqa: ARG002
+        """Return none: they are the daemon's."""
+        return []
+
+    def find_ended_incident(self, incident_id: str) -> Incident | None:  # noqa: ARG002
+        """Return none."""
         return None
 
-    def keep_alert_state(self, state: str, now: datetime) -> None:
+    def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:  # noqa: ARG002
+        """Know of none."""
+        return SeenBefore()
+
+    def keep_alerts(self, state: str, now: datetime) -> None:
         """Keep nothing."""
+
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:  # noqa: ARG002
+        """Return none: the journal is the daemon's."""
+        return [], 0
+
+    def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:  # noqa: ARG002
+        """Know of none: the usage of earlier times is the daemon's."""
+        return []
 
     def record_cost(self, entry: CostEntry) -> None:
         """Keep nothing."""
@@ -232,6 +300,15 @@ class SnapshotCompose:
         files = tuple(file for desired in self._projects for file in desired.config_files)
         msg = f"the snapshot does not hold {path}; it holds: {', '.join(files) or 'no Compose file'}"
         raise ComposeFileNotFoundError(msg, {"file": path, "files": files})
+
+    def resolve_deployment(
+        self,
+        words: DeploymentWords,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+        known: tuple[RunningProject, ...] = (),  # noqa: ARG002
+    ) -> ResolvedDeployment:
+        """Say that no file is read."""
+        return ResolvedDeployment(problem="A snapshot holds no Compose file.")
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
         """Return every project of the snapshot."""

@@ -1,17 +1,24 @@
-"""Tools about bcon-exporter itself: is it well, what did it cost."""
+"""Tools about bcon-exporter itself: is it well, what has it seen, what did it cost."""
 
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Literal
 
-from bcon_exporter.errors import BconError, DeadlineExceededError
-from bcon_exporter.model.inputs import GetCostReportInput, HealthCheckInput
+from bcon_exporter.errors import BconError, DeadlineExceededError, InvalidInputError
+from bcon_exporter.journal import EntryFilter
+from bcon_exporter.memory import read_deployment
+from bcon_exporter.model.inputs import GetCostReportInput, GetHistoryInput, HealthCheckInput, ListDeploymentsInput
+from bcon_exporter.model.journal import HistoryReport
+from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
 from bcon_exporter.model.reports import CostReport, HealthCheck
+from bcon_exporter.model.verify_report import DeploymentsReport
 from bcon_exporter.store import ScanName
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import sum_costs
 from bcon_exporter.tools.tool import Tool
 
+_HISTORY_BY_DEFAULT = timedelta(days=1)
+_DEPLOYMENTS_OF = timedelta(days=91)
 _PERIOD_DAYS = {"day": 1, "week": 7, "month": 30}
 
 
@@ -20,7 +27,7 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
     now = context.now()
     docker_version, problem = _ask_engine(context)
     endpoints = dict(context.host.endpoints_up())
-    status, message = _judge(problem, endpoints, context.history.status)
+    status, message = _judge(problem, endpoints, context.memory.status)
     return HealthCheck(
         status=status,
         docker_connected=problem is None and bool(endpoints),  # a snapshot has none
@@ -29,7 +36,7 @@ def health_check(context: Context, request: HealthCheckInput) -> HealthCheck:  #
         message=message,
         version=context.version,
         endpoints=endpoints,
-        state_database=context.history.status,
+        state_database=context.memory.status,
         last_diagnose_age_seconds=_age(context, "diagnose"),
         last_drift_age_seconds=_age(context, "drift"),
     )
@@ -39,7 +46,36 @@ def get_cost_report(context: Context, request: GetCostReportInput) -> CostReport
     """Return what the tool calls of the last day, week or 30 days cost."""
     end = context.now()
     start = end - timedelta(days=_PERIOD_DAYS[request.period])
-    return sum_costs(context.history.costs(start, end), start, end)
+    return sum_costs(context.memory.costs(start, end), start, end)
+
+
+def get_history(context: Context, request: GetHistoryInput) -> HistoryReport:
+    """Return what happened on this host, as the daemon wrote it down; a command reads its state file."""
+    until = request.until or context.now()
+    since = request.since or until - _HISTORY_BY_DEFAULT
+    if since >= until:
+        msg = "since must lie before until"
+        raise InvalidInputError(msg, {"errors": [{"field": "since", "message": "not before until"}]})
+    kinds: tuple[JournalKind, ...] = () if request.kind is None else (request.kind,)
+    if request.changes:
+        kinds = tuple(kind for kind in kinds or sorted(CHANGES) if kind in CHANGES)
+        if not kinds:
+            msg = f"kind {request.kind} is no change; leave out changes or kind"
+            raise InvalidInputError(msg, {"errors": [{"field": "kind", "message": "is no change"}]})
+    wanted = EntryFilter(since, until, request.name, kinds, request.words)
+    entries, total = context.memory.find_entries(wanted, request.limit, request.offset)
+    return HistoryReport(
+        since=since, until=until, total=total, entries=tuple(entries), known_since=context.memory.observed_since
+    )
+
+
+def list_deployments(context: Context, request: ListDeploymentsInput) -> DeploymentsReport:
+    """Return the daemon's verdict on each deployment it has seen, newest first; a command reads its state file."""
+    until = context.now() + timedelta(days=1)
+    wanted = EntryFilter(until - _DEPLOYMENTS_OF, until, request.project, (JournalKind.DEPLOYMENT,))
+    entries, total = context.memory.find_entries(wanted, request.limit, 0)
+    records = tuple(record for entry in entries if (record := read_deployment(entry)) is not None)
+    return DeploymentsReport(total=total, deployments=records, known_since=context.memory.observed_since)
 
 
 def _ask_engine(context: Context) -> tuple[str | None, str | None]:
@@ -78,6 +114,22 @@ def _age(context: Context, name: ScanName) -> float | None:
 
 
 UTILITY_TOOLS = (
+    Tool(
+        "get_history",
+        "Say what happened to containers, newest first: starts, stops, crashes, OOM kills, health, images, findings.",
+        GetHistoryInput,
+        HistoryReport,
+        get_history,
+        works=False,
+    ),
+    Tool(
+        "list_deployments",
+        "Say of each deployment that was seen whether it succeeded, and if not, which service, why, and who suffers.",
+        ListDeploymentsInput,
+        DeploymentsReport,
+        list_deployments,
+        works=False,
+    ),
     Tool(
         "health_check",
         "Say whether bcon-exporter works and reaches the engine.",

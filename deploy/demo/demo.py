@@ -1,6 +1,7 @@
 """`make demo`: bcon-exporter beside a small shop in trouble, on your engine or on a private one.
 
-Uses the engine that answers, and there touches only the Compose project `bcon-demo` and the images of that name.
+Uses the engine that answers, and there touches only the Compose project `bcon-demo` and the images of that name; for
+a picture also the project `bcon-demo-shop`.
 Where none answers, starts a private engine with its own data root and socket. Everything it started is gone at the end.
 """
 
@@ -26,8 +27,9 @@ from rich.console import Console
 from rich.text import Text
 
 import docker
-from bcon_exporter.docker_host.locate import find_endpoint
+from bcon_exporter.engine.find_socket import find_endpoint
 from bcon_exporter.errors import BconError
+from deploy.demo.deployment import PROJECT, watch_failed_deployment
 from deploy.demo.picture import draw
 from tests.docker.engine import EngineUnavailableError, PrivateEngine, find_obstacle, ping, sweep_leftovers
 from tests.docker.image import build_image
@@ -256,6 +258,14 @@ def show_addresses(demo: Demo) -> None:
     )
 
 
+def draw_deployment(demo: Demo, folder: Path) -> None:
+    """Draw what `verify` says of a deployment that fails, in a project of its own."""
+    step(f"deploying the Compose project {PROJECT}, which fails")
+    environment = demo.environment | {"FORCE_COLOR": "1", "COLUMNS": str(WIDEST), "DOCKER_HOST": demo.host}
+    shown = watch_failed_deployment(STATE / PROJECT, str(BIN / "docker-compose"), environment)
+    draw(TRAILING_BLANKS.sub(r"\1", shown), "bcon-exporter verify", folder / "verify.svg")
+
+
 def main() -> int:
     """Run the demonstration."""
     parser = argparse.ArgumentParser(prog="make demo")
@@ -272,6 +282,8 @@ def main() -> int:
                 console.print(Text.from_ansi(shown), soft_wrap=True)
                 if options.images:
                     draw(shown.replace(f"{ROOT}/", ""), f"bcon-exporter {title}", options.images / f"{title}.svg")
+            if options.images:
+                draw_deployment(demo, options.images)
             show_addresses(demo)
             if not options.once:
                 console.print(Text("Ctrl-C takes everything down.", style="bold"))

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
+import yaml
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
 from bcon_exporter import RUNBOOKS_URL
-from bcon_exporter.alerting import ALERTS
-from bcon_exporter.alerting.promql import render_promql
-from bcon_exporter.alerting.recordings import DRIFT_ITEMS, SYMPTOM
 
 OVERVIEW, CONTAINER = "bcon-overview", "bcon-container"
 """The dashboards' uids, which links are made of."""
 DOCS_URL = RUNBOOKS_URL.removesuffix("runbooks/")
 EXPORTER_URL = "${scheme}://${__data.fields.Host}"
 """A host's exporter: the instance label is its address, unless the scrape configuration says otherwise."""
+_RULES = Path(__file__).parents[2] / "alerts" / "bcon.rules.yml"
 _KEPT = "${datasource:queryparam}&${job:queryparam}&${scheme:queryparam}&${__url_time_range}"
 
 
@@ -53,13 +53,13 @@ def runbook(alert: str) -> DashboardLink:
 
 def _alert_of(recording: str, label: str) -> dict[str, str]:
     """Label value → the first alert on it, which is the most urgent."""
-    found: dict[str, str] = {}
-    for rule in ALERTS:
-        told = re.search(rf'{recording}\{{{label}="(\w+)"\}}', render_promql(rule.expr))
-        if told:
-            found.setdefault(told[1], rule.name)
-    return found
+    alerts: dict[str, str] = {}
+    for rule in yaml.safe_load(_RULES.read_text())["groups"][0]["rules"]:
+        value = re.search(rf'{recording}\{{{label}="(\w+)"\}}', rule["expr"])
+        if value and "alert" in rule:
+            alerts.setdefault(value[1], rule["alert"])
+    return alerts
 
 
-ALERT_OF_SYMPTOM = _alert_of(SYMPTOM, "symptom")
-ALERT_OF_DRIFT = _alert_of(DRIFT_ITEMS, "drift")
+ALERT_OF_SYMPTOM = _alert_of("container:bcon_symptom:unmuted", "symptom")
+ALERT_OF_DRIFT = _alert_of("service:bcon_drift_items:unmuted", "drift")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.docker_host.allowlist import ALLOWED_PATHS
+from bcon_exporter.engine.allowlist import ALLOWED_PATHS
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, SymptomType

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.catalogue.loader import parse_signatures
-from bcon_exporter.diagnosis.logs import find_events
+from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue
 from tests.factories import logs

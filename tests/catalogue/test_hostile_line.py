@@ -9,7 +9,7 @@ import pytest
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.clock import process_cpu_seconds
-from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.regexes import compile_pattern
 
 if TYPE_CHECKING:
     from tests.promises.plugin import Figure

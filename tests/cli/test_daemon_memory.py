@@ -14,7 +14,7 @@ from bcon_exporter.cli.daemon_client import ask_memory, recall
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.settings import Settings, load_settings
-from bcon_exporter.tools.replay import SnapshotPast
+from bcon_exporter.tools.replay import SnapshotMemory
 from tests.factories import ago, ended, exited, lifecycle, snapshot
 
 ENGINE = EngineFacts(name="h", server_version="28", api_version="1.51", id="ABCD")
@@ -23,13 +23,13 @@ KNOWN = lifecycle(exits=(ended(143, requested=True, image="app:1"),), stop_reque
 MEMORY = HostMemory(engine_id="ABCD", pasts={STOPPED.id: KNOWN})
 
 
-class File(SnapshotPast):
+class File(SnapshotMemory):
     """A past that a state file told."""
 
     status = "file"
 
 
-class Ring(SnapshotPast):
+class Ring(SnapshotMemory):
     """A past that only the engine told."""
 
     def __init__(self, since: datetime | None = ago(minutes=57)) -> None:  # noqa: B008 - frozen

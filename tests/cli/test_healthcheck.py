@@ -15,6 +15,8 @@ from tests.docker.daemon import Daemon
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.integration
+
 NOTHING_OF_TLS = "# tls_server_config: {cert_file: c.pem, key_file: k.pem}\n"
 TLS = "tls_server_config: {cert_file: c.pem, key_file: k.pem}\n"
 MUTUAL = (

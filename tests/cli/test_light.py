@@ -29,6 +29,7 @@ finally:
 """
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "words",
     [
@@ -45,10 +46,11 @@ def test_what_answers_at_once_loads_next_to_nothing(words: list[str]) -> None:
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("module", ["bcon_exporter.settings", "bcon_exporter.cli.own_commands"])
+@pytest.mark.integration
+@pytest.mark.parametrize("module", ["bcon_exporter.settings", "bcon_exporter.cli.daemon_commands"])
 def test_settings_load_neither_engine_nor_judges(module: str) -> None:
-    others = ("bcon_exporter.drift", "bcon_exporter.diagnosis", "bcon_exporter.docker_host", "bcon_exporter.compose")
-    wanted = others if module == "bcon_exporter.settings" else ("docker", "rich")
+    others = ("bcon_exporter.drift", "bcon_exporter.diagnosis", "bcon_exporter.engine", "bcon_exporter.compose")
+    wanted = (*others, "bcon_exporter.tools", "docker", "rich")
     program = f"import sys, {module}; print(*sorted(set({wanted!r}) & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.cli import main
-from bcon_exporter.cli.follow_command import Unseen
+from bcon_exporter.cli.follow_logs import Unseen
 from bcon_exporter.model.reports import LogEntry
 from bcon_exporter.tools.replay import write_snapshot
 from tests.factories import NOON, ago, compose, container, exited, line, logs, snapshot

@@ -13,6 +13,8 @@ from bcon_exporter.tools.replay import write_snapshot
 from tests.factories import container, snapshot
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.integration
+
 COMMAND = [sys.executable, "-m", "bcon_exporter"]
 
 
@@ -94,11 +96,11 @@ def test_a_defect_is_one_line_without_traceback(tmp_path: Path) -> None:
     program = (
         "import sys\n"
         "from bcon_exporter.cli import main, tool_commands\n"
-        "from bcon_exporter.tools import views\n"
+        "from bcon_exporter.tools import host_views\n"
         "from bcon_exporter.tools.tool import Tool\n"
         "def fail(context, request):\n"
         "    raise ZeroDivisionError('password=hunter2secret')\n"
-        "tool_commands.HOST_STATS = Tool('stats', 'Fails.', views.Nothing, int, fail)\n"
+        "tool_commands.HOST_STATS = Tool('stats', 'Fails.', host_views.Nothing, int, fail)\n"
         f"sys.exit(main(['stats', '--from-snapshot', {str(tmp_path / 'host.json')!r}]))\n"
     )
     write_snapshot(tmp_path / "host.json", snapshot(container()))

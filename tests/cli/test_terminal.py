@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.alerting.rule_file import render_rule_file
 from bcon_exporter.cli import main
 from bcon_exporter.cli.commands import COMMANDS
-from bcon_exporter.cli.shipped_files import ALERTMANAGER_EXAMPLE, DASHBOARDS
+from bcon_exporter.cli.shipped_files import ALERTMANAGER_EXAMPLE, DASHBOARDS, RULES
 from bcon_exporter.tools.replay import write_snapshot
 from deploy.terminal_files import MAN_PAGE, render_man_page
 from tests.architecture.sources import ROOT
 from tests.cli.shell import press_tab, put_program_in_path
+from tests.engine.fleet_engine import FleetEngine
 from tests.factories import compose, container, snapshot
 
 SHIPPED = (*(f"grafana/{name}.json" for name in DASHBOARDS), ALERTMANAGER_EXAMPLE)
@@ -28,6 +28,7 @@ def programs(tmp_path: Path) -> dict[str, str]:
     return put_program_in_path(tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
@@ -47,6 +48,16 @@ def test_tab_completes_in_bash(programs: dict[str, str], typed: str, offered: se
     assert offered <= words if not typed else offered == words
 
 
+@pytest.mark.integration
+def test_containers_and_projects_are_completed_from_one_list(programs: dict[str, str], tmp_path: Path) -> None:
+    with FleetEngine(tmp_path / "engine.sock", 2) as engine:
+        words = press_tab(f"diagnose --docker.host={engine.url} ", programs)
+    assert "fleet0" in words, "the Compose project of both"
+    assert len(words) >= 3
+    assert engine.requests["list"] == 1
+
+
+@pytest.mark.integration
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_can_read_its_completion(programs: dict[str, str], shell: str, tmp_path: Path) -> None:
     done = subprocess.run(
@@ -61,6 +72,7 @@ def test_each_shell_can_read_its_completion(programs: dict[str, str], shell: str
     assert (read.returncode, read.stderr) == (0, "")
 
 
+@pytest.mark.integration
 def test_completion_loads_no_settings(programs: dict[str, str]) -> None:
     environ = programs | {"_ARGCOMPLETE": "1", "COMP_LINE": "bcon-exporter dia", "COMP_POINT": "17"}
     words = [sys.executable, "-X", "importtime", "-m", "bcon_exporter"]
@@ -101,6 +113,7 @@ def test_the_shipped_files_are_printed(capsys: pytest.CaptureFixture[str], tmp_p
     assert main(["dashboards", "bcon-overvew"], {}) == 2
 
 
+@pytest.mark.integration
 def test_the_wheel_carries_and_prints_them(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps"]
     subprocess.run([*build, "--no-build-isolation", "-w", str(tmp_path), str(ROOT)], check=True, capture_output=True)
@@ -109,8 +122,6 @@ def test_the_wheel_carries_and_prints_them(tmp_path: Path) -> None:
         names = archive.namelist()
         archive.extractall(tmp_path / "installed")
     assert any(name.endswith(".data/data/share/man/man1/bcon-exporter.1") for name in names)
-    shipped = "bcon_exporter/shipped/alerts/bcon.rules.yml"
-    assert (tmp_path / "installed" / shipped).read_text() == render_rule_file()
     program = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'installed')!r}); import bcon_exporter; "
         "assert 'installed' in bcon_exporter.__file__; from bcon_exporter.cli import main; sys.exit(main())"
@@ -118,6 +129,7 @@ def test_the_wheel_carries_and_prints_them(tmp_path: Path) -> None:
     for words, file in (
         (["dashboards", "bcon-overview"], SHIPPED[0]),
         (["alertmanager-example"], ALERTMANAGER_EXAMPLE),
+        (["rules"], RULES),
     ):
         done = subprocess.run(
             [sys.executable, "-c", program, *words], cwd=tmp_path, capture_output=True, text=True, check=True
@@ -132,6 +144,7 @@ def wide(tmp_path: Path) -> str:
     return str(tmp_path / "host.json")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("columns", "widest"), [("60", 60), ("100", 100), ("1", 40), ("many", 160), (None, 160)])
 def test_a_pipe_is_as_wide_as_columns_says(wide: str, columns: str | None, widest: int) -> None:
     environ = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secrets.masking import Sealer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

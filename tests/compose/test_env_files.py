@@ -9,7 +9,7 @@ import pytest
 from bcon_exporter.compose import ComposeOptions
 from bcon_exporter.compose.env_files import EnvFiles, find_defaults, parse_env_file
 from bcon_exporter.compose.invocation import parse_variables
-from bcon_exporter.compose.involved import Asked
+from bcon_exporter.compose.involved_files import ResolutionRequest
 from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.secret_book import SecretBook
 
@@ -86,11 +86,11 @@ def test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tel
     tmp_path: Path,
 ) -> None:
     (tmp_path / ".env").write_text(f"DB_PASSWORD={PASSWORD}\n")
-    asked = Asked(files=(tmp_path / "compose.yaml",), env_files=(), directory=tmp_path)
+    request = ResolutionRequest(files=(tmp_path / "compose.yaml",), env_files=(), directory=tmp_path)
     reader = EnvFiles(ComposeOptions(environ={"API_TOKEN": OTHER}), SecretBook())
 
     def shown(roots: tuple[Path, ...] | None) -> str:
-        return reader.secrets_of(replace(asked, roots=roots)).hide(f"{PASSWORD} {OTHER}")
+        return reader.secrets_of(replace(request, roots=roots)).hide(f"{PASSWORD} {OTHER}")
 
     assert shown(None) == shown((tmp_path,)) == "*** ***"
     assert shown((tmp_path / "elsewhere",)) == f"{PASSWORD} ***"

@@ -97,6 +97,7 @@ def test_over_http_every_forbidden_path_gives_one_and_the_same_error(
     assert str(project) not in str(answers)
 
 
+@pytest.mark.integration
 def test_over_http_files_below_the_roots_are_read_and_no_label_opens_others(
     make_reader: Callable[..., ComposeReader], project: Path, tmp_path: Path
 ) -> None:

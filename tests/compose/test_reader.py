@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from bcon_exporter.compose import ComposeReader
 
+pytestmark = pytest.mark.integration
+
 WEB = "services:\n  web:\n    image: app:1\n"
 
 

@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader
-from bcon_exporter.compose.launcher import NOT_STARTED, landlock_version, main
+from bcon_exporter.compose.limited_launcher import NOT_STARTED, landlock_version, main
 from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
 from bcon_exporter.model.desired import RunningProject
 from tests.compose.conftest import NOW, SEALER
 from tests.waiting import wait_until
+
+pytestmark = pytest.mark.integration
 
 HERE = Path("/")
 PYTHON_NEEDS = (Path(sys.base_prefix) / "lib", Path(sys.prefix))
@@ -55,7 +57,7 @@ def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) ->
 @pytest.mark.parametrize(("code", "printed"), [("print(sys.stdin.read())", "services: {}"), ("print(1)", "1")])
 def test_what_is_given_is_on_the_standard_input_whether_it_is_read_or_not(code: str, printed: str) -> None:
     given = b"services: {}"
-    outcome = run_compose(python(f"import sys; {code}"), cwd=HERE, environ={}, limits=RunLimits(), given=given)
+    outcome = run_compose(python(f"import sys; {code}"), cwd=HERE, environ={}, limits=RunLimits(), standard_input=given)
     assert (outcome.exit_code, outcome.output.strip()) == (0, printed)
 
 
@@ -90,7 +92,7 @@ def test_the_launcher_says_when_the_program_cannot_be_started() -> None:
     command = [
         sys.executable,
         "-c",
-        "import sys; from bcon_exporter.compose.launcher import main; sys.exit(main(sys.argv[1:]))",
+        "import sys; from bcon_exporter.compose.limited_launcher import main; sys.exit(main(sys.argv[1:]))",
     ]
     done = subprocess.run([*command, str(1 << 32), "10", "--", "/nonexistent"], check=False)
     assert done.returncode == NOT_STARTED
@@ -98,7 +100,7 @@ def test_the_launcher_says_when_the_program_cannot_be_started() -> None:
 
 
 def test_the_program_goes_before_the_daemon_where_memory_runs_out() -> None:
-    command = [sys.executable, "-m", "bcon_exporter.compose.launcher", str(1 << 32), "10", "--"]
+    command = [sys.executable, "-m", "bcon_exporter.compose.limited_launcher", str(1 << 32), "10", "--"]
     done = subprocess.run([*command, "/bin/cat", "/proc/self/oom_score_adj"], capture_output=True, check=False)
     assert int(done.stdout) >= 500
 

@@ -45,14 +45,23 @@ def test_every_id_occurs_once_and_has_its_recipe() -> None:
     assert [each for each in ids if each.split("/")[1] not in made[each.split("/")[0]]] == []
 
 
-@pytest.mark.parametrize("excerpt", load_corpus(), ids=lambda excerpt: excerpt.id)
-def test_an_excerpt_is_labelled_and_neutral(excerpt: Excerpt) -> None:
+def find_flaws(excerpt: Excerpt) -> list[str]:
+    """What is wrong with an excerpt."""
     informing = {label for label in excerpt.labels if INFORMING.fullmatch(label)}
-    assert excerpt.labels - informing <= {HEALTHY, *JUDGED}
-    assert excerpt.labels == {HEALTHY} if excerpt.is_healthy else excerpt.expected
-    assert excerpt.done
-    assert 1 <= len(excerpt.lines) <= MAX_LINES
-    assert not [line for line in excerpt.lines if OF_A_MACHINE.search(line)]
+    checks = {
+        "has labels that nobody judges": excerpt.labels - informing <= {HEALTHY, *JUDGED},
+        "is healthy and more, or shows nothing": excerpt.labels == {HEALTHY}
+        if excerpt.is_healthy
+        else bool(excerpt.expected),
+        "does not say what was done": bool(excerpt.done),
+        "is empty or too long": 1 <= len(excerpt.lines) <= MAX_LINES,
+        "tells of the machine it was made on": not any(OF_A_MACHINE.search(line) for line in excerpt.lines),
+    }
+    return [flaw for flaw, is_well in checks.items() if not is_well]
+
+
+def test_every_excerpt_is_labelled_and_neutral() -> None:
+    assert {excerpt.id: flaws for excerpt in load_corpus() if (flaws := find_flaws(excerpt))} == {}
 
 
 @pytest.mark.parametrize(

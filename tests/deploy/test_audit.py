@@ -15,6 +15,8 @@ from tests.architecture.sources import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.integration
+
 LOCKS = ("requirements.lock", "requirements-build.lock")
 FAULT = {"id": "PYSEC-2026-1", "aliases": ["CVE-2026-1"], "fix_versions": ["2.1"]}
 KNOWN = [{"name": "jinja2", "version": "2.10", "vulns": [FAULT]}]

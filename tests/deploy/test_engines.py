@@ -11,6 +11,7 @@ from tests.docker.engines import SCRIPT, Run, differences_of, podman_differences
 from tests.docker.nobody import as_nobody, needs_root
 
 
+@pytest.mark.integration
 @needs_root
 @pytest.mark.parametrize(
     ("ci", "wanted", "code", "chosen", "said"),

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tests.outputs.alertmanager.running import RunningAlertmanager
     from tests.running_prometheus import Prometheus
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).parents[2]
 SCALING = ROOT / "deploy" / "scaling"
 

@@ -15,6 +15,8 @@ import pytest
 
 from tests.programs import need
 
+pytestmark = pytest.mark.integration
+
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 FILES = ("compose.agent.yaml", "compose.monitoring.yaml")

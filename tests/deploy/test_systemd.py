@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bcon_exporter.settings import load_settings
 from tests.programs import need
 
@@ -22,6 +24,7 @@ def analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.integration
 def test_systemd_finds_no_fault(tmp_path: Path) -> None:
     unit = tmp_path / UNIT.name
     unit.write_text(UNIT.read_text().replace("/usr/local/bin/bcon-exporter", sys.executable))
@@ -31,6 +34,7 @@ def test_systemd_finds_no_fault(tmp_path: Path) -> None:
     assert (verified.returncode, verified.stderr) == (0, "")
 
 
+@pytest.mark.integration
 def test_it_is_locked_in() -> None:
     judged = analyze("security", "--offline=yes", f"--threshold={EXPOSURE_AT_MOST * 10:.0f}", str(UNIT))
 

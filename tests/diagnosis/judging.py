@@ -5,7 +5,7 @@ from typing import Any
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.diagnosis.engine import judge
+from bcon_exporter.diagnosis.diagnose import judge
 from bcon_exporter.diagnosis.rule import Case, SymptomRule
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.diagnosis.logs import find_events
-from bcon_exporter.diagnosis.neighbours import host_of, port_of
-from bcon_exporter.diagnosis.signs import Seen, failures_in
+from bcon_exporter.diagnosis.container_lookup import host_of, port_of
+from bcon_exporter.diagnosis.evidence import TimedHit, group_failures
+from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.model.facts import LogLine
 from tests.diagnosis.judging import shipped
 
@@ -18,7 +18,7 @@ ROWS = [row.split(None, 3) for row in TABLE.read_text("utf-8").splitlines() if n
 def test_a_failed_connection_is_read(kind: str, host: str, port: str, text: str) -> None:
     events = find_events([LogLine(at=None, stream="stderr", text=text)], shipped())
 
-    failure = failures_in([Seen(None, hit) for event in events for hit in event.hits])[0]
+    failure = group_failures([TimedHit(None, hit) for event in events for hit in event.hits])[0]
 
     peer = failure.peer or "-"
     assert (failure.kind, host_of(peer), str(port_of(peer, text) or "-")) == (kind, host, port)

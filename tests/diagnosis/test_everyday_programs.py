@@ -3,7 +3,7 @@
 
 import pytest
 
-from bcon_exporter.diagnosis.logs import LogEvent, find_events
+from bcon_exporter.diagnosis.log_events import LogEvent, find_events
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Level

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.diagnosis import Beside, explain
+from bcon_exporter.diagnosis import Surroundings, explain
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
@@ -153,9 +153,9 @@ def test_where_all_is_history_the_advice_is_still_given() -> None:
 def test_a_failed_connection_is_followed_to_the_container_at_its_other_end() -> None:
     db = exited(137, seconds_ago=45, name="shop-db-1", compose=compose("db"), networks=(network(aliases=("db",)),))
     asking = container(logs=logs("ERROR connect to db:5432: connection refused", at=ago(20)), networks=(network(),))
-    beside = Beside(snapshot(asking, db), Thresholds())
+    surroundings = Surroundings(snapshot(asking, db), Thresholds())
 
-    found = explain(asking, "refused", 1, shipped(), beside=beside)
+    found = explain(asking, "refused", 1, shipped(), surroundings=surroundings)
 
     assert (found.causes[0].id, found.causes[0].peer) == ("dependency_down", "shop-db-1")
     assert "shop-db-1" in found.actions[0].action

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.diagnosis.line_buffer import LineBuffer
-from bcon_exporter.model.automata import compile_pattern
+from bcon_exporter.diagnosis.joined_lines import LineBuffer
+from bcon_exporter.regexes import compile_pattern
 
 LINES = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=12), max_size=20)
 

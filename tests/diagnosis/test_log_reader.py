@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.diagnosis.log_reader import EVENT_BYTES, MOST_BYTES, LogReader, find_gained
-from bcon_exporter.diagnosis.logs import LogEvent, read_events
+from bcon_exporter.diagnosis.log_cache import EVENT_BYTES, MOST_BYTES, LogReader, find_common
+from bcon_exporter.diagnosis.log_events import LogEvent, read_events
 from bcon_exporter.model.facts import LogLine
 from bcon_exporter.model.signatures import Catalogue
 from tests.diagnosis.judging import shipped
@@ -59,6 +59,13 @@ def test_a_line_that_is_hidden_later_is_read_again() -> None:
     assert [event.text for event in read(reader, hidden)] == ["ERROR login with *** failed"]
 
 
+def test_a_last_line_that_has_become_another_is_read_again() -> None:
+    reader = LogReader()
+    first, bad, fine = logs("started", "connect ECONNREFUSED 10.0.0.7:6379", "done").lines
+    assert read(reader, (first, bad))[0].hits
+    assert read(reader, (first, fine)) == ()
+
+
 def test_a_log_that_two_ask_for_in_one_scan_is_read_once() -> None:
     reader, lines = LogReader(), logs(*TELLING).lines
     found = reader.read("api", lines, shipped())
@@ -101,18 +108,54 @@ def test_each_scan_has_room_for_as_many_events() -> None:
     assert all(read(reader, lines) is found for _ in range(2 * MOST_BYTES // (100 * EVENT_BYTES)))
 
 
-def test_gained_lines_are_those_after_the_ones_that_are_left() -> None:
+def test_a_log_that_is_asked_for_twice_takes_its_room_once() -> None:
+    reader, lines = LogReader(), logs(*["ERROR out of luck"] * 100).lines
+    for number in range(int(1.5 * MOST_BYTES / (100 * EVENT_BYTES) / 2)):
+        found = reader.read(f"c{number}", lines, shipped())
+        reader.find_candidates(f"c{number}", lines, shipped())
+        assert reader.read(f"c{number}", lines, shipped()) is found
+
+
+def test_what_two_windows_have_in_common_is_known_where_lines_were_lost_gained_or_grown() -> None:
     lines = logs("a", "b", "c", "d").lines
-    assert find_gained(lines[:3], lines) == lines[3:]
-    assert find_gained(lines[:3], lines[1:]) == lines[3:]
-    assert find_gained(lines, lines[2:]) == ()
-    assert find_gained(lines[:2], lines[2:]) == lines[2:]
-    assert find_gained(lines, ()) == ()
-    assert find_gained((), lines) == lines
+    assert find_common(lines[:3], lines) == (0, 3)
+    assert find_common(lines[:3], lines[1:]) == (1, 2)
+    assert find_common(lines, lines[2:]) == (2, 2)
+    assert find_common(lines, (*lines[1:3], line("d and more"))) == (1, 2)
+    assert find_common(lines, lines[:2]) == (0, 0)
+    assert find_common(lines[:2], lines[2:]) == (2, 0)
+    assert find_common(lines, ()) == (4, 0)
+    assert find_common((), lines) == (0, 0)
 
 
-def test_gained_are_all_lines_where_one_of_them_has_changed() -> None:
+def test_nothing_is_common_where_a_line_in_the_middle_has_changed() -> None:
     lines = logs("a", "b", "c").lines
-    changed = (lines[0], line("x"), lines[2])
-    assert find_gained(lines, changed) == changed
-    assert find_gained(lines, lines[:2]) == lines[:2]
+    assert find_common(lines, (lines[0], line("x"), lines[2])) == (0, 0)
+
+
+class NotingCatalogue(Catalogue):
+    """Notes of which lines it is asked."""
+
+    def spares(self, index: int, line: bytes) -> bool:
+        """Do as the catalogue does."""
+        ASKED.append(line.decode())
+        return super().spares(index, line)
+
+
+ASKED: list[str] = []
+
+
+def test_a_line_of_two_windows_is_looked_at_once() -> None:
+    ASKED.clear()
+    catalogue = NotingCatalogue(signatures=shipped().signatures[:-1])  # or the equal one would be asked
+    texts = [f"connect ECONNREFUSED 10.0.0.{number}:6379" for number in range(10)]
+    reader, lines = LogReader(), logs(*texts).lines
+    for first, last in ((0, 4), (0, 4), (1, 7), (3, 10)):
+        assert len(reader.read("api", lines[first:last], catalogue)) == last - first
+        assert len(reader.find_candidates("api", lines[first:last], catalogue)) == last - first
+        reader.end_scan()
+    assert sorted(set(ASKED)) == texts
+    assert len(ASKED) == len(set(ASKED)) * ASKED.count(texts[0])
+    ASKED.clear()
+    reader.read("api", lines[3:], catalogue)
+    assert ASKED == []

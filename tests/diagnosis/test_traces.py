@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcon_exporter.diagnosis.logs import read_events
+from bcon_exporter.diagnosis.log_events import read_events
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import shipped
 from tests.factories import logs

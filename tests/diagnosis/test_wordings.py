@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.diagnosis.analysis import analyze
+from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, Wants
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, Wants
+from bcon_exporter.secrets.masking import Sealer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

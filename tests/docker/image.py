@@ -58,7 +58,7 @@ def build_image(host: str, tag: str = IMAGE, environment: Mapping[str, str] | No
         raise FileNotFoundError(message)
     lines = "".join(f"ENV {key}={value}\n" for key, value in (environment or {}).items())
     return build(
-        host, tag, {"Dockerfile": (f"{DOCKERFILE}{lines}".encode(), 0o644), "rootfs.tar": (_rootfs(busybox), 0o644)}
+        host, tag, {"Dockerfile": (f"{DOCKERFILE}{lines}".encode(), 0o644), "rootfs.tar": (rootfs(busybox), 0o644)}
     )
 
 
@@ -76,14 +76,16 @@ def build(host: str, tag: str, context: Mapping[str, tuple[bytes, int]]) -> str:
         client.close()
 
 
-def _rootfs(busybox: Path) -> bytes:
-    files = {"bin/busybox": (busybox.read_bytes(), 0o755)}
+def rootfs(busybox: Path, more: Mapping[str, bytes] | None = None, binary: bytes | None = None) -> bytes:
+    """The archive of a file system with busybox, or a binary made of it, and with more programs by their paths."""
+    files = {"bin/busybox": (binary or busybox.read_bytes(), 0o755)}
     files |= {f"bin/{name}": (text.encode("latin-1"), mode) for name, (text, mode) in BROKEN.items()}
     files |= {f"bin/{name}": (f"#!/bin/sh\n{text}\n".encode(), 0o755) for name, text in SCRIPTS.items()}
+    files |= {path: (content, 0o755) for path, content in (more or {}).items()}
     files["etc/passwd"] = (b"root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n", 0o644)
     files["etc/group"] = (b"root:x:0:\nnogroup:x:65534:\n", 0o644)
     applets = subprocess.run([str(busybox), "--list"], capture_output=True, text=True, check=True).stdout.split()
-    links = {f"bin/{applet}": "/bin/busybox" for applet in applets if applet != "busybox"}
+    links = {f"bin/{applet}": "/bin/busybox" for applet in applets if f"bin/{applet}" not in files}
     return archive(files, links, folders=("tmp", "var", "var/log", "proc", "sys", "dev"))
 
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
-from bcon_exporter.docker_host import DockerHost, HostOptions, Wants, find_endpoint
 from bcon_exporter.drift import detect_drift, find_projects
-from bcon_exporter.history import History
+from bcon_exporter.engine import DockerHost, HostOptions, Wants, find_endpoint
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.desired import ProjectProblem
-from bcon_exporter.model.masking import Sealer
 from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.secrets.masking import Sealer
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -138,9 +138,9 @@ class Stack:
         """Compare as `bcon-exporter drift` does, or as the daemon does."""
         now = datetime.now(UTC)
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
-        with closing(host), closing(History.open(None, retention_seconds=3600, now=now)) as history:
-            history.record_events(host.drain_events(), now)
-            snapshot = history.enrich(host.take_snapshot(now, 20, Wants(logs=False, usage=False, config=True)))
+        with closing(host), closing(MemoryKeeper.open(None, retention_seconds=3600, now=now)) as history:
+            history.add_events(host.drain_events(), now)
+            snapshot = history.observe(host.take_snapshot(now, 20, Wants(logs=False, usage=False, config=True)))
         environ = {"PATH": os.environ["PATH"]} if trusted else {}
         binary = find_binary(os.environ["PATH"])
         reader = ComposeReader(

@@ -17,7 +17,7 @@ import pytest
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host import HostOptions, Wants
+from bcon_exporter.engine import HostOptions, Wants
 from tests.docker.daemon import Daemon
 from tests.docker.hosts import open_host, scan
 from tests.docker.recording_proxy import RecordingProxy
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.engine import DockerHost
     from tests.docker.conftest import TestEngine
     from tests.promises.plugin import Figure
 

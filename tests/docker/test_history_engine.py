@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
+from secrets import token_hex
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host import HostOptions, Wants
+from bcon_exporter.engine import HostOptions, Wants
 from bcon_exporter.errors import BconError
-from bcon_exporter.history import History
+from bcon_exporter.journal import MemoryKeeper
 from tests.docker.hosts import BY_API_ONLY, NOWHERE, by_name, open_host
 from tests.waiting import wait_until
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.engine import DockerHost
     from bcon_exporter.model.facts import ContainerFacts
     from bcon_exporter.model.lifecycle import LifecycleFacts
     from tests.docker.conftest import TestEngine
@@ -32,7 +33,7 @@ CRASHES_UNDER_BACK_OFF = 15
 class Watcher:
     """A daemon's scan: events, snapshot, past."""
 
-    def __init__(self, host: DockerHost, history: History, *, reads_usage: bool) -> None:
+    def __init__(self, host: DockerHost, history: MemoryKeeper, *, reads_usage: bool) -> None:
         self.host = host
         self.history = history
         self.reads_usage = reads_usage
@@ -40,9 +41,8 @@ class Watcher:
     def scan(self) -> dict[str, ContainerFacts]:
         """One scan; the containers by name."""
         now = utc_now()
-        self.history.record_events(self.host.drain_events(), now)
-        seen = self.history.enrich(self.host.take_snapshot(now, 15.0, Wants(usage=self.reads_usage)))
-        self.history.remember(seen)
+        self.history.add_events(self.host.drain_events(), now)
+        seen = self.history.observe(self.host.take_snapshot(now, 15.0, Wants(usage=self.reads_usage)))
         return by_name(seen)
 
     def past(self, name: str) -> LifecycleFacts:
@@ -64,7 +64,7 @@ class Watcher:
 def watching(engine: TestEngine, state: Path, options: HostOptions = BY_API_ONLY) -> Iterator[Watcher]:
     """A daemon from its start to its end."""
     with (
-        closing(History.open(state, retention_seconds=32 * 86400, now=utc_now())) as history,
+        closing(MemoryKeeper.open(state, retention_seconds=32 * 86400, now=utc_now())) as history,
         open_host(engine.host, options, started=True) as host,
     ):
         yield Watcher(host, history, reads_usage=options is not BY_API_ONLY)
@@ -145,7 +145,7 @@ def run_a_loop(engine: TestEngine, state: Path, name: str) -> LifecycleFacts:
 def test_an_oom_kill_is_told_and_a_childs_too(engine: TestEngine, state: Path, kernel_log: Path) -> None:
     """With cgroup v2 the engine itself tells of few of them."""
     wait = "until [ -e /go ]; do sleep 0.1; done"
-    victim, parent = (f"{name}-{state.parent.name}" for name in ("victim", "parent"))  # the engine remembers names
+    victim, parent = (f"{name}-{token_hex(4)}" for name in ("victim", "parent"))  # the engine remembers names
     with watching(engine, state, HostOptions(kernel_log=kernel_log)) as watcher:
         limits = ("-d", "-m", "16m", "--memory-swap", "16m")
         engine.docker("run", *limits, "--name", victim, engine.image, "sh", "-c", f"{wait}; exec tail /dev/zero")

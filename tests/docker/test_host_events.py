@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.docker_host import HostOptions
+from bcon_exporter.engine import HostOptions
 from tests.docker.hosts import open_host
 from tests.docker.recording_proxy import RecordingProxy
 from tests.waiting import wait_until
@@ -15,7 +15,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.engine import DockerHost
     from bcon_exporter.model.lifecycle import LifecycleEvent
     from tests.docker.conftest import TestEngine
 

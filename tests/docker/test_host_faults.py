@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.docker_host import HostOptions
+from bcon_exporter.engine import HostOptions
 from bcon_exporter.errors import DeadlineExceededError, DockerConnectionError
 from tests.docker.hosts import BY_API_ONLY, by_name, open_host, scan
 from tests.waiting import wait_until

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host import HostOptions
+from bcon_exporter.engine import HostOptions
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
 from tests.docker.hosts import by_name, open_host, scan
 from tests.docker.recording_proxy import RecordingProxy
@@ -17,7 +17,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bcon_exporter.docker_host import DockerHost
+    from bcon_exporter.engine import DockerHost
     from bcon_exporter.model.facts import LogLine
     from tests.docker.conftest import TestEngine
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host import DockerHost, Endpoint, HostOptions, TlsFiles, Wants
-from bcon_exporter.docker_host.allowlist import check_request
+from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, TlsFiles, Wants
+from bcon_exporter.engine.allowlist import check_request
 from bcon_exporter.errors import DockerConnectionError, PermissionDeniedError
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secrets.masking import Sealer
 from tests.docker.hosts import BY_API_ONLY, by_name, open_host, scan
 from tests.docker.recording_proxy import RecordingProxy
 from tests.waiting import wait_until

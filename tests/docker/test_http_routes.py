@@ -65,6 +65,28 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("post", "/api/v1/tools/diagnose_all"): ("", {"include_healthy": True}),
     ("post", "/api/v1/tools/health_check"): ("", None),
     ("post", "/api/v1/tools/get_cost_report"): ("", {"period": "month"}),
+    ("post", "/api/v1/tools/get_history"): ("", {"since": "2h"}),
+    ("post", "/api/v1/tools/list_deployments"): ("", {"limit": 5}),
+    ("get", "/api/v1/deployments"): ("?limit=5", None),
+    ("post", "/api/v1/tools/list_incidents"): ("", {"open": True}),
+    ("get", "/api/v1/incidents"): ("?open=false&limit=5", None),
+    ("get", "/api/v1/quiet"): ("", None),
+    ("post", "/api/v1/quiet"): ("", {"name": "shop-web-1", "duration": "1h", "why": "moving"}),
+    ("post", "/api/v1/quiet/end"): ("", {"name": "shop-web-1"}),
+    ("get", "/api/v1/history"): ("?since=2h&limit=5", None),
+}
+OF_AN_INCIDENT = {
+    ("get", "/api/v1/incidents/{incident_id}"),
+    ("get", "/i/{incident_id}"),
+    ("post", "/api/v1/tools/get_incident"),
+    ("post", "/api/v1/incidents/{incident_id}/acknowledge"),
+}
+"""There is none here: see test_incidents.py."""
+PAGES = {
+    "/c/{container}": "/c/shop-web-1",
+    "/p/{project}": "/p/shop?",
+    "/history": "/history?name=shop&since=1d&words=started",
+    "/alerts": "/alerts",
 }
 PLAIN = ("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json")
 WRONG = (
@@ -81,6 +103,10 @@ WRONG = (
     ("GET", "/api/v1/containers/%2e%2e", "invalid_input", "container_id"),
     ("GET", "/api/v1/containers/%2e%2e/stats", "invalid_input", "container_id"),
     ("GET", "/api/v1/containers?stauts=exited", "invalid_input", "status"),
+    ("GET", "/api/v1/incidents/2026-nothing", "not_found", "no such incident"),
+    ("GET", "/api/v1/incidents?open=perhaps", "invalid_input", "open"),
+    ("POST", "/api/v1/incidents/2026-nothing/acknowledge", "not_found", "no such incident"),
+    ("POST", "/api/v1/quiet", "invalid_input", "name"),
     ("GET", "/api/v1/cost?period=century", "invalid_input", "period"),
     ("GET", "/api/v1/drift/shpo", "compose_file_not_found", "shop"),
     ("GET", "/api/v1/drift/" + "a" * 1000, "compose_file_not_found", "project"),
@@ -125,7 +151,10 @@ def test_every_address_of_the_openapi_document_answers_good_input(shop: Daemon) 
             failed[filled] = (answer.status, answer.text[:300])
 
     assert failed == {}
-    assert described == set(GOOD) | {("get", path) for path in PLAIN}
+    assert described == set(GOOD) | OF_AN_INCIDENT | {("get", path) for path in (*PLAIN, *PAGES)}
+    pages = {path: shop.ask(path) for path in PAGES.values()}
+    assert {path: page.status for path, page in pages.items()} == dict.fromkeys(pages, 200)
+    assert {path for path, page in pages.items() if not page.text.startswith("<!doctype html>")} == set()
     assert {path: shop.ask(path).status for path in PLAIN} == dict.fromkeys(PLAIN, 200)
     assert {path: shop.ask(path, "HEAD").text for path in PLAIN} == dict.fromkeys(PLAIN, "")
 

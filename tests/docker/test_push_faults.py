@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.docker, pytest.mark.alone]
 INTERVAL_SECONDS = 1.0
 GRACE_SECONDS = 2.0  # a scan's own time, and a busy machine's
 FAILED = "bcon_alertmanager_notification_failures_total"
-EXPECTED = {"BconWatchdog", "BconContainerOomKilled"}
+EXPECTED = {"BconWatchdog", "BconIncident"}
 
 
 class Moods:

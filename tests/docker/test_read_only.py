@@ -48,19 +48,28 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "diagnose_all": {"include_healthy": True},
     "health_check": {},
     "get_cost_report": {"period": "week"},
+    "get_history": {"since": "1h"},
+    "list_deployments": {"limit": 5},
+    "list_incidents": {"open": True},
+    "get_incident": {"incident_id": "INCIDENT"},
 }
-UNDER_TEST = {"container_id": "talks", "project": "shop"}
+UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
-    "/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
+    "/", "/c/talks", "/i/INCIDENT", "/p/shop", "/history", "/alerts",
+    "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
     "/api/v1/containers/talks", "/api/v1/containers/talks/stats", "/api/v1/containers/talks/logs",
     "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
-    "/api/v1/health", "/api/v1/cost", "/api/v1/alerts", "/api/v1/memory",
+    "/api/v1/health", "/api/v1/history", "/api/v1/deployments", "/api/v1/incidents",
+    "/api/v1/incidents/INCIDENT", "/api/v1/quiet",
+    "/api/v1/cost", "/api/v1/alerts", "/api/v1/memory",
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],
     "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [],
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
+    "history": [], "changes": [], "digest": [], "incidents": [],
+    "deployments": [], "verify": ["shop", "--for", "1s"], "check": ["-f", "FILE"],
 }  # fmt: skip
 NEED_NO_ENGINE = {
     "serve",
@@ -71,7 +80,18 @@ NEED_NO_ENGINE = {
     "dashboards",
     "alertmanager-example",
     "completion",
+    "quiet",
+    "notify",
+    "unquiet",
 }  # the daemon runs beside; the others ask it or a file
+
+
+TELLING = {
+    "/api/v1/quiet": {"name": "talks", "duration": "1h"},
+    "/api/v1/quiet/end": {"name": "talks"},
+    "/api/v1/incidents/{incident_id}/acknowledge": None,
+}
+"""What tells the daemon something: it must not reach the engine either."""
 
 
 def start_everything(engine: TestEngine, folder: Path) -> Path:
@@ -90,15 +110,20 @@ def start_everything(engine: TestEngine, folder: Path) -> Path:
 
 
 def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
+    incident = daemon.ask("/api/v1/incidents").json()["result"]["incidents"][0]["id"]
+    names = {"FILE": str(file), "INCIDENT": incident}
     for tool, payload in PAYLOADS.items():
-        body = {key: str(file) if value == "FILE" else value for key, value in payload.items()}
+        body = {key: names.get(value, value) if isinstance(value, str) else value for key, value in payload.items()}
         answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", body)
         assert answer.status == 200, f"{tool}: {answer.text}"
     for container in HOSTILE:
         answer = daemon.ask("/api/v1/tools/get_container_info", "POST", {"container_id": container})
         assert answer.status in (400, 404), f"{container[:40]}: {answer.text}"
+    for route, told in TELLING.items():
+        answer = daemon.ask(route.format(incident_id=incident), "POST", told or {})
+        assert answer.status == 200, f"{route}: {answer.text}"
     for route in ROUTES:
-        answer = daemon.ask(route)
+        answer = daemon.ask(route.replace("INCIDENT", incident))
         assert answer.status == 200, f"{route}: {answer.text}"
 
 
@@ -136,7 +161,7 @@ def test_every_address_of_the_api_document_is_asked_here() -> None:
     readable = {path.format(**UNDER_TEST) for path, methods in paths.items() if "get" in methods}
     callable_ = {path for path, methods in paths.items() if set(methods) - {"get"}}
     assert readable == set(ROUTES)
-    assert callable_ == {f"/api/v1/tools/{tool}" for tool in PAYLOADS}
+    assert callable_ == {f"/api/v1/tools/{tool}" for tool in PAYLOADS} | set(TELLING)
 
 
 @pytest.mark.promise("S7")

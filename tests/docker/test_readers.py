@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.clock import utc_now
-from bcon_exporter.docker_host.cgroup import CgroupReader
-from bcon_exporter.docker_host.disk import read_disks
-from bcon_exporter.docker_host.logs import LogCursors, LogSource, parse_log_stream
-from bcon_exporter.docker_host.parse import parse_container, parse_event, parse_placement
-from bcon_exporter.docker_host.stats import parse_stats
-from bcon_exporter.docker_host.usage import UsageSample, UsageWindows
+from bcon_exporter.engine.cgroup import CgroupReader
+from bcon_exporter.engine.disk import read_disks
+from bcon_exporter.engine.log_cursors import LogCursors, LogSource, parse_log_stream
+from bcon_exporter.engine.parse import UsageSample, parse_container, parse_event, parse_placement, parse_stats
+from bcon_exporter.engine.usage_windows import UsageWindows
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, LogLine, UsageFacts
 from tests.waiting import wait_until
 

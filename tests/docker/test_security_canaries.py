@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.cli.main import main
+from bcon_exporter.cli.report_formats import CHECK_FORMATS
 from bcon_exporter.tools import TOOLS
 from tests.docker.canaries import (
     Canaries,
@@ -54,6 +55,8 @@ PAGES = (
         "/api/v1/memory",
         "/api/v1/containers?all=true",
         "/api/v1/nowhere",
+        "/history?since=1d",
+        "/alerts",
     ),
 )
 
@@ -127,6 +130,7 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
     for path in PAGES:
         shown.add(f"GET {path}", daemon.ask(path).text)
     for one in containers:
+        shown.add(f"GET page of {one}", daemon.ask(f"/c/{one}").text)
         for tail in ("", "/stats", "/logs", "/diagnosis"):
             shown.add(f"GET container {one}{tail}", daemon.ask(f"/api/v1/containers/{one}{tail}").text)
     for tool in TOOLS:
@@ -140,6 +144,9 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     """Every command, those that show something of containers or of a file in every format."""
     found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"], ["rules"], ["health"]]
     found.append(["call", "get_cost_report"])
+    found.append(["history", "--since", "1h"])
+    found.append(["changes", "--since", "1h"])
+    found.append(["digest", "--since", "1h"])
     for form in ("table", "json", "markdown"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
@@ -147,6 +154,10 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
         plain += [["explain", name, "re:."] for name in containers]
         found += [[*words, "--format", form] for words in plain]
     found += [["drift", str(file)] for file in files]
+    forms = ("table", "json", "markdown", "junit", "github")
+    found += [["verify", "-f", str(file), "--for", "0s", "--format", form] for file in files[:3] for form in forms]
+    found += [["check", "-f", str(file), "--format", form] for file in files[:3] for form in CHECK_FORMATS]
+    found += [["check", "-f", str(file), "--format", "json"] for file in files[3:]]
     return [*found, ["stats", "everything"], ["info", "unmounted"]]
 
 
@@ -318,6 +329,7 @@ def look_without_daemon(
     later = Shown()
     run_here(later, [["drift", "--format", form] for form in ("table", "json", "markdown")], capfd, *here)
     run_here(later, about_project(scene.watched[2], scene.files[2]), capfd, *here)
+    run_here(later, [["verify", "-f", str(scene.files[2]), "--for", "0s", "--format", "github"]], capfd, *here)
     run_as_process(later, ["drift", "--log.level", "debug"], environ)
     run_as_process(later, ["diagnose", "everything", "--log.level", "debug"], environ)
     scene.engine.pause()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.docker_host.allowlist import ALLOWED_PATHS
+from bcon_exporter.engine.allowlist import ALLOWED_PATHS
 from tests.docker.daemon import Daemon
 from tests.docker.scraping import wait_for_whole_scan
 from tests.docker.socket_proxy import SocketProxy, connect_unix, say, statuses

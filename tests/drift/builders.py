@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.drift import detect_drift
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
 from bcon_exporter.model.facts import ComposeIdentity, ConfigFacts, ContainerFacts, HostSnapshot
-from bcon_exporter.model.masking import Sealer
-from bcon_exporter.model.normal_form import seal_fields
+from bcon_exporter.secrets.masking import Sealer
+from bcon_exporter.secrets.normal_form import seal_fields
 from tests.factories import NOON, container, snapshot
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 from bcon_exporter.model.findings import DriftType
 
 ROOT = Path(__file__).parents[2]
-READERS = ("bcon_exporter/docker_host/parse_config.py", "bcon_exporter/compose/service_fields.py")
+READERS = ("bcon_exporter/engine/parse/config.py", "bcon_exporter/compose/service_fields.py")
 
 
 def paths_of(source: str) -> set[str]:

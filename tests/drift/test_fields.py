@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.normal_form import ABSENT_TEXT
 from bcon_exporter.model.reports import DriftStatus
+from bcon_exporter.secrets.normal_form import ABSENT_TEXT
 from tests.drift.builders import BASE, drift, kinds, only, project, replica, sealed, service
 
 CONFIG = "config_mismatch"

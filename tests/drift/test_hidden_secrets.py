@@ -4,13 +4,13 @@ import pytest
 
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.drift.images import has_other_image
-from bcon_exporter.drift.wording import hide_alike, hide_counterparts
+from bcon_exporter.drift.wording import mask_both, mask_counterparts
 from bcon_exporter.model.desired import DesiredService, FieldValue
 from bcon_exporter.model.facts import ConfigFacts
-from bcon_exporter.model.hiding import hide_in_fields
-from bcon_exporter.model.known_secrets import KnownSecrets
-from bcon_exporter.model.masking import Sealer
-from bcon_exporter.model.normal_form import seal_fields, seal_image
+from bcon_exporter.secrets.hide_in_models import hide_in_fields
+from bcon_exporter.secrets.known_secrets import KnownSecrets
+from bcon_exporter.secrets.masking import Sealer
+from bcon_exporter.secrets.normal_form import seal_fields, seal_image
 from tests.factories import container
 
 OLD, NEW = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d"
@@ -34,15 +34,15 @@ SEALER = Sealer(b"k")
 def test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word(
     masked: str, text: str, shown: str
 ) -> None:
-    assert hide_alike(masked, text) == (masked, shown)
-    assert hide_alike(text, masked) == (shown, masked)
+    assert mask_both(masked, text) == (masked, shown)
+    assert mask_both(text, masked) == (shown, masked)
 
 
 def test_the_counterpart_of_a_path_is_another_path_of_the_field() -> None:
     here, there = FieldValue("bind /x", "1"), FieldValue("bind /y/***", "2")
     lone = FieldDifference(f"volumes./{OLD}", None, FieldValue(f"bind /y/{OLD}", "3"))
     other = FieldDifference("volumes./***", there, None)
-    hidden = hide_counterparts([lone, other, FieldDifference("user", here, FieldValue("b", "4"))])
+    hidden = mask_counterparts([lone, other, FieldDifference("user", here, FieldValue("b", "4"))])
     assert [one.path for one in hidden] == ["volumes./***", "volumes./***", "user"]
     assert OLD not in str(hidden)
 

@@ -102,6 +102,10 @@ def test_a_crash_loop_is_a_symptom_and_no_drift() -> None:
         (False, None, 0, True, False),
         (False, "always", 0, False, False),
         (False, None, 1, False, False),
+        (False, "on-failure", 0, False, True),
+        (False, "on-failure:3", 0, False, True),
+        (False, "on-failure", 0, True, False),
+        (False, "on-failure", 1, False, False),
     ],
 )
 def test_a_finished_one_shot_is_done_not_down(

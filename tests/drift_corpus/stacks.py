@@ -17,11 +17,11 @@ import yaml
 
 import docker
 from bcon_exporter.compose import ComposeOptions, ComposeReader
-from bcon_exporter.docker_host import DockerHost, HostOptions, Wants, find_endpoint
 from bcon_exporter.drift import detect_drift, find_projects
+from bcon_exporter.engine import DockerHost, HostOptions, Wants, find_endpoint
 from bcon_exporter.errors import BconError
-from bcon_exporter.history import History
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.secrets.masking import Sealer
 from tests.drift_corpus.dry_run import Verdict, read_verdict
 from tests.drift_corpus.images import build_images, read_names
 from tests.drift_corpus.rewriting import REWRITINGS, WHOLE_PROJECT
@@ -202,9 +202,9 @@ class Corpus:
         """Look at the engine as the program does."""
         now = datetime.now(UTC)
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
-        with closing(host), closing(History.open(None, retention_seconds=3600, now=now)) as history:
-            history.record_events(host.drain_events(), now)
-            return history.enrich(host.take_snapshot(now, 60, Wants(logs=False, usage=False, config=True)))
+        with closing(host), closing(MemoryKeeper.open(None, retention_seconds=3600, now=now)) as history:
+            history.add_events(host.drain_events(), now)
+            return history.observe(host.take_snapshot(now, 60, Wants(logs=False, usage=False, config=True)))
 
     def judge(
         self, stack: Stack, snapshot: HostSnapshot, environment: Mapping[str, str] | None = None

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 import yaml
 
 from bcon_exporter.compose.failures import explain_failure
-from bcon_exporter.docker_host.log_stream import MAX_LINE_CHARS, parse_log_stream
-from bcon_exporter.docker_host.parse import parse_compose, parse_labels
-from bcon_exporter.docker_host.wire import AnswerReader, MalformedAnswerError
-from bcon_exporter.drift.namesakes import stem_of
-from bcon_exporter.model import cleaning, masking
+from bcon_exporter.drift.container_references import strip_replica_number
+from bcon_exporter.engine.http_parser import AnswerReader, MalformedAnswerError
+from bcon_exporter.engine.parse import parse_log_stream
+from bcon_exporter.engine.parse.container import parse_compose, parse_labels
+from bcon_exporter.engine.parse.log_stream import MAX_LINE_CHARS
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.outputs.http.gate import host_of
 from bcon_exporter.outputs.http.users import parse_basic
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
+from bcon_exporter.secrets import cleaning, masking
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def check_compose_names(raw: bytes) -> None:
         assert_clean(identity.project, bound=cleaning.MAX_NAME_CHARS)
         assert_clean(identity.service, bound=cleaning.MAX_NAME_CHARS)
     assert text.endswith(normalise_name(text))
-    assert text.startswith(stem_of(text) or "")
+    assert text.startswith(strip_replica_number(text) or "")
     message = explain_failure(cleaning.strip_controls(text), ("compose.yml",)).message
     assert_clean(message, bound=cleaning.MAX_INPUT_CHARS)
 

@@ -72,6 +72,7 @@ def test_template_job_and_instance_rules(uid: str, name: str) -> None:
     assert variable["allValue"] == ".+"
 
 
+@pytest.mark.integration
 @boards
 def test_template_label_promql_and_reload_rules(uid: str, tmp_path: Path) -> None:
     queries = [each for each in variables(load(uid)).values() if each["type"] == "query"]
@@ -108,6 +109,7 @@ def test_panel_units_rule(uid: str) -> None:
     assert {title: unit for title, unit in used.items() if unit not in known} == {}
 
 
+@pytest.mark.integration
 @boards
 def test_target_promql_rule(uid: str, tmp_path: Path) -> None:
     check_promql(expressions(uid), load(uid), tmp_path)

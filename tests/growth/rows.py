@@ -15,44 +15,54 @@ import yaml
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose.env_files import find_defaults, parse_env_file
 from bcon_exporter.compose.failures import explain_failure
-from bcon_exporter.compose.named_files import NotYamlError, UntoldError, find_named_files
+from bcon_exporter.compose.referenced_files import NotYamlError, UndeterminedFilesError, find_named_files
 from bcon_exporter.compose.variables import expand, read_values
-from bcon_exporter.diagnosis import clients, levels, logs, mounts, multiline, neighbours, numbers, shapes, start_errors
-from bcon_exporter.diagnosis.failure import Failure, Kind, peer_of
-from bcon_exporter.diagnosis.hits import Hit
-from bcon_exporter.diagnosis.log_text import lines_of
-from bcon_exporter.diagnosis.peer_names import peer_beside
-from bcon_exporter.diagnosis.peer_state import _is_about
-from bcon_exporter.diagnosis.peers import _with_named
-from bcon_exporter.diagnosis.ports import _wanted
-from bcon_exporter.diagnosis.rules.unhealthy import _cause
-from bcon_exporter.docker_host import (
-    allowlist,
-    disk,
-    parse,
-    parse_config,
-    parse_engine,
-    parse_health,
-    parse_placement,
-    wire,
+from bcon_exporter.diagnosis import (
+    client_errors,
+    container_lookup,
+    failure_phrases,
+    log_events,
+    log_levels,
+    mounts,
+    multiline,
+    start_errors,
+    usage_in_words,
 )
-from bcon_exporter.docker_host.decode import NotJsonError, decode_array, decode_json
-from bcon_exporter.docker_host.failures import engine_message
-from bcon_exporter.docker_host.log_stream import drop_cut_line, parse_log_stream, split_entries
-from bcon_exporter.docker_host.parse_event import parse_event
-from bcon_exporter.docker_host.raw import parse_time
-from bcon_exporter.drift import namesakes
+from bcon_exporter.diagnosis.failed_connections import Failure, FailureKind, peer_of
+from bcon_exporter.diagnosis.log_text import lines_of
+from bcon_exporter.diagnosis.peer_names import parse_peer_field
+from bcon_exporter.diagnosis.peer_state import _names_client
+from bcon_exporter.diagnosis.peers import _with_peer_from_words
+from bcon_exporter.diagnosis.ports import _wanted_binding
+from bcon_exporter.diagnosis.rules.unhealthy import _cause
+from bcon_exporter.diagnosis.signature_hits import Hit
+from bcon_exporter.drift import container_references
+from bcon_exporter.engine import allowlist, disk, http_parser, parse
+from bcon_exporter.engine.failures import engine_message
+from bcon_exporter.engine.parse import (
+    NotJsonError,
+    container,
+    decode_array,
+    decode_json,
+    drop_cut_line,
+    parse_event,
+    parse_log_stream,
+    split_entries,
+    wiring,
+)
+from bcon_exporter.engine.parse.json_fields import parse_time
 from bcon_exporter.errors import BconError, InvalidInputError
-from bcon_exporter.model import cleaning, lifecycle_rules, masking, naming, normal_form
+from bcon_exporter.model import naming, signals
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.inputs import DetectDriftInput, GetContainerLogsInput, parse_published
-from bcon_exporter.model.known_secrets import KnownSecrets, find_secrets
 from bcon_exporter.model.nearest import did_you_mean
-from bcon_exporter.outputs import text_markdown
 from bcon_exporter.outputs.http.gate import host_of
 from bcon_exporter.outputs.http.users import parse_basic
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
 from bcon_exporter.outputs.metrics.writing import label_value
+from bcon_exporter.outputs.text import markdown
+from bcon_exporter.secrets import cleaning, masking, normal_form
+from bcon_exporter.secrets.known_secrets import KnownSecrets, find_secrets
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 from tests import factories
 from tests.growth.measuring import Row
@@ -234,7 +244,7 @@ def symptom_of(text: str) -> Symptom:
 
 def failure_of(text: str) -> Failure:
     """A failed connection whose line is this text."""
-    return Failure(Kind.OTHER, None, text)
+    return Failure(FailureKind.OTHER, None, text)
 
 
 @functools.cache
@@ -251,14 +261,14 @@ def drain(elements: Any) -> None:
 
 def feed_bytewise(raw: bytes) -> None:
     """Read an answer that comes byte by byte."""
-    reader = wire.AnswerReader(LOG_BYTES)
+    reader = http_parser.AnswerReader(LOG_BYTES)
     for position in range(len(raw)):
         reader.feed(raw[position : position + 1])
 
 
 def feed(raw: bytes) -> None:
     """Read an answer that comes at once, and all answers behind it."""
-    reader = wire.AnswerReader(LOG_BYTES)
+    reader = http_parser.AnswerReader(LOG_BYTES)
     reader.feed(raw)
     while (answer := reader.take()) is not None:
         answer.header("content-type")
@@ -294,7 +304,7 @@ def parse_inspected(detail: dict[str, Any]) -> None:
     """All facts of one container, its configuration for drift included."""
     parse.parse_container({}, detail)
     parse.parse_placement(detail)
-    parse_config.parse_config(detail, None, SEALER)
+    parse.parse_config(detail, None, SEALER)
 
 
 framed = functools.partial(split_entries, tty=False)
@@ -384,16 +394,20 @@ LOGS = (
     ),
     Row(
         "level_of",
-        lambda text: levels._level_of_head.__wrapped__(text[: levels.HEAD_CHARS]),
+        lambda text: log_levels._level_of_head.__wrapped__(text[: log_levels.HEAD_CHARS]),
         LINE_CHARS,
         units=LOG_UNITS,
     ),
     Row(
-        "find_events, long lines", lambda lines: logs.find_events(lines, catalogue()), 256 * KIB, long_lines, LOG_UNITS
+        "find_events, long lines",
+        lambda lines: log_events.find_events(lines, catalogue()),
+        256 * KIB,
+        long_lines,
+        LOG_UNITS,
     ),
     Row(
         "find_events, short lines",
-        lambda lines: logs.find_events(lines, catalogue()),
+        lambda lines: log_events.find_events(lines, catalogue()),
         256 * KIB,
         log_lines,
         (*(f"{unit}\n" for unit in LOG_UNITS), "ERROR a\n  at b\n", "panic:\n\n", "{\n", "ERROR a\n", *EVENT_UNITS),
@@ -405,11 +419,11 @@ LOGS = (
         units=("a  b.py:1", "  a.b:1 "),
     ),
     Row("multiline.continues", lambda text: multiline.continues(text, text), LINE_CHARS, units=LOG_UNITS),
-    Row("template_of", logs.template_of, CLEAN_CHARS, units=LOG_UNITS),
-    Row("looks_like_failure", shapes.looks_like_failure, LINE_CHARS, units=LOG_UNITS),
-    Row("is_fatal", shapes.is_fatal, LINE_CHARS, units=LOG_UNITS),
-    Row("is_lost_answer", shapes.is_lost_answer, LINE_CHARS, units=('HTTP/1.1" ', "[GIN] ", "[GIN] | 5")),
-    Row("names_client", clients.names_client, LINE_CHARS, units=LOG_UNITS),
+    Row("template_of", log_events.template_of, CLEAN_CHARS, units=LOG_UNITS),
+    Row("looks_like_failure", failure_phrases.looks_like_failure, LINE_CHARS, units=LOG_UNITS),
+    Row("is_fatal", failure_phrases.is_fatal, LINE_CHARS, units=LOG_UNITS),
+    Row("is_lost_answer", failure_phrases.is_lost_answer, LINE_CHARS, units=('HTTP/1.1" ', "[GIN] ", "[GIN] | 5")),
+    Row("names_client", client_errors.names_client, LINE_CHARS, units=LOG_UNITS),
 )
 DIAGNOSIS = (
     Row(
@@ -419,27 +433,39 @@ DIAGNOSIS = (
         units=("exec: ", "exec:", "port is ", "containerd ", "mount"),
     ),
     Row("mount_at", functools.partial(mounts.mount_at, WIRED), LINE_CHARS, units=LOG_UNITS),
-    Row("host_of a peer", neighbours.host_of, LINE_CHARS, units=("[", "]", "@", "://", "::")),
-    Row("port_of a peer", lambda text: neighbours.port_of("db", text), LINE_CHARS, units=("port", "port ", "port=:1")),
-    Row("is_address", neighbours.is_address, LINE_CHARS, units=("::", "f:", "[", "]")),
+    Row("host_of a peer", container_lookup.host_of, LINE_CHARS, units=("[", "]", "@", "://", "::")),
+    Row(
+        "port_of a peer",
+        lambda text: container_lookup.port_of("db", text),
+        LINE_CHARS,
+        units=("port", "port ", "port=:1"),
+    ),
+    Row("is_address", container_lookup.is_address, LINE_CHARS, units=("::", "f:", "[", "]")),
     Row("peer_of", peer_of, LINE_CHARS, hit_of, LOG_UNITS),
-    Row("peer_beside", peer_beside, LINE_CHARS, units=(*LOG_UNITS, "url: ", "url='", "host:'a:1", "url: 'http://a' ")),
+    Row(
+        "parse_peer_field",
+        parse_peer_field,
+        LINE_CHARS,
+        units=(*LOG_UNITS, "url: ", "url='", "host:'a:1", "url: 'http://a' "),
+    ),
     Row(
         "named peers",
-        lambda failure: _with_named(failure, WIRED, neighbours.Neighbours(factories.snapshot(WIRED))),
+        lambda failure: _with_peer_from_words(
+            failure, WIRED, container_lookup.ContainerLookup(factories.snapshot(WIRED))
+        ),
         LINE_CHARS,
         failure_of,
         LOG_UNITS,
     ),
     Row(
         "wanted port",
-        lambda text: _wanted(text, WIRED),
+        lambda text: _wanted_binding(text, WIRED),
         CLEAN_CHARS,
         units=("Bind for ", "listen tcp ", "listen tcp 0.0.0.0:"),
     ),
     Row(
         "symptom is about",
-        lambda symptom: _is_about(WIRED, symptom),
+        lambda symptom: _names_client(WIRED, symptom),
         CLEAN_CHARS,
         symptom_of,
         ("api", "-api", "apiapi-", ".api"),
@@ -452,17 +478,17 @@ DIAGNOSIS = (
     ),
     Row(
         "render numbers",
-        lambda text: numbers.render(text, {"name": "x"}),
+        lambda text: usage_in_words.render(text, {"name": "x"}),
         4 * KIB,
         units=("{", "{{", "{name}", "{a", "}"),
     ),
 )
 ENGINE = (
-    Row("HTTP reader", feed, wire.HEAD_LIMIT_BYTES, raw_bytes, ("HTTP/1.1 200 OK\r\n\r\n",), (ValueError,)),
+    Row("HTTP reader", feed, http_parser.HEAD_LIMIT_BYTES, raw_bytes, ("HTTP/1.1 200 OK\r\n\r\n",), (ValueError,)),
     Row(
         "HTTP reader, headers",
         feed,
-        wire.HEAD_LIMIT_BYTES,
+        http_parser.HEAD_LIMIT_BYTES,
         lambda text: b"HTTP/1.1 200 OK\r\n" + raw_bytes(text) + b"\r\n\r\n",
         ("\r\n", "\r\na:", "\r\nconnection ", "\r\nconnection:", "\r\ncontent-length: 1", "\r\ntransfer-encoding\t"),
         (ValueError,),
@@ -470,7 +496,7 @@ ENGINE = (
     Row(
         "HTTP reader, byte by byte",
         feed_bytewise,
-        wire.HEAD_LIMIT_BYTES,
+        http_parser.HEAD_LIMIT_BYTES,
         lambda text: b"HTTP/1.1 200 OK\r\na: " + raw_bytes(text),
         ("\r\n", "\r\na:", "\r", "\r\n\r"),
         (ValueError,),
@@ -505,7 +531,7 @@ ENGINE = (
     ),
     Row(
         "Compose labels",
-        lambda raw: parse.parse_compose(parse.parse_labels(raw)),
+        lambda raw: container.parse_compose(container.parse_labels(raw)),
         LABEL_CHARS,
         lambda text: {
             f"com.docker.compose.{key}": text
@@ -531,7 +557,7 @@ ENGINE = (
     ),
     Row(
         "probes",
-        lambda raw: parse_health.parse_health(raw, {}, KNOWN),
+        lambda raw: container.parse_health(raw, {}, KNOWN),
         LABEL_CHARS,
         lambda text: {"Status": "unhealthy", "Log": [{"Start": "2026-01-01T00:00:00Z", "ExitCode": 1, "Output": text}]},
         (*HOSTILE_UNITS, *SECRET_UNITS),
@@ -584,7 +610,7 @@ ENGINE = (
     ),
     Row(
         "networks",
-        lambda raw: parse_placement.parse_networks({}, raw),
+        lambda raw: wiring.parse_networks({}, raw),
         LABEL_CHARS,
         lambda text: {"Networks": {text: {"Aliases": [text], "IPAddress": text}}},
     ),
@@ -603,9 +629,9 @@ ENGINE = (
     Row(
         "engine, networks, volumes",
         lambda text: (
-            parse_engine.parse_engine({"Name": text, "ServerVersion": text}, {"Version": text}),
-            parse_engine.parse_network({"Name": text, "Id": text, "Labels": {text: text}}),
-            parse_engine.parse_volume({"Name": text, "Labels": {text: text}}),
+            parse.parse_engine({"Name": text, "ServerVersion": text}, {"Version": text}),
+            parse.parse_network({"Name": text, "Id": text, "Labels": {text: text}}),
+            parse.parse_volume({"Name": text, "Labels": {text: text}}),
         ),
         256 * KIB,
         units=HOSTILE_UNITS,
@@ -613,7 +639,7 @@ ENGINE = (
     Row("mount table", disk.parse_mounts_table, LABEL_CHARS, raw_bytes, ("1 1 1:1 / / - a b\n", "\\040", "- ")),
     Row("is_valid_image", allowlist.is_valid_image, LABEL_CHARS, units=("a/", "a:", "a@", "..", "a.")),
     Row("is_valid_reference", allowlist.is_valid_reference, LABEL_CHARS),
-    Row("parse_signal", lifecycle_rules.parse_signal, LABEL_CHARS, units=("SIG", "SIGA", "+1")),
+    Row("parse_signal", signals.parse_signal, LABEL_CHARS, units=("SIG", "SIGA", "+1")),
     Row("normalise_name", naming.normalise_name, LABEL_CHARS, units=("0123456789ab_",)),
 )
 DRIFT = (
@@ -631,7 +657,7 @@ DRIFT = (
         units=("seccomp={", "seccomp=["),
     ),
     Row("shown_path", normal_form.shown_path, LABEL_CHARS, units=HOSTILE_UNITS),
-    Row("stem of a replica", namesakes.stem_of, LABEL_CHARS, units=("-1", "_1", "-", "1")),
+    Row("stem of a replica", container_references.strip_replica_number, LABEL_CHARS, units=("-1", "_1", "-", "1")),
 )
 REQUESTS = (
     Row("Authorization", parse_basic, HEADER_BYTES, lambda text: f"Basic {text}", ("QUFB", "=", "OmE6"), (ValueError,)),
@@ -653,8 +679,8 @@ REQUESTS = (
     Row("did_you_mean", lambda text: did_you_mean(text[:100], ["scan.deadline"] * 50), LABEL_CHARS),
 )
 OUTPUTS = (
-    Row("Markdown, inline", text_markdown.escape, CLEAN_CHARS, units=("`", "*", "1.", "-", "\n")),
-    Row("Markdown, block", lambda text: text_markdown.fence([text]), CLEAN_CHARS, units=("`", "` ", "``\n")),
+    Row("Markdown, inline", markdown.escape, CLEAN_CHARS, units=("`", "*", "1.", "-", "\n")),
+    Row("Markdown, block", lambda text: markdown.fence([text]), CLEAN_CHARS, units=("`", "` ", "``\n")),
     Row("metric label", label_value, LABEL_CHARS, units=(*HOSTILE_UNITS, "\\", '"')),
 )
 COMPOSE_UNITS = (
@@ -675,7 +701,7 @@ FILES = (
         lambda text: find_named_files(raw_bytes(text)),
         1024 * KIB,
         units=COMPOSE_UNITS,
-        raises=(NotYamlError, UntoldError),
+        raises=(NotYamlError, UndeterminedFilesError),
     ),
     Row(
         "values of env files",

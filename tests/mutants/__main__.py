@@ -1,7 +1,7 @@
 """Breaks each guard of the table in a copy of the tree and runs the tests that must find it: `make mutants`.
 
     python -m tests.mutants              all guards
-    python -m tests.mutants Door tail    those with one of these words in their name
+    python -m tests.mutants ListenerPolicy tail    those with one of these words in their name
 
 Prints a line for each guard and ends with 1 when one was missed or is not there any more. The checkout never changes.
 """

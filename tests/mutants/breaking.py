@@ -1,6 +1,6 @@
 """Finds a guard by its name, wherever it lives, and breaks it in its syntax tree.
 
-A name is what a reader would search for: `check_request`, `Door.knows_host`, `HEADERS_MAX_BYTES`. It is looked up in
+A name is what a reader would search for: `check_request`, `ListenerPolicy.knows_host`, `HEADERS_MAX_BYTES`. It is looked up in
 every module of the package, so that a guard may move to another file. Where two modules have the same name, the last
 parts of the module's name stand before it: `protocol.STALL_SECONDS`. A name that is gone or ambiguous is an error.
 """
@@ -11,6 +11,7 @@ import ast
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ class Found:
 
     Attributes:
         path: Its file.
-        name: Module and qualified name, "bcon_exporter.outputs.http.gate.Door.knows_host".
+        name: Module and qualified name, "bcon_exporter.outputs.http.gate.ListenerPolicy.knows_host".
     """
 
     path: Path
@@ -69,17 +70,23 @@ def broken_source(package: Path, name: str, way: Break) -> tuple[Path, str]:
         NoSuchGuardError: The guard is not there, or there is nothing in it to break in this way.
     """
     guard = find(package, name)
-    before = ast.dump(guard.module)
-    if not way.apply(guard.node) or ast.dump(guard.module) == before:
+    before = ast.dump(guard.node)
+    if not way.apply(guard.node) or ast.dump(guard.node) == before:
         message = f"no such guard: {guard.name} has nothing to break so: {way.how}"
         raise NoSuchGuardError(message)
     return guard.path, ast.unparse(ast.fix_missing_locations(guard.module))
 
 
+@lru_cache(maxsize=1000)
+def _read(path: Path, _changed_at: int) -> str:
+    return path.read_text(encoding="utf-8")
+
+
 def _definitions(package: Path, path: Path, name: str) -> Iterator[Found]:
-    text = path.read_text(encoding="utf-8")
-    if name.rpartition(".")[2] not in text:
-        return
+    text = _read(path, path.stat().st_mtime_ns)
+    last = name.rpartition(".")[2]
+    if last not in text or not any(start in text for start in (f"def {last}(", f"{last} = ", f"{last}: ")):
+        return  # most modules only use it, or not even that: no need to parse them
     module = ast.parse(text, filename=str(path))
     parts = path.relative_to(package.parent).with_suffix("").parts
     where = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

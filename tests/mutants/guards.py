@@ -100,18 +100,19 @@ class _Tests:
         return tuple(f"{self._file}::{test}" for test in tests) or (self._file,)
 
 
-_allowlist = _Tests("docker_host/test_allowlist.py")
-_client = _Tests("docker_host/test_client.py")
-_host = _Tests("docker_host/test_host.py")
-_events = _Tests("docker_host/test_event_log.py")
-_pipeline = _Tests("docker_host/test_pipeline.py")
-_wire = _Tests("docker_host/test_wire.py")
-_logs = _Tests("docker_host/test_logs.py")
-_log_stream = _Tests("docker_host/test_log_stream.py")
-_read_logs = _Tests("docker_host/test_read_logs.py")
-_any_answer = _Tests("docker_host/test_malformed_answers.py")
-_oom = _Tests("docker_host/test_oom_kills.py")
-_parse_config = _Tests("docker_host/test_parse_config.py")
+_allowlist = _Tests("engine/test_allowlist.py")
+_client = _Tests("engine/test_client.py")
+_host = _Tests("engine/test_docker_host.py")
+_events = _Tests("engine/test_event_log.py")
+_http_reader = _Tests("engine/test_http.py")
+_wire = _Tests("engine/test_http_parser.py")
+_logs = _Tests("engine/test_log_cursors.py")
+_log_stream = _Tests("engine/test_log_stream.py")
+_read_logs = _Tests("engine/test_read_logs.py")
+_any_answer = _Tests("engine/test_malformed_answers.py")
+_unresponsive = _Tests("engine/test_unresponsive.py")
+_oom = _Tests("engine/test_oom_kills.py")
+_parse_config = _Tests("engine/test_parse_config.py")
 
 ENGINE = (
     # what may be asked of the engine
@@ -123,40 +124,48 @@ ENGINE = (
     _allowlist("is_valid_reference", returns("True"), "test_what_passes_as_a_reference_has_no_meaning_in_a_path"),
     _allowlist("is_valid_image", returns("True"), "test_image_references_are_told_from_paths"),
     _client("ReadOnlyClient.send", without("check_request"), "test_no_write_and_no_path_beyond_the_list_leaves"),
-    _pipeline("fetch", without("check_request"), "test_nothing_is_sent_when_one_target_is_not_allowed"),
+    _http_reader("http.fetch", without("check_request"), "test_nothing_is_sent_when_one_target_is_not_allowed"),
+    _http_reader("http.follow", without("check_request"), "test_nothing_is_followed_that_is_not_allowed"),
     # how long it may take, and what it may answer
-    _pipeline("_Loop._drop_overdue", returns("None"), "test_a_stuck_request_holds_up_others_only_until_patience_ends", "test_one_stuck_request_does_not_cost_the_others"),
-    _pipeline("_Loop.run", never("self._deadline"), "test_an_engine_that_says_nothing_is_left_in_time"),
+    _http_reader("_Loop._drop_overdue", returns("None"), "test_a_stuck_request_holds_up_others_only_until_patience_ends", "test_one_stuck_request_does_not_cost_the_others"),
+    _http_reader("_Loop.run", never("self._deadline"), "test_an_engine_that_says_nothing_is_left_in_time"),
     _wire("HEAD_LIMIT_BYTES", set_to("10 ** 12"), "test_garbage_is_malformed"),
     _wire("AnswerReader._add_body", never("end - start > room"), "test_a_longer_body_than_allowed_is_cut_and_its_connection_not_used_again"),
     _host("get_object", returns("raw[key]"), "test_any_json_anywhere_is_a_snapshot_or_an_error_of_ours", "test_nonsense_about_one_container_costs_that_one_only"),
     _any_answer("decode_json", with_text("(ValueError, RecursionError)", "ValueError"), "test_no_answer_costs_more_than_what_it_is_about"),
-    _any_answer("decode._decode_value", with_text("(ValueError, RecursionError)", "ValueError"), "test_no_answer_costs_more_than_what_it_is_about"),
+    _any_answer("json_fields._decode_value", with_text("(ValueError, RecursionError)", "ValueError"), "test_no_answer_costs_more_than_what_it_is_about"),
     _any_answer("get_list", returns("raw.get(key)"), "test_no_answer_costs_more_than_what_it_is_about"),
-    _any_answer("raw.parse_time", with_text("(ValueError, OverflowError)", "KeyError"), "test_no_answer_costs_more_than_what_it_is_about"),
+    _any_answer("json_fields.parse_time", with_text("(ValueError, OverflowError)", "KeyError"), "test_no_answer_costs_more_than_what_it_is_about"),
     # what is remembered of it
-    _events("EventLog.add_backfill", never("full and (not known)"), "test_a_full_ring_of_only_unknown_events_is_a_gap"),
+    _events("EventLog.add_backfill", never("full and (not has_known_event)"), "test_a_full_ring_of_only_unknown_events_is_a_gap"),
     _events("EventLog._add", never("key in self._seen"), "test_a_backfill_and_the_stream_that_overlap_give_each_event_once"),
     _events("EventLog.forget_later_than", returns("None"), "test_only_an_event_that_is_still_to_come_is_forgotten_and_a_gap"),
-    _read_logs("_settled", never("known.logs_done and"), "test_the_logs_of_an_ended_container_are_read_once"),
+    _read_logs("_find_unchanged_lines", never("entry.logs_done and"), "test_the_logs_of_an_ended_container_are_read_once"),
     _logs("LogCursors.query", with_text("if since is None else", "if True else"), "test_the_first_read_asks_for_no_older_lines_than_count"),
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
     _logs("LogCursors.take", never("_has_gap"), "test_more_new_lines_than_the_tail_say_that_some_were_left_out"),
-    _logs("LogCursors.take", never("kept.cursor is None and lines"), "test_lines_without_stamps_are_not_read_twice"),
+    _logs("LogCursors.take", never("window.cursor is None and lines"), "test_lines_without_stamps_are_not_read_twice"),
     _logs("LogCursors.take", with_text("if new and cursor is not None else []", "if False else []"), "test_a_value_whose_name_ended_the_read_before_is_masked"),
-    _logs("LogCursors.take", with_text("source.known, before", "NO_SECRETS, before"), "test_a_new_line_hides_what_the_container_is_known_to_hold"),
-    _log_stream("finish_entries", with_text("known.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
+    _logs("LogCursors.take", with_text("source.secrets, before", "NO_SECRETS, before"), "test_a_new_line_hides_what_the_container_is_known_to_hold"),
+    _log_stream("finish_entries", with_text("secrets.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
     # whom the kernel has killed
+    _unresponsive("EngineSession._query_group", always("not isinstance(outcome, DeadlineExceededError)"), "test_a_container_that_hangs_again_is_left_alone_for_longer"),
+    _unresponsive("EngineSession._record_result", never("result.are_suspects"), "test_one_inspect_that_hangs_alone_does_not_count_as_the_endpoint_down"),
     _oom("kernel_log.parse_kill", with_text("level not in _LEVELS or ", ""), "test_no_other_record_is_taken_for_a_kill"),
     _oom("kernel_log.parse_kill", with_text("(not stamp.isdigit()) or ", ""), "test_no_other_record_is_taken_for_a_kill"),
     _oom("kernel_log.parse_kill", with_text("len(stamp) > 17", "False"), "test_no_other_record_is_taken_for_a_kill"),
     _oom("OomKills._is_new", returns("True"), "test_the_engines_own_event_stays_the_only_one"),
-    _oom("OomKills._note_deaths", never("event.exit_code != _KILL_CODE"), "test_an_end_of_another_kind_or_time_is_not_the_kernels"),
-    _oom("OomKills._note_deaths", always("asked_at is None"), "test_who_was_killed_by_somebody_was_not_killed_by_the_kernel"),
-    _oom("OomKills._note_deaths", with_text(" or abs(event.at - asked_at) > _REPORTED_WITHIN", ""), "test_a_kill_of_the_run_before_is_none_of_this_one"),
-    _oom("OomKills._explain_deaths", never("len(within) > span.kills"), "test_more_ends_than_kills_prove_nothing"),
-    _oom("OomKills._explain_deaths", always("self._is_untold"), "test_the_count_of_the_slice_explains_an_end_that_nobody_asked_for"),
-    _oom("OomKills._explain_deaths", always("_is_within"), "test_an_end_of_another_kind_or_time_is_not_the_kernels"),
+    _oom("OomKills._record_deaths", never("event.exit_code != _KILL_CODE"), "test_an_end_of_another_kind_is_not_the_kernels"),
+    _oom("OomKills._record_deaths", always("killed_at is None"), "test_who_was_killed_by_somebody_was_not_killed_by_the_kernel"),
+    _oom("OomKills._record_deaths", with_text(" or abs(event.at - killed_at) > _REPORTED_WITHIN", ""), "test_a_kill_of_the_run_before_is_none_of_this_one"),
+    _oom("OomKills._explain_deaths", never("len(deaths) > counted.kills"), "test_more_ends_than_kills_prove_nothing"),
+    _oom("OomKills._explain_deaths", with_text("counted.kills -= len(deaths)", "pass"), "test_a_kill_explains_one_end"),
+    _oom("OomKills._is_reported", returns("False"), "test_a_dying_container_whose_end_is_not_known_yet_is_told_once"),
+    _oom("OomKills._is_reported", with_text(" and min(ends, key=lambda end: abs(end - at)) == died_at", ""), "test_a_container_that_is_killed_again_and_again_is_told_each_time"),
+    _oom("_CountedKills.may_have_caused", with_text("not death.is_counted and ", ""), "test_an_end_that_one_look_explains_takes_no_kill_from_the_next"),
+    _oom("_CountedKills.may_have_caused", with_text("self.since <= ", ""), "test_an_end_from_before_the_first_look_takes_no_kill_from_another"),
+    _oom("_CountedKills.may_have_caused", with_text("is_of_it and ", ""), "test_a_dying_container_that_was_still_counted_takes_no_kill_from_another"),
+    _oom("OomKills._count", with_text(" + self._not_yet_in_slice", ""), "test_a_kill_that_its_container_counts_before_the_slice_explains_nobody_elses_end"),
     _oom("cgroup._Files.count_kills", always("not calm"), "test_no_count_is_read_while_the_kernel_kills_nothing"),
     _oom("cgroup._Files.count_kills", with_text("not calm or ", ""), "test_counts_are_read_once_the_kernel_has_killed_something"),
     _oom("cgroup._Files.count_kills", with_text(" or self._killed != 0", ""), "test_a_count_that_is_not_zero_is_read_each_time_for_its_cgroup_may_be_made_anew"),
@@ -164,14 +173,14 @@ ENGINE = (
     _oom("CgroupReader._is_calm", returns("False"), "test_no_count_is_read_while_the_kernel_kills_nothing"),
     _oom("CgroupReader._is_calm", with_text("(total, total)", "(self._host_kills[0], total)"), "test_counts_are_read_once_the_kernel_has_killed_something"),
     _oom("CgroupReader._is_calm", with_text("total is not None and ", ""), "test_counts_are_read_each_time_where_the_host_has_none"),
-    _parse_config("given_by_podman", returns("()"), "test_what_podman_gives_each_container_is_as_if_its_image_gave_it"),
-    _parse_config("given_by_podman", never("_MARK"), "test_docker_gives_no_such_thing"),
+    _parse_config("find_podman_defaults", returns("()"), "test_what_podman_gives_each_container_is_as_if_its_image_gave_it"),
+    _parse_config("find_podman_defaults", never("_MARK"), "test_docker_gives_no_such_thing"),
 )  # fmt: skip
 
-_cleaning = _Tests("model/test_cleaning.py")
-_masking = _Tests("model/test_masking.py")
-_known = _Tests("model/test_known_secrets.py")
-_parse_secrets = _Tests("docker_host/test_parse_secrets.py")
+_cleaning = _Tests("secrets/test_cleaning.py")
+_masking = _Tests("secrets/test_masking.py")
+_known = _Tests("secrets/test_known_secrets.py")
+_parse_secrets = _Tests("engine/test_parse_secrets.py")
 _book = _Tests("test_secret_book.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
@@ -187,22 +196,24 @@ TEXT = (
     _cleaning("clip_text", returns("text"), "test_clips_only_above_the_limit"),
     _masking("mask_text", returns("text"), "test_every_secret_of_the_corpus_is_masked"),
     _masking("mask_tokens", returns("line"), "test_every_issued_secret_is_masked_wherever_it_stands"),
-    _masking("secret_tokens._find_spans", never("len(spans) == MOST_MATCHES"), "test_after_very_many_tokens_of_one_kind_the_rest_of_a_line_is_masked"),
+    _masking("issuer_tokens._find_spans", never("len(spans) == MOST_MATCHES"), "test_after_very_many_tokens_of_one_kind_the_rest_of_a_line_is_masked"),
     _masking("_no_digest", returns("MASK"), "test_a_digest_of_64_bytes_is_no_key"),
     _masking("mask_key_blocks", returns("lines"), "test_a_key_that_comes_in_two_scans_is_masked_in_both"),
     _masking("mask_following_lines", returns("lines"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_blocks._mask_vault", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_blocks._mask_vault", never("_VAULT_LINE"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_blocks._mask_next", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_blocks._split_head", returns("split_prefix(line)"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_lines._tagged_value", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_lines._cells", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_lines._cells", always("word and"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_pairs._is_placeholder", returns("False"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
-    _masking("secret_pairs._is_placeholder", returns("True"), "test_every_secret_of_the_corpus_is_masked"),
+    _masking("private_keys._mask_vault", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("private_keys._mask_vault", never("_VAULT_LINE"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("private_keys._mask_next", returns("None"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("private_keys._split_head", returns("split_prefix(line)"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("following_lines._tagged_value", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("following_lines._cells", returns("iter(())"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("following_lines._cells", always("word and"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("pairs._is_placeholder", returns("False"), "test_a_value_apart_from_its_name_is_masked_and_nothing_else"),
+    _masking("pairs._is_placeholder", returns("True"), "test_every_secret_of_the_corpus_is_masked"),
     _masking("masking._searcher", with_text("options.log_errors = False", "pass"), "test_text_that_fills_the_memory_of_a_search_writes_nothing"),
     _masking("mask_pairs", returns("line"), "test_every_secret_of_the_corpus_is_masked"),
     _masking("mask_pair", returns("mask_text(value)"), "test_a_pair_is_masked_by_its_key_or_by_its_shape"),
+    _masking("masking._mask_value", with_text("masked == value and ", ""), "test_no_secret_is_kept_in_memory_by_masking_it"),
+    _masking("masking._mask_value", never("len(_harmless) >= _MOST_HARMLESS"), "test_values_without_secrets_are_kept_but_not_for_ever"),
     _masking("key_strength", returns("'no'"), "test_names_of_secrets_are_known"),
     _masking("safe_text", returns("mask_text(clip_text(strip_controls(raw), max_chars))"), "test_a_secret_known_by_its_shape_is_masked_before_it_is_cut"),
     _masking("Sealer.seal", with_text("self._key", "b'same for all'"), "test_fingerprints_compare_values_and_need_the_key"),
@@ -225,20 +236,20 @@ TEXT = (
     _parse_secrets("hide_in_facts", returns("facts"), "test_what_is_learned_later_is_hidden_as_if_it_had_been_known"),
     _parse_secrets("Inventory.hide_learned", returns("None"), "test_what_a_container_holds_is_hidden_in_those_of_its_project_that_were_read_before_it"),
     _parse_secrets("LogCursors._hide", returns("None"), "test_kept_lines_hide_what_is_learned_after_they_were_read"),
-    _parse_secrets("parse_labels", with_text("known is not None or", "True or"), "test_while_its_environment_is_unread_a_container_shows_plain_labels_only"),
-    _parse_secrets("LogCursors.take", never("source.known is not kept.hidden"), "test_kept_lines_hide_what_is_learned_before_the_next_read"),
+    _parse_secrets("parse_labels", with_text("secrets is not None or", "True or"), "test_while_its_environment_is_unread_a_container_shows_plain_labels_only"),
+    _parse_secrets("LogCursors.take", never("source.secrets is not window.hidden"), "test_kept_lines_hide_what_is_learned_before_the_next_read"),
     _book("SecretBook.retain", returns("None"), "test_removed_containers_are_forgotten"),
     _book("SecretBook._of_project", never("whole.too_many"), "test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims"),
     _book("SecretBook._forget_projects", returns("None"), "test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not"),
     _book("secret_book._known_to", never("known is None and"), "test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds"),
     _book("secret_book._known_to", returns("NO_SECRETS"), "test_an_event_is_kept_without_a_secret_tag"),
     _book("hide_in_events", returns("batch"), "test_an_event_is_kept_without_a_secret_tag"),
-    _hidden("_hide_where", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
+    _hidden("_mask_like", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
     _hidden("has_other_image", never("fingerprint is not None"), "test_two_secret_tags_are_two_images"),
-    _hidden("add_field", never("other is not None"), "test_paths_that_are_masked_alike_still_tell_that_one_has_changed"),
+    _hidden("add_field", never("existing is not None"), "test_paths_that_are_masked_alike_still_tell_that_one_has_changed"),
     _env_files("EnvFiles._may_read", returns("True"), "test_the_daemon_reads_no_file_outside_of_the_roots"),
     _env_files("EnvFiles.secrets_of", returns("KnownSecrets()"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
-    _env_files("EnvFiles.secrets_of", always("asked.roots is None"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
+    _env_files("EnvFiles.secrets_of", always("request.roots is None"), "test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tells_what_others_hold"),
     _registry("hide_in_error", returns("error"), "test_an_error_shows_nothing_that_containers_hold_as_secrets"),
     _registry("hide_in_error", never("isinstance(error, ContainerNotFoundError"), "test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret"),
     _registry("hide_in_error", with_text("key in _NAMES", "False"), "test_an_error_names_projects_as_they_are_called"),
@@ -262,26 +273,35 @@ _connections = _Tests("outputs/http/test_connections.py")
 _limits = _Tests("outputs/http/test_rate_limits.py")
 _api = _Tests("outputs/http/test_api.py")
 _pages = _Tests("outputs/http/test_pages.py")
+_live = _Tests("pages/test_live.py")
 _web_config = _Tests("outputs/http/test_web_config.py")
 _tls_reload = _Tests("outputs/http/test_tls_reload.py")
 _threads = _Tests("outputs/http/test_tool_calls.py")
-_flight = _Tests("tools/test_flight.py")
+_single_flight = _Tests("tools/test_single_flight.py")
 
 HTTP = (
     # who may ask what
-    _gate("Door.serves_all", returns("True"), "test_beyond_loopback_without_users_only_the_open_paths_are_served"),
+    _gate("ListenerPolicy.serves_all", returns("True"), "test_beyond_loopback_without_users_only_the_open_paths_are_served"),
     _gate("OPEN_PATHS", set_to("frozenset(('/', '/metrics', '/-/healthy', '/-/ready', '/openapi.json'))"), "test_what_anybody_may_ask_holds_no_report"),
-    _gate("Gate._answer", never("not known"), "test_with_users_every_route_of_every_listener_needs_one"),
+    _gate("Gate._answer", never("not is_known"), "test_with_users_every_route_of_every_listener_needs_one"),
     _gate("PROBE_PATHS", set_to("frozenset(('/-/healthy', '/-/ready', '/metrics'))"), "test_with_users_every_route_of_every_listener_needs_one"),
-    _gate("Door.knows_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
-    _gate("Door.takes_any_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
-    _gate("Door.takes_any_host", with_text("not self.loopback and ", ""), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
-    _gate("Door.takes_any_host", with_text(" or not self.serves_all(users)", ""), "test_what_is_served_without_users_takes_any_name"),
-    _gate("Gate._answer", never("not door.takes_any_host(path, users)"), "test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_name"),
+    _gate("ListenerPolicy.knows_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("ListenerPolicy.takes_any_host", returns("True"), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("ListenerPolicy.takes_any_host", with_text("not self.loopback and ", ""), "test_every_route_on_loopback_refuses_a_rebound_host_name"),
+    _gate("ListenerPolicy.takes_any_host", with_text(" or not self.serves_all(users)", ""), "test_what_is_served_without_users_takes_any_name"),
+    _gate("Gate._answer", never("not policy.takes_any_host(path, users)"), "test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_name"),
     _gate("_check_origin", with_text("foreign or across", "across"), "test_other_web_sites_cannot_ask"),
     _gate("_check_origin", with_text("foreign or across", "foreign"), "test_other_web_sites_cannot_ask"),
     _gate("SECURITY_HEADERS", set_to("()"), "test_every_answer_carries_the_safe_headers"),
-    _pages("Pages._template", with_keyword("autoescape", "False"), "test_the_page_escapes_what_comes_from_outside"),
+    _pages("_template_environment", with_keyword("autoescape", "False"), "test_the_page_escapes_what_comes_from_outside"),
+    _pages("PAGE_POLICY", set_to("b\"default-src 'self'\""), "test_the_page_escapes_what_comes_from_outside"),
+    _gate("Pages._render", never("scope['bcon.bare']"), "test_reports_do_not_stand_on_the_bare_page"),
+    _gate("ListenerPolicy.strip_prefix", never("self.route_prefix"), "test_below_a_prefix_all_is_served_and_beside_it_nothing"),
+    _live("LiveStreams._tell", with_text("still_admitted()", "True"), "test_a_stream_ends_when_the_users_are_reloaded"),
+    _live("LiveStreams._tell", with_text("(not self._is_closed)", "True"), "test_a_stream_ends_when_the_daemon_stops"),
+    _live("LiveStreams.__call__", never("place is not None"), "test_where_connections_run_out_a_stream_makes_room"),
+    _live("serve_all", with_text("connections is None", "not connections"), "test_where_connections_run_out_a_stream_makes_room"),
+    _live("STREAM_PATH", set_to("'/'"), "test_a_client_has_so_many_streams_and_requests_go_on"),
     _pages("Pages.ready", always("good or"), "test_strangers_get_no_hint"),
     # passwords
     _gate("Users.check", never("too_long"), "test_a_password_longer_than_bcrypt_compares_is_refused_even_if_its_beginning_fits"),
@@ -311,7 +331,7 @@ HTTP = (
     _listeners("_CIPHERS", set_to("'DEFAULT'"), "test_no_cbc_suite_is_spoken"),
     # how often
     _limits("RequestLimits.count", without_raise(), "test_a_client_that_asks_too_often_gets_429_and_when_to_come_again"),
-    _limits("RequestLimits.running", without_raise(), "test_so_many_requests_are_answered_at_once_of_one_client_and_of_all"),
+    _limits("Places.running", without_raise(), "test_so_many_requests_are_answered_at_once_of_one_client_and_of_all"),
     _limits("SCRAPED_PATHS", set_to("frozenset()"), "test_scrapes_and_probes_are_never_too_many"),
     _limits("PasswordChecks.check", never("wait"), "test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check"),
     _limits("PasswordChecks.check", never("self._waiting[client] >= _CHECKS_PER_CLIENT"), "test_few_checks_wait_for_each_other_and_fewer_of_one_client"),
@@ -323,8 +343,18 @@ HTTP = (
     _api("_query", never("name in query"), "test_bad_requests_are_refused_in_the_envelope"),
     _threads("RequestThreads.run", never("self._running >= self._limit"), "test_without_a_free_thread_it_is_refused"),
     _threads("ToolCalls.call", always("task is None"), "test_a_thousand_identical_requests_are_one_call_in_one_thread"),
-    _flight("Flights.run", never("flight is own"), "test_identical_requests_share_one_run"),
-    _flight("Flights._with_slot", without_raise(), "test_one_more_than_the_limit_is_refused"),
+    _single_flight("SingleFlight.run", never("run is own"), "test_identical_requests_share_one_run"),
+    _single_flight("SingleFlight._with_slot", without_raise(), "test_one_more_than_the_limit_is_refused"),
+)  # fmt: skip
+
+_printed = _Tests("outputs/test_text.py")
+
+PRINTED = (
+    _printed("terminal._span", with_text("strip_controls(span.text)", "span.text"), "test_untrusted_text_controls_no_terminal_and_is_no_markup"),
+    _printed("markdown.escape", with_text(".translate(_SPECIAL)", ""), "test_untrusted_text_is_no_markup_in_markdown"),
+    _printed("markdown.escape_start", returns("text"), "test_what_begins_a_line_begins_no_list_and_no_heading"),
+    _printed("markdown.fence", with_text("max(3, _longest_run(body) + 1)", "3"), "test_a_log_stays_one_block_whatever_it_says"),
+    _printed("markdown._code", with_text("_longest_run([text])", "0"), "test_a_command_stays_one_block_whatever_it_says"),
 )  # fmt: skip
 
 _sandbox = _Tests("compose/test_sandbox.py")
@@ -333,37 +363,37 @@ _reader = _Tests("compose/test_reader.py")
 _paths = _Tests("security/test_compose_paths.py")
 _failures = _Tests("compose/test_failures.py")
 _roots = _Tests("security/test_compose_roots.py")
-_involved = _Tests("compose/test_involved.py")
+_involved = _Tests("compose/test_involved_files.py")
 _hostile = _Tests("security/test_compose_text.py")
-_patience = _Tests("compose/test_patience.py")
+_patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
     _files("real_path", returns("path"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
     _roots("_Walk._check_root", returns("None"), "test_a_file_outside_of_the_roots_is_not_read_however_it_is_named"),
-    _roots("reader._refuse_unfit", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once"),
-    _roots("running.is_allowed", returns("True"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
-    _roots("_find_refused", returns("None"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
-    _roots("Involved.is_unchanged", returns("True"), "test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked"),
+    _roots("reader._check_involved", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once"),
+    _roots("running_projects.is_allowed", returns("True"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
+    _roots("_find_forbidden_path", returns("None"), "test_with_roots_unset_a_label_makes_the_daemon_look_at_nothing"),
+    _roots("InvolvedFiles.is_unchanged", returns("True"), "test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked"),
     _roots("_node_of", never("_BINARY_TAG"), "test_a_name_that_cannot_be_told_counts_as_outside"),
     _roots("variables.expand", with_text("values is None or", ""), "test_a_name_with_a_variable_of_an_env_file_that_cannot_be_understood_counts_as_outside"),
     _roots("_Walk._walk_include", with_text("scope.directory, scope.mistaken", "scope.directory"), "test_all_that_compose_opens_is_known_before"),
     _involved("_MOST_FILES", set_to("10 ** 6"), "test_too_many_files_are_not_kept"),
-    _hostile("named_files._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
+    _hostile("referenced_files._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
     _hostile("_MOST_TAG_DIRECTIVES", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
     _hostile("_MOST_EVENTS", set_to("10 ** 9"), "test_what_would_cost_too_much_ends_the_walk"),
-    _hostile("involved._MOST_BYTES", set_to("10 ** 12"), "test_a_file_that_leads_to_much_more_text_is_not_followed"),
-    _sandbox("launcher.confine", returns("False"), "test_a_confined_binary_cannot_read_a_file_outside_although_the_compose_file_includes_it"),
-    _patience("MOST_BESIDE", set_to("100"), "test_no_more_than_two_go_on_beside"),
-    _patience("patience.LONGEST_PAUSE_SECONDS", set_to("10 ** 6"), "test_what_timed_out_is_left_alone_twice_as_long_each_time_up_to_ten_minutes"),
+    _hostile("involved_files._MOST_BYTES", set_to("10 ** 12"), "test_a_file_that_leads_to_much_more_text_is_not_followed"),
+    _sandbox("limited_launcher.confine", returns("False"), "test_a_confined_binary_cannot_read_a_file_outside_although_the_compose_file_includes_it"),
+    _patience("MOST_IN_BACKGROUND", set_to("100"), "test_no_more_than_two_go_on_beside"),
+    _patience("background_work.LONGEST_PAUSE_SECONDS", set_to("10 ** 6"), "test_what_timed_out_is_left_alone_twice_as_long_each_time_up_to_ten_minutes"),
     _files("check_file", never("S_ISREG"), "test_command_line_tells_absent_directory_and_device_apart"),
     _files("FILE_BYTES", set_to("10 ** 12"), "test_a_file_may_have_one_mebibyte"),
     _sandbox("_FORCED", set_to("{}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
     _sandbox("_environment", returns("{**os.environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
     _sandbox("sandbox._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
     _sandbox("_OUTPUT_BYTES", set_to("10 ** 12"), "test_endless_output_is_cut"),
-    _sandbox("launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
+    _sandbox("limited_launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
     _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
 )  # fmt: skip
@@ -373,140 +403,145 @@ _repairs = _Tests("diagnosis/test_repairs.py")
 _cascades = _Tests("diagnosis/test_cascades.py")
 _advice = _Tests("diagnosis/test_advice.py")
 _judged_lines = _Tests("diagnosis/test_judged_lines.py")
-_line_screen = _Tests("diagnosis/test_line_screen.py")
+_line_screen = _Tests("diagnosis/test_line_filter.py")
 _log_reader = _Tests("diagnosis/test_log_reader.py")
-_judging = _Tests("diagnosis/test_engine.py")
+_judging = _Tests("diagnosis/test_diagnose.py")
 _jobs = _Tests("schedule/test_jobs.py")
 _counts = _Tests("schedule/test_log_counts.py")
 _everyday = _Tests("diagnosis/test_everyday_programs.py")
 _multiline = _Tests("diagnosis/test_multiline.py")
-_removed = _Tests("diagnosis/test_removed.py")
+_removed = _Tests("diagnosis/test_removed_containers.py")
 _links = _Tests("diagnosis/test_links.py")
 _growth = _Tests("growth/test_growth.py")
 
 DIAGNOSIS = (
     # who is meant by a line
-    _client_lines("peer_names._without_others", returns("line"), "test_a_failed_connection_is_read"),
-    _cascades("peer_state._was_missed", returns("True"), "TestNobodyIsBlamedFalsely::test_by_a_removed_namesake_before_the_client_was_made"),
-    _cascades("peer_state._was_missed", never("asking is not None"), "TestNobodyIsBlamedFalsely::test_nor_where_the_new_one_was_slow_to_start"),
-    _cascades("causes._behind", returns("cause"), "TestChains::test_who_only_sees_bad_answers_of_a_sufferer_joins"),
+    _client_lines("peer_names._without_client_and_links", returns("line"), "test_a_failed_connection_is_read"),
+    _cascades("peer_state._may_explain_failure", returns("True"), "TestNobodyIsBlamedFalsely::test_by_a_removed_namesake_before_the_client_was_made"),
+    _cascades("peer_state._may_explain_failure", never("client is not None"), "TestNobodyIsBlamedFalsely::test_nor_where_the_new_one_was_slow_to_start"),
+    _cascades("causes._rank_below", returns("cause"), "TestChains::test_who_only_sees_bad_answers_of_a_sufferer_joins"),
     # what is over
-    _repairs("back_again._is_well", returns("True"), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
-    _repairs("back_again._is_well", with_text("runs_well(peer, now) and ", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
-    _repairs("back_again._is_well", with_text(" and (not waits)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
-    _repairs("back_again._is_well", with_text(" and (lost_network(peer) is None)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
-    _repairs("back_again._is_well", with_text(" and (not is_looping(peer, now, thresholds))", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
-    _repairs("back_again._goes_on", returns("True"), "TestThePeerIsBack::test_of_a_peer_that_never_went_away_silence_alone_says_nothing"),
-    _repairs("back_again._fell_with", returns("False"), "TestThePeerIsBack::test_what_fell_with_it_is_over_too"),
-    _repairs("back_again._fell_with", with_text("during and ", ""), "TestThePeerIsBack::test_what_failed_at_another_time_is_not"),
-    _repairs("back_again._fell_with", with_text("hit.signature.category not in _OWN_TROUBLES", "True"), "TestThePeerIsBack::test_but_not_a_trouble_of_its_own"),
-    _repairs("endings.has_come_up", returns("True"), "TestThePeerIsBack::test_a_loop_for_want_of_it_is_over_once_it_has_come_up"),
-    _repairs("endings.has_come_up", never("not runs_well"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
-    _repairs("endings.has_come_up", with_text("COME_UP_RUNS * max(lived[-5:], default=0)", "0"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
-    _repairs("serving.works_again", returns("False"), "TestTheLogTellsIt::test_requests_are_answered_again"),
-    _repairs("serving.works_again", with_text(" and (not done.issubset(_kinds_of_work(buffer, near, last + 1)))", ""), "TestTheLogTellsIt::test_but_not_when_these_were_answered_all_along"),
-    _repairs("serving.works_again", with_text("AFTER_ONE if failures == 1 else AFTER_MANY", "1"), "TestTheLogTellsIt::test_one_line_of_work_is_too_little"),
-    _repairs("logs._answers", never("is_lost_answer"), "TestTheLogTellsIt::test_no_answer_of_a_server_makes_up_for_requests_that_this_one_answered_badly"),
-    _repairs("logs._answers", never("asked and answered"), "TestTheLogTellsIt::test_of_another_host_it_is_none"),
-    _repairs("logs._answers", with_text("same_server(answer.text, failure.text)", "True"), "TestTheLogTellsIt::test_of_another_server_it_is_none"),
+    _repairs("recovered_connections._is_well", returns("True"), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("recovered_connections._is_well", with_text("runs_well(peer, now) and ", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("recovered_connections._is_well", with_text(" and (not waits)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("recovered_connections._is_well", with_text(" and (lost_network(peer) is None)", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("recovered_connections._is_well", with_text(" and (not is_looping(peer, now, thresholds))", ""), "TestThePeerIsBack::test_nor_while_the_peer_is_ill"),
+    _repairs("recovered_connections._keeps_logging", returns("True"), "TestThePeerIsBack::test_of_a_peer_that_never_went_away_silence_alone_says_nothing"),
+    _repairs("recovered_connections._is_within_outage", returns("False"), "TestThePeerIsBack::test_what_fell_with_it_is_over_too"),
+    _repairs("recovered_connections._is_within_outage", with_text("during and ", ""), "TestThePeerIsBack::test_what_failed_at_another_time_is_not"),
+    _repairs("recovered_connections._is_within_outage", with_text("hit.signature.category not in _OWN_TROUBLES", "True"), "TestThePeerIsBack::test_but_not_a_trouble_of_its_own"),
+    _repairs("last_exit.has_stabilised", returns("True"), "TestThePeerIsBack::test_a_loop_for_want_of_it_is_over_once_it_has_come_up"),
+    _repairs("last_exit.has_stabilised", never("not runs_well"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
+    _repairs("last_exit.has_stabilised", with_text("COME_UP_RUNS * max(lived[-5:], default=0)", "0"), "TestThePeerIsBack::test_not_when_it_has_run_no_longer_than_before_or_is_unhealthy"),
+    _repairs("working_again.works_again", returns("False"), "TestTheLogTellsIt::test_requests_are_answered_again"),
+    _repairs("working_again.works_again", with_text(" and (not done.issubset(_kinds_of_work(buffer, near, last + 1)))", ""), "TestTheLogTellsIt::test_but_not_when_these_were_answered_all_along"),
+    _repairs("working_again.works_again", with_text("AFTER_ONE if failures == 1 else AFTER_MANY", "1"), "TestTheLogTellsIt::test_one_line_of_work_is_too_little"),
+    _repairs("log_events._answers", never("is_lost_answer"), "TestTheLogTellsIt::test_no_answer_of_a_server_makes_up_for_requests_that_this_one_answered_badly"),
+    _repairs("log_events._answers", never("failed_hosts and answering_hosts"), "TestTheLogTellsIt::test_of_another_host_it_is_none"),
+    _repairs("log_events._answers", with_text("same_server(answer.text, failure.text)", "True"), "TestTheLogTellsIt::test_of_another_server_it_is_none"),
     _repairs("oom_killed._is_of_an_earlier_run", returns("False"), "TestTheFlagOfTheOomKiller::test_one_that_was_started_again_is_well"),
-    _repairs("logs._fell_with", returns("False"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
-    _repairs("logs._fell_with", returns("event.failed and not event.hits"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
-    _repairs("serving.routine_resumed", returns("False"), "TestTheRoutineGoesOn::test_after_failures_of_any_kind"),
-    _repairs("serving._stopped_and_resumed", returns("True"), "TestTheRoutineGoesOn::test_not_when_it_went_on_all_along"),
-    _repairs("serving._stopped_and_resumed", with_text(" and (places[0] < episode[0][0])", ""), "TestTheRoutineGoesOn::test_nor_when_it_was_never_said_before"),
-    _repairs("serving._stopped_and_resumed", with_text(" and lasted >= least", ""), "TestTheRoutineGoesOn::test_nor_when_the_failures_were_too_short_to_stop_it"),
-    _repairs("serving._stopped_and_resumed", with_text("max(MISSED * pause, timedelta(seconds=OUTAGE_SECONDS))", "MISSED * pause"), "TestTheRoutineGoesOn::test_nor_when_it_comes_in_bursts"),
-    _repairs("serving._stopped_and_resumed", with_text(" and hiccups <= HICCUPS", ""), "TestTheRoutineGoesOn::test_two_hiccups_are_part_of_the_outage_and_more_are_none"),
-    _repairs("back_again.without_slowness", always("REPEATS"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
-    _repairs("back_again.without_full_disk", with_text("suffered and well_again", "True"), "TestNobodySaysSo::test_a_full_disk_once_the_clients_that_failed_with_it_get_on"),
-    _repairs("back_again._is_quiet", returns("True"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
-    _repairs("endings.has_outlived", returns("True"), "TestNobodySaysSo::test_what_it_said_before_a_start_since_which_it_has_run_for_much_longer"),
-    _repairs("endings._was_put_in_place", with_text("[past.predecessors_restarts:]", ""), "TestMadeAnew::test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile"),
-    _repairs("endings._was_put_in_place", returns("True"), "TestMadeAnew::test_not_when_it_was_restarted_itself"),
+    _repairs("log_events._fell_with", returns("False"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
+    _repairs("log_events._fell_with", returns("event.failed and not event.hits"), "TestTheLogTellsIt::test_an_error_of_which_nothing_is_known_is_over_with_the_failures_that_it_stands_beside"),
+    _repairs("working_again.routine_resumed", returns("False"), "TestTheRoutineGoesOn::test_after_failures_of_any_kind"),
+    _repairs("working_again._stopped_and_resumed", returns("True"), "TestTheRoutineGoesOn::test_not_when_it_went_on_all_along"),
+    _repairs("working_again._stopped_and_resumed", with_text(" and (places[0] < episode[0][0])", ""), "TestTheRoutineGoesOn::test_nor_when_it_was_never_said_before"),
+    _repairs("working_again._stopped_and_resumed", with_text(" and lasted >= least", ""), "TestTheRoutineGoesOn::test_nor_when_the_failures_were_too_short_to_stop_it"),
+    _repairs("working_again._stopped_and_resumed", with_text("max(MISSED * pause, timedelta(seconds=OUTAGE_SECONDS))", "MISSED * pause"), "TestTheRoutineGoesOn::test_nor_when_it_comes_in_bursts"),
+    _repairs("working_again._stopped_and_resumed", with_text(" and hiccups <= HICCUPS", ""), "TestTheRoutineGoesOn::test_two_hiccups_are_part_of_the_outage_and_more_are_none"),
+    _repairs("recovered_connections.drop_past_slowness", always("REPEATS"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
+    _repairs("recovered_connections.drop_past_full_disk", with_text("suffered and well_again", "True"), "TestNobodySaysSo::test_a_full_disk_once_the_clients_that_failed_with_it_get_on"),
+    _repairs("recovered_connections._is_quiet", returns("True"), "TestNobodySaysSo::test_slow_queries_that_come_no_more"),
+    _repairs("last_exit.outlived_last_crash", returns("True"), "TestNobodySaysSo::test_what_it_said_before_a_start_since_which_it_has_run_for_much_longer"),
+    _repairs("last_exit._is_fresh_replacement", with_text("[lifecycle.predecessors_restarts:]", ""), "TestMadeAnew::test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile"),
+    _repairs("last_exit._is_fresh_replacement", returns("True"), "TestMadeAnew::test_not_when_it_was_restarted_itself"),
     # who was removed
     _removed("MAX_REMOVED", set_to("10 ** 9"), "TestWhatIsKept::test_the_newest_where_very_many_come_and_go"),
     _removed("REMEMBERED_SECONDS", set_to("10 ** 9"), "TestWhatIsKept::test_a_removed_one_for_half_an_hour"),
-    _removed("removed.remember", never("snapshot.partial"), "TestWhatIsKept::test_all_of_it_where_only_some_were_read"),
-    _removed("find_removed", with_text(" and (not known.is_oneoff)", ""), "TestARemovedContainer::test_the_end_of_a_single_run_is_as_it_should_be"),
-    _removed("find_removed", with_text(" and (_identity(known.name, known) not in taken)", ""), "TestARemovedContainer::test_not_once_another_is_in_its_place"),
-    _removed("find_past_addresses", with_text("sorted(remembered.values(), key=lambda one: one.seen_at)", "remembered.values()"), "TestFormerAddresses::test_are_those_of_who_had_them_last"),
-    _removed("removed.new_name_of", with_text(" and (gone.started_at < one.created_at <= until)", ""), "TestARemovedContainer::test_one_that_was_there_before_is_not_its_new_name"),
-    _removed("trouble_of", with_text("other.id in around.removed and ", ""), "TestARemovedContainer::test_one_that_docker_is_still_removing_is_not_gone_yet"),
+    _removed("removed_containers.remember", never("snapshot.partial"), "TestWhatIsKept::test_all_of_it_where_only_some_were_read"),
+    _removed("find_removed", with_text(" and (not record.is_oneoff)", ""), "TestARemovedContainer::test_the_end_of_a_single_run_is_as_it_should_be"),
+    _removed("find_removed", with_text(" and (_identity(record.name, record) not in taken)", ""), "TestARemovedContainer::test_not_once_another_is_in_its_place"),
+    _removed("find_past_addresses", with_text("sorted(remembered.values(), key=lambda container: container.seen_at)", "remembered.values()"), "TestFormerAddresses::test_are_those_of_who_had_them_last"),
+    _removed("removed_containers.find_renamed", with_text(" and (gone.started_at < container.created_at <= until)", ""), "TestARemovedContainer::test_one_that_was_there_before_is_not_its_new_name"),
+    _removed("find_trouble", with_text("peer.id in context.removed and ", ""), "TestARemovedContainer::test_one_that_docker_is_still_removing_is_not_gone_yet"),
     _removed("peer_state._removed", with_text("0.4 if too_early else 0.93", "0.93"), "TestARemovedContainer::test_nor_when_the_failures_were_over_before"),
     # whom a failure leads to
-    _links("peer_beside", returns("None"), "TestAnotherLineOfTheEventNamesIt::test_and_is_followed"),
+    _links("parse_peer_field", returns("None"), "TestAnotherLineOfTheEventNamesIt::test_and_is_followed"),
     _links("may_be_a_label", returns("False"), "TestLabelsOfAProxy::test_a_name_that_only_the_proxy_knows_leads_to_what_it_declares"),
-    _links("peers._declared", returns("frozenset(('check', 'api'))"), "TestLabelsOfAProxy::test_not_to_a_container_whose_name_is_a_word_of_the_line"),
-    _links("rejections._server_of", with_text("len(declared) == 1 and ", ""), "TestACertificate::test_of_several_declared_none_is_guessed"),
-    _links("rejections._refused_since_made", with_text(" and (made > server.created_at)", ""), "TestRefusedLogins::test_but_to_the_server_where_that_was_made_anew"),
-    _links("rule.Case.only_denies", returns("False"), "TestRefusedLogins::test_lead_to_the_client"),
-    _links("rule.Case.full_since", returns("None"), "TestASharedVolume::test_is_filled_by_the_first_that_says_so"),
-    _links("signs._without_waiting", returns("hits"), "TestRefusedLogins::test_a_pool_that_waited_for_it_is_no_trouble_of_the_connection"),
+    _links("peers._declared_services", returns("frozenset(('check', 'api'))"), "TestLabelsOfAProxy::test_not_to_a_container_whose_name_is_a_word_of_the_line"),
+    _links("server_rejections._server_of", with_text("len(declared) == 1 and ", ""), "TestACertificate::test_of_several_declared_none_is_guessed"),
+    _links("server_rejections._rejected_since_created", with_text(" and (made > server.created_at)", ""), "TestRefusedLogins::test_but_to_the_server_where_that_was_made_anew"),
+    _links("rule.Case.only_rejects_logins", returns("False"), "TestRefusedLogins::test_lead_to_the_client"),
+    _links("rule.Case.disk_full_since", returns("None"), "TestASharedVolume::test_is_filled_by_the_first_that_says_so"),
+    _links("evidence._drop_timeouts_beside_rejection", returns("hits"), "TestRefusedLogins::test_a_pool_that_waited_for_it_is_no_trouble_of_the_connection"),
     _growth("event_bounds", with_text("start > earliest", "start > 0"), "test_cost_grows_with_the_text_and_no_faster"),
     # what is no failure
-    _advice("log_symptom._is_warning_of_another", returns("False"), "TestWarnings::test_several_are_one_symptom_and_a_warning"),
+    _advice("log_rule._is_warning_of_another", returns("False"), "TestWarnings::test_several_are_one_symptom_and_a_warning"),
     _judged_lines("rule.Case._is_by_own_check", returns("False"), "test_what_its_own_health_check_provokes_is_no_failure"),
     _judged_lines("rule.Case._is_by_own_check", never("HealthStatus.UNHEALTHY"), "test_what_its_own_health_check_provokes_is_no_failure"),
     # what ordinary programs write
-    _everyday("recovery.try_of", returns("None"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
-    _everyday("recovery.try_of", with_text("int(found.group(1))", "0"), "test_but_not_one_whose_tries_all_failed"),
-    _everyday("recovery.gives_up", returns("False"), "test_a_try_before_the_program_gave_up_is_not_over"),
-    _everyday("recovery.gives_up", returns("True"), "test_a_try_before_a_failure_of_something_else_is_over"),
-    _everyday("logs._tried_again", returns("set()"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
-    _everyday("logs._tried_again", with_text("this.number < this.limit and ", ""), "test_but_not_one_whose_tries_all_failed"),
-    _everyday("logs._tried_again", with_text("(following.number <= this.number or is_over)", "True"), "test_all_tries_before_the_one_that_succeeded_are_over"),
-    _everyday("logs._tried_again", with_text(" or is_over", ""), "test_all_tries_before_the_one_that_succeeded_are_over"),
-    _everyday("logs._tried_again", with_text("following.number <= this.number or is_over", "is_over"), "test_all_tries_before_the_one_that_succeeded_are_over"),
-    _everyday("logs._tried_again", with_text(" if goes_on else None", ""), "test_but_not_one_whose_tries_all_failed"),
-    _everyday("logs._is_late_only", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more", "test_what_calls_itself_slow_is_slow"),
-    _everyday("logs._is_late_only", returns("signature.category is Category.SLOW"), "test_a_worker_that_was_ended_because_it_took_too_long_is_an_error"),
-    _everyday("shapes.is_timed_out_answer", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
-    _everyday("shapes.is_timed_out_answer", returns("True"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
-    _everyday("levels.redis_warning", returns("None"), "test_redis_knows_no_level_worse_than_warning"),
-    _everyday("levels.redis_warning", never("message.lower()"), "test_redis_knows_no_level_worse_than_warning"),
+    _everyday("log_recovery.try_of", returns("None"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
+    _everyday("log_recovery.try_of", with_text("int(match.group(1))", "0"), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("log_recovery.gives_up", returns("False"), "test_a_try_before_the_program_gave_up_is_not_over"),
+    _everyday("log_recovery.gives_up", returns("True"), "test_a_try_before_a_failure_of_something_else_is_over"),
+    _everyday("log_events._tried_again", returns("set()"), "test_a_failure_after_which_the_next_try_succeeded_is_over"),
+    _everyday("log_events._tried_again", with_text("this.number < this.limit and ", ""), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("log_events._tried_again", with_text("(following.number <= this.number or is_over)", "True"), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("log_events._tried_again", with_text(" or is_over", ""), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("log_events._tried_again", with_text("following.number <= this.number or is_over", "is_over"), "test_all_tries_before_the_one_that_succeeded_are_over"),
+    _everyday("log_events._tried_again", with_text(" if goes_on else None", ""), "test_but_not_one_whose_tries_all_failed"),
+    _everyday("log_events._is_late_only", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more", "test_what_calls_itself_slow_is_slow"),
+    _everyday("log_events._is_late_only", returns("signature.category is Category.SLOW"), "test_a_worker_that_was_ended_because_it_took_too_long_is_an_error"),
+    _everyday("failure_phrases.is_timed_out_answer", returns("False"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
+    _everyday("failure_phrases.is_timed_out_answer", returns("True"), "test_an_upstream_that_answers_late_is_slow_and_no_more"),
+    _everyday("log_levels.redis_warning", returns("None"), "test_redis_knows_no_level_worse_than_warning"),
+    _everyday("log_levels.redis_warning", never("message.lower()"), "test_redis_knows_no_level_worse_than_warning"),
     _everyday("multiline._logs_below_error", returns("False"), "test_a_trace_below_a_record_has_its_level"),
     _everyday("multiline._logs_below_error", returns("True"), "test_a_trace_that_follows_an_unrelated_line_of_information_counts"),
     _multiline("multiline._ends_python_trace", returns("False"), "test_what_frames_of_python_led_to_belongs_to_them_whatever_its_name_ends_with"),
     _multiline("multiline._ends_python_trace", with_text("any((line.text.startswith(_PYTHON_FRAME) for line in frame)) and ", ""), "test_a_class_below_an_indented_line_that_is_no_frame_is_a_record_of_its_own"),
-    _everyday("hits._names_nobody", returns("False"), "test_of_chained_exceptions_the_one_that_names_the_server_tells_whom_it_is_about"),
-    _everyday("hits._names_nobody", returns("True"), "test_of_chained_exceptions_the_first_that_names_a_server_stands_for_all"),
+    _everyday("signature_hits._names_no_peer", returns("False"), "test_of_chained_exceptions_the_one_that_names_the_server_tells_whom_it_is_about"),
+    _everyday("signature_hits._names_no_peer", returns("True"), "test_of_chained_exceptions_the_first_that_names_a_server_stands_for_all"),
     # what a scan has read before
-    _log_reader("LogReader._read", with_text(" or known.catalogue is not catalogue", ""), "test_another_catalogue_reads_all_again"),
-    _log_reader("LogReader._read", never("known.lines is lines"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
-    _log_reader("LogReader._read", with_text("known.found.is_quiet and ", ""), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
-    _log_reader("LogReader._read", with_text("find_gained(known.lines, lines)", "()"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
-    _log_reader("LogReader.read", never("read.lines is lines"), "test_a_log_that_two_ask_for_in_one_scan_is_read_once"),
-    _log_reader("LogReader.read", with_text("read.lines is lines and ", ""), "test_a_log_that_two_ask_for_in_one_scan_is_read_once"),
-    _log_reader("LogReader.read", never("size <= self._room"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
-    _log_reader("LogReader.read", always("size <= self._room"), "test_it_remembers_so_many_events_and_no_more"),
-    _log_reader("LogReader.read", with_text("self._before.pop(container_id, None)", "self._before.get('api')"), "test_it_remembers_so_many_events_and_no_more"),
+    _log_reader("LogReader._look_through", with_text(" or cached.catalogue is not catalogue", ""), "test_another_catalogue_reads_all_again"),
+    _log_reader("LogReader._look_through", never("cached.lines is not lines"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("LogReader._look_through", always("cached.catalogue is not catalogue"), "test_a_line_of_two_windows_is_looked_at_once"),
+    _log_reader("LogReader.read", never("cached.events is not None"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader._remember", never("known.size <= self._room"), "test_what_was_found_in_the_same_lines_is_not_looked_for_again"),
+    _log_reader("LogReader._remember", always("known.size <= self._room"), "test_it_remembers_so_many_events_and_no_more"),
+    _log_reader("LogReader._remember", with_text("before.size if before is not None else 0", "0"), "test_a_log_that_is_asked_for_twice_takes_its_room_once"),
     _log_reader("LogReader.end_scan", returns("None"), "test_a_log_that_was_not_read_in_a_scan_is_forgotten"),
     _log_reader("LogReader.end_scan", with_text("(self._now, {}, MOST_BYTES)", "({**self._before, **self._now}, {}, MOST_BYTES)"), "test_a_log_that_was_not_read_in_a_scan_is_forgotten"),
     _log_reader("LogReader.end_scan", with_text("{}, MOST_BYTES", "{}, self._room"), "test_each_scan_has_room_for_as_many_events"),
-    _log_reader("find_gained", returns("lines"), "test_gained_lines_are_those_after_the_ones_that_are_left"),
-    _log_reader("find_gained", with_text("lines[:kept] == before[first:]", "True"), "test_gained_are_all_lines_where_one_of_them_has_changed"),
+    _log_reader("_look_at_gained", with_text("0 <= at - lost < kept", "at - lost < kept"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("_look_at_gained", with_text("0 <= at - lost < kept", "0 <= at - lost"), "test_a_last_line_that_has_become_another_is_read_again"),
+    _log_reader("_look_at_gained", with_text("lines[kept:]", "()"), "test_it_finds_in_a_growing_window_what_is_found_in_each_by_itself"),
+    _log_reader("find_common", with_text("lines[:common] == before[first:first + common]", "True"), "test_nothing_is_common_where_a_line_in_the_middle_has_changed"),
+    _log_reader("find_common", with_text("(kept, kept - 1)", "(kept,)"), "test_what_two_windows_have_in_common_is_known_where_lines_were_lost_gained_or_grown"),
     # when a scan's time is over
-    _judging("engine._judge_all", with_text("overdue or terms.is_overdue()", "False"), "test_what_there_is_no_time_for_is_told_as_not_evaluated_and_what_was_held_stays"),
-    _judging("engine._conclude_all", with_text("over or terms.is_over()", "False"), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
-    _judging("causes.with_remembered", with_text("conclusion.hurried or ", ""), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
-    _jobs("DiagnoseJob.run", with_text("context.monotonic() > judged_by", "False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
-    _jobs("DiagnoseJob.run", with_keyword("is_over", "lambda: False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
-    _counts("LogCounts.count", with_text("over or is_over()", "False"), "test_what_there_is_no_time_to_count_is_counted_by_the_next_scan"),
+    _judging("diagnose._judge_all", with_text("too_late or inputs.too_late_to_judge()", "False"), "test_what_there_is_no_time_for_is_told_as_not_evaluated_and_what_was_held_stays"),
+    _judging("diagnose._find_causes", with_text("too_late or inputs.too_late_for_causes()", "False"), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
+    _judging("causes.with_earlier_causes", with_text("conclusion.out_of_time or ", ""), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
+    _jobs("DiagnoseJob._judge", with_text("context.monotonic() > judging_ends", "False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
+    _jobs("DiagnoseJob._judge", with_keyword("too_late_for_causes", "lambda: False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
+    _counts("count_events", with_text("too_late or is_too_late()", "False"), "test_what_there_is_no_time_to_count_is_counted_by_the_next_scan"),
     # many patterns in one search
     _line_screen("Expressions._join_wordless", always("not any("), "test_one_that_cannot_be_joined_leaves_the_others_joined"),
     _line_screen("Expressions._join_wordless", with_text("re2.error", "KeyError"), "test_expressions_that_cannot_be_joined_to_one_are_candidates_all_the_same"),
 )  # fmt: skip
 
-_state = _Tests("history/test_database.py")
-_history = _Tests("history/test_history.py")
-_costs = _Tests("history/test_first_seen_and_costs.py")
-_alerts = _Tests("alerting/test_tracking.py")
-_lock = _Tests("history/test_file_lock.py")
+_state = _Tests("journal/test_state_file.py")
+_pasts = _Tests("journal/test_pasts.py")
+_costs = _Tests("journal/test_first_seen_and_costs.py")
+_pushed = _Tests("alerting/test_pushed_alerts.py")
+_push_watch = _Tests("outputs/alertmanager/test_watch.py")
+_lock = _Tests("journal/test_file_lock.py")
+_upgrade = _Tests("journal/test_upgrade.py")
+_totals = _Tests("journal/test_totals.py")
 _scheduler = _Tests("schedule/test_scheduler.py")
+_timing = _Tests("schedule/test_timing.py")
 _watchdog = _Tests("schedule/test_watchdog.py")
 _regular_files = _Tests("test_regular_files.py")
-_answer = _Tests("outputs/metrics/test_answer.py")
+_exposition = _Tests("outputs/metrics/test_exposition.py")
 _catalogue = _Tests("catalogue/test_loader.py")
 _settings = _Tests("settings/test_load.py")
 _reload = _Tests("test_reload.py")
@@ -525,26 +560,35 @@ HOUSE = (
     _state("_check_owner", returns("None"), "test_somebody_elses_database_is_left_alone"),
     _state("_make_room", never("path.stat().st_mode"), "test_a_file_that_others_may_read_is_made_private"),
     # what is kept, and for how long
-    _history("past.find_unseen_end", never("event.action == 'die'"), "test_an_end_whose_event_is_still_to_come_is_told_by_what_led_to_it"),
-    _history("past.find_unseen_end", never("not asked"), "test_of_an_end_that_no_event_told_nobody_knows_whether_it_was_asked_for"),
-    _history("past.find_unseen_end", with_text("container.exit_code == SIGNAL_BASE + SIGKILL", "True"), "test_the_kernels_word_tells_of_an_end_of_which_no_event_does"),
-    _history("Past._drop", without("self.known.discard"), "test_what_was_counted_is_known_no_longer_than_the_events_are"),
-    _history("Past._drop", without("counted.discard"), "test_what_was_counted_is_known_no_longer_than_the_events_are"),
-    _history("Past._drop", without("configured.pop"), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
-    _history("Past.note_lines", never("len(self.lines)"), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
-    _costs("costs._ENTRIES_AT_ONCE", set_to("10 ** 6"), "test_a_report_of_many_calls_holds_few_of_them_at_a_time"),
-    _alerts("remember_counters", with_text("at - COUNTED_FOR_SECONDS <= moment[0]", "moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
-    _alerts("remember_counters", with_text("<= moment[0] <= at", "<= moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
-    _alerts("remember_counters", never("[vectors for"), "test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at"),
+    _pasts("lifecycle_facts._find_unseen_end", never("event.action == 'die'"), "test_an_end_whose_event_is_still_to_come_is_told_by_what_led_to_it"),
+    _pasts("lifecycle_facts._find_unseen_end", never("not asked"), "test_of_an_end_that_no_event_told_nobody_knows_whether_it_was_asked_for"),
+    _pasts("lifecycle_facts._find_unseen_end", with_text("container.exit_code == SIGNAL_BASE + SIGKILL", "True"), "test_the_kernels_word_tells_of_an_end_of_which_no_event_does"),
+    _pasts("timeline._drop_oldest", with_text("past.counted - {counted_as(event) for event in dropped}", "past.counted"), "test_what_was_counted_is_known_no_longer_than_the_events_are"),
+    _pasts("timeline._drop_oldest", with_text("if one not in gone", ""), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
+    _pasts("keep_lines", never("len(kept)"), "test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told"),
+    _upgrade("keep_copy", returns("path"), "test_the_old_file_is_kept_as_it_was"),
+    _upgrade("opening._prepare", with_text("'BEGIN IMMEDIATE'", "'SELECT 1'"), "test_one_that_is_killed_in_the_middle_is_taken_over_by_the_next_start"),
+    _totals("join_pasts", with_text("sum(restarts) - (len(both) - twice)", "sum(restarts)"), "test_what_a_locked_file_had_counted_is_not_counted_again_when_it_is_free"),
+    _totals("MemoryKeeper._join_unread", returns("None"), "test_totals_that_could_not_be_read_go_on_once_they_can"),
+    _costs("tool_costs._ENTRIES_AT_ONCE", set_to("10 ** 6"), "test_a_report_of_many_calls_holds_few_of_them_at_a_time"),
+    _pushed("remember_counters", with_text("now - COUNTED_FOR <= moment[0]", "moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
+    _pushed("remember_counters", with_text("<= moment[0] <= now", "<= moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
+    _pushed("remember_counters", never("[before for"), "test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at"),
+    _pushed("_open_alert", with_text("situation.is_muted(incident) or ", ""), "test_one_that_is_muted_waits_and_speaks_when_that_ends_and_one_that_was_told_goes_on"),
+    _pushed("_find_successor", never("ended.merged_into is None"), "test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing"),
+    _push_watch("watch_outage", never("context.host.is_up()"), "test_an_engine_that_is_away_is_one_incident_of_the_host_while_it_is"),
     _scheduler("Scheduler.find_hang", returns("None"), "test_a_scan_that_does_not_end_is_told_though_its_turns_come"),
     _scheduler("HUNG_AFTER_SECONDS", set_to("0.0"), "test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_told"),
+    _timing("bring_forward", returns("None"), "test_a_run_that_is_due_later_than_an_interval_from_now_is_due_at_once"),
+    _timing("watch_clock", without("bring_forward"), "test_a_step_of_the_real_clock_neither_stops_nor_multiplies_nor_miscounts_scans"),
+    _timing("NextSlot.get_next_fire_time", with_text("(behind // self.interval + 1) * self.interval", "self.interval"), "test_the_next_run_is_the_first_slot_still_to_come"),
     _watchdog("Watchdog.turn", returns("None"), "test_a_process_that_makes_no_turn_ends_and_tells_where_it_was"),
     _watchdog("LEAST_SECONDS", set_to("1.0"), "test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_least"),
     _regular_files("read_regular_file", never("max_bytes"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
     _regular_files("_refuse_other_kinds", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
-    _answer("cap_series", returns("(samples, 0)"), "test_above_the_cap_whole_informational_families_go_and_are_counted"),
-    _answer("LABEL_MAX_CHARS", set_to("10 ** 6"), "test_long_label_values_end_in_a_hash"),
-    _answer("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
+    _exposition("cap_series", returns("(samples, 0)"), "test_above_the_cap_whole_informational_families_go_and_are_counted"),
+    _exposition("LABEL_MAX_CHARS", set_to("10 ** 6"), "test_long_label_values_end_in_a_hash"),
+    _exposition("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
     _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),
     _catalogue("catalogue.loader._compile", with_keyword("maxsize", "0"), "test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes"),
     _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
@@ -558,8 +602,8 @@ HOUSE = (
     _parts("Unseen.take", never("seen[entry] > 0"), "test_following_shows_each_line_once"),
     _parts("Unseen.take", with_text("seen[entry] -= 1", "pass"), "test_following_shows_each_line_once"),
     _parts("Unseen.take", without("self._at_last.clear"), "test_following_shows_each_line_once"),
-    _terminal("views._check_drift", with_text("if name in own", ""), "test_drift_of_a_project_lists_no_foreign_containers"),
-    _replay("views._check_drift", with_text("date_differences(report, since)", "report"), "test_drift_of_the_host_and_of_a_project_tells_since_when"),
+    _terminal("host_views._check_drift", with_text("if name in own", ""), "test_drift_of_a_project_lists_no_foreign_containers"),
+    _replay("host_views._check_drift", with_text("date_differences(report, since)", "report"), "test_drift_of_the_host_and_of_a_project_tells_since_when"),
     _terminal("_width_of_output", returns("None"), "test_a_pipe_is_as_wide_as_columns_says"),
     _terminal("_width_of_output", with_text("_LEAST_WIDTH", "0"), "test_a_pipe_is_as_wide_as_columns_says"),
     # what is shipped
@@ -569,4 +613,72 @@ HOUSE = (
     _stacks.shipped("deploy/compose.agent.yaml", "read_only: true", "read_only: false", "test_every_service_is_hardened_and_limited"),
 )  # fmt: skip
 
-GUARDS: tuple[Guard | ShippedGuard, ...] = (*ENGINE, *TEXT, *HTTP, *COMPOSE, *DIAGNOSIS, *HOUSE)
+_verify_rules = _Tests("deployments/test_verify_rules.py")
+_verify_watch = _Tests("deployments/test_verify_watch.py")
+_due = _Tests("memory/test_deployments.py")
+_deployment_verdicts = _Tests("schedule/test_deployment_verdicts.py")
+_check_rules = _Tests("deployments/test_check_rules.py")
+_check_reading = _Tests("deployments/test_check_reading.py")
+_known_secrets_of_environments = _Tests("secrets/test_known_secrets.py")
+_incidents = _Tests("incidents/test_fold.py")
+_config_changes = _Tests("memory/test_config_changes.py")
+_muting = _Tests("incidents/test_quiet.py")
+_quiet_routes = _Tests("outputs/http/test_quiet.py")
+_quiet_tools = _Tests("tools/test_quiet.py")
+_notices = _Tests("incidents/test_notices.py")
+_delivery = _Tests("outputs/messages/test_delivery.py")
+_sender = _Tests("outputs/messages/test_sender.py")
+_messages = _Tests("outputs/messages/test_wording.py")
+
+DEPLOYMENTS_AND_INCIDENTS = (
+    # what is told of a deployment
+    _verify_rules("case._is_its_own", returns("True"), "test_a_crash_of_the_container_that_was_replaced_is_none_of_it"),
+    _verify_rules("ServiceCase.ends", with_text("(not (end.requested or end.shutdown)) and ", ""), "test_a_restart_that_somebody_asked_for_is_no_failure"),
+    _verify_rules("port_refused._is_refused", with_text(" and any(('refused' in line.lower() for line in cause.evidence))", ""), "test_a_health_check_that_gets_no_answer_in_time_says_nothing_of_its_own_port"),
+    _verify_watch("watch._find_before", returns("frozenset()"), "test_what_was_there_before_the_deployment_is_no_news"),
+    _verify_watch("watch._keep_certain", always("settled"), "test_nothing_is_certain_while_up_may_just_be_about_to_begin"),
+    _verify_watch("used_files.find_other_files", with_text("container.created_at + CLOCK_SLACK < since", "False"), "test_files_of_an_earlier_deployment_are_not"),
+    _verify_watch("slower_start.find_slower_starts", with_text(" and (seconds - longest >= SLOWER_BY)", ""), "test_a_slower_start_is_a_note"),
+    _due("memory.deployments.find_due", with_text(" and snapshot.taken_at - at >= QUIET_FOR", ""), "test_it_is_due_a_minute_after_it_went_quiet"),
+    _due("memory.deployments._go_on", with_text(" and newest[project] <= record.at", ""), "test_it_does_not_where_something_was_deployed_since"),
+    _due("memory.deployments._go_on", with_text(" or (now - at > JUDGED_WITHIN)", ""), "test_what_was_deployed_while_the_daemon_was_restarted_is_judged"),
+    _deployment_verdicts("DeploymentJudge.look", with_text("threading.Thread(target=self._judge_due, name='deployments', daemon=True).start()", "self._judge_due()"), "test_a_scan_waits_for_no_verdict_and_begins_no_second_round"),
+    _deployment_verdicts("DeploymentJudge.look", always("self._judging.acquire"), "test_a_scan_waits_for_no_verdict_and_begins_no_second_round"),
+    # what a deployment would meet
+    _check_rules("port_taken._processes", always("published.find(binding) is None"), "test_the_engine_itself_listens_on_the_port_of_the_container_that_is_replaced"),
+    _check_rules("Situation.is_replaced", with_text("claim.service in self._looked_after", "True"), "test_port_taken_only_by_what_runs_and_stays"),
+    _check_reading("ComposeReader.resolve_deployment", with_text("not involved.is_unchanged()", "False"), "test_files_that_change_while_they_are_read_are_not_judged"),
+    _check_rules("check.rules.name_taken._find_wanted", with_text(" and int(number) <= service.replicas", ""), "test_two_billion_replicas_are_not_counted_out"),
+    _check_rules("wanted_deployment.is_image_name", returns("True"), "test_a_name_that_no_image_can_have_fails"),
+    _check_reading("edited_files.refuse_unread", without_raise(), "test_an_edit_behind_an_absolute_name_is_refused"),
+    _check_reading("key_places._count_texts", returns("0"), "test_mappings_in_a_list_count_too"),
+    _known_secrets_of_environments("find_secrets", with_text(" and (not (key == 'PWD' and value.startswith('/')))", ""), "test_the_folder_of_the_shell_is_no_secret_though_it_is_called_pwd"),
+    # incidents, and what changed before them
+    _incidents("_Fold._opens", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_many_warnings_are_no_failure_of_the_host"),
+    _incidents("_Fold._take_group", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_warnings_open_nothing_and_join_what_is_open"),
+    _incidents("_Fold._take_group", with_text("self._host.at - tracked.incident.started_at <= MERGED_WITHIN", "True"), "test_after_two_minutes_it_stays_one_of_its_own"),
+    _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
+    _muting("quiet.is_muted", never("incident.acknowledged_at"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
+    _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
+    _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
+    _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
+    _quiet_routes("_refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
+    _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
+    _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
+    _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),
+    _delivery("delivery._run", with_text("timeout=deadline_seconds", "timeout=None"), "test_a_receiver_that_hangs_is_given_up"),
+    _sender("MessageSender.tell", never("state != before"), "test_the_intent_is_in_the_state_file_before_the_message_leaves"),
+    _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
+    _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),
+    _incidents("fold._is_member_well", with_text("life.newest_sign <= since", "True"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
+    _incidents("_Fold._is_new_shutdown", with_text(" and (self._host.at - ended < AFTER_SHUTDOWN)", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
+    _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
+    _incidents("fold._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
+    _config_changes("config_changes._is_by_image", returns("False"), "test_what_another_image_brings_and_what_was_not_read_is_no_change"),
+    _config_changes("config_changes._is_plain", returns("True"), "test_a_sentence_in_a_label_stays_out_of_the_text"),
+    _config_changes("config_changes._forget_old", with_text("absent[:KEPT_AT_MOST]", "absent"), "test_names_of_one_run_each_do_not_fill_the_memory"),
+)  # fmt: skip
+
+GUARDS: tuple[Guard | ShippedGuard, ...] = (
+    *ENGINE, *TEXT, *PRINTED, *HTTP, *COMPOSE, *DIAGNOSIS, *DEPLOYMENTS_AND_INCIDENTS, *HOUSE
+)  # fmt: skip

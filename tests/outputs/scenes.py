@@ -25,10 +25,10 @@ from bcon_exporter.model.reports import (
 )
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics import Exposition, OwnState
-from bcon_exporter.outputs.metrics.own import Losses
+from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
 from bcon_exporter.store import DiagnoseScan, DriftScan, Store
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, snapshot
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def make_context(host: HostSnapshot | None = None, *, up: bool = True, **changes
     facts = host if host is not None else snapshot(engine=ENGINE)
     context = Context(
         host=SnapshotHost(facts) if up else TurnedOffHost(facts),
-        history=SnapshotPast(),
+        memory=SnapshotMemory(),
         compose=SnapshotCompose(facts),
         catalogue=load_catalogue(None),
         store=Store(),
@@ -168,7 +168,7 @@ def make_exposition(context: Context, clock: Callable[[], float] | None = None, 
     own = OwnState(
         lambda: context,
         lambda name: INTERVALS[name],
-        Losses,
+        MemoryCounts,
         insecure_bind=lambda: False,
         loaded_at=NOON,
     )

@@ -40,14 +40,14 @@ def test_the_tools_own_answer_names_them_too(report: DiagnoseAllReport) -> None:
     short = report.model_copy(update={"reports": ()})
 
     assert "NOT CHECKED   blind" in text_of(short)
-    assert "- **blind** (not checked)" in render_markdown(short)
+    assert "- not checked: **blind**" in render_markdown(short)
 
 
 def test_markdown_names_them_apart(report: DiagnoseAllReport) -> None:
     text = render_markdown(report)
 
-    assert "0 critical, 0 error, 0 warning, 1 not checked, 1 healthy" in text
-    assert "Not checked: blind" in text
+    assert text.startswith("# 2 containers (1 not checked, 1 healthy, ")
+    assert "\nnot checked: blind\n" in text
 
 
 def test_json_counts_and_lists_them(report: DiagnoseAllReport) -> None:
@@ -85,10 +85,10 @@ def test_the_page_names_them_apart(report: DiagnoseAllReport) -> None:
 
     page = ask(site_of(context), "GET", "/").text
 
-    assert "<b>1</b>not checked" in page
-    assert "<b>1</b>healthy" in page
-    assert page.index("Not checked:") < page.index(">blind</a>")
-    assert ">well</a>" not in page
+    assert "<b>1</b> not checked" in page
+    assert "<b>1</b> healthy" in page
+    assert page.index("Not checked</h2>") < page.index(">blind</a>") < page.index("What is well</h2>")
+    assert "blind could not be checked." in page
 
 
 def test_metrics_count_them(report: DiagnoseAllReport) -> None:

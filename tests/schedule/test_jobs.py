@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.memory import Memory, conclude_first_seen
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.inputs import DiagnoseContainerInput
@@ -13,7 +14,7 @@ from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
-from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, compose, container, exited, logs, looping, snapshot
 from tests.outputs.scenes import (
     Clock,
@@ -27,31 +28,43 @@ from tests.outputs.scenes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Mapping
 
+    from bcon_exporter.memory import FindingKind, LogCounts
     from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.hysteresis import HoldState
     from bcon_exporter.tools import Context
 
 
-class Memory(SnapshotPast):
-    """Remembers first-seen times as the history does: what is absent once starts anew."""
+class Remembering(SnapshotMemory):
+    """Remembers first-seen times and holds as a daemon does, and takes the pasts as the snapshots have them."""
 
     def __init__(self) -> None:
-        self.known: dict[str, dict[str, datetime]] = {"symptom": {}, "drift": {}}
+        self.memory = Memory()
 
-    def first_seen(self, kind: Any, present: Collection[str], now: datetime) -> dict[str, datetime]:
+    def conclude_first_seen(
+        self,
+        kind: FindingKind,
+        present: Mapping[str, Severity | None],
+        now: datetime,
+        judged_at: datetime | None = None,  # noqa: ARG002
+    ) -> dict[str, datetime]:
         """Keep and return the times of present keys."""
-        self.known[kind] = {key: self.known[kind].get(key, now) for key in present}
-        return dict(self.known[kind])
+        self.memory, since = conclude_first_seen(self.memory, kind, present, now)
+        return since
 
-    def known_since(self, kind: Any) -> dict[str, datetime]:
+    def first_seen(self, kind: FindingKind) -> Mapping[str, datetime]:
         """Return the keys of the last time."""
-        return dict(self.known[kind])
+        return self.memory.first_seen.get(kind, {})
+
+    def conclude(self, *, hysteresis: HoldState, log_counts: LogCounts) -> None:
+        """Keep which symptoms are held, and what was counted in logs."""
+        self.memory = replace(self.memory, hysteresis=hysteresis, log_counts=log_counts)
 
 
 def context_of(*containers: Any, **facts: Any) -> Context:
     """A context over some containers with a memory."""
-    return replace(make_context(snapshot(*containers, **facts)), history=Memory())
+    return replace(make_context(snapshot(*containers, **facts)), memory=Remembering())
 
 
 def test_a_diagnosis_is_published_with_first_seen_times() -> None:
@@ -138,12 +151,12 @@ def test_history_is_not_remembered_as_present() -> None:
     facts = container()
     report = report_of([diagnosis(facts, symptoms=(symptom(SymptomType.EXIT_ERROR, Severity.INFO),))])
 
-    assert diagnose_job.find_present(report) == frozenset()
+    assert diagnose_job.find_present(report) == {}
 
 
 def test_a_symptom_that_cannot_be_judged_for_a_while_keeps_its_start() -> None:
-    facts, job, memory = container(), DiagnoseJob(), Memory()
-    context = replace(make_context(), history=memory)
+    facts, job, memory = container(), DiagnoseJob(), Remembering()
+    context = replace(make_context(), memory=memory)
     seen = diagnosis(facts, symptoms=(symptom(SymptomType.LOG_ERROR),))
     blind = diagnosis(facts, not_evaluated=(not_judged(SymptomType.LOG_ERROR),))
 
@@ -156,7 +169,7 @@ def test_a_symptom_that_cannot_be_judged_for_a_while_keeps_its_start() -> None:
 
 
 def test_a_symptom_that_cannot_be_judged_at_first_keeps_its_start_over_a_restart() -> None:
-    facts, context = container(), replace(make_context(), history=Memory())
+    facts, context = container(), replace(make_context(), memory=Remembering())
     seen = diagnosis(facts, symptoms=(symptom(SymptomType.LOG_ERROR),))
     blind = diagnosis(facts, not_evaluated=(not_judged(SymptomType.LOG_ERROR),))
 
@@ -170,7 +183,7 @@ def test_a_symptom_that_cannot_be_judged_at_first_keeps_its_start_over_a_restart
 
 def test_a_symptom_that_was_judged_absent_starts_anew() -> None:
     facts, job = container(), DiagnoseJob()
-    context = replace(make_context(), history=Memory())
+    context = replace(make_context(), memory=Remembering())
     later = NOON + timedelta(minutes=2)
 
     for at, symptoms in ((NOON, (symptom(SymptomType.LOG_ERROR),)), (NOON + timedelta(minutes=1), ())):
@@ -212,7 +225,7 @@ class Configured(SnapshotCompose):
 
 def test_every_project_is_compared_once_running_or_configured() -> None:
     host = snapshot(container(name="shop-api-1", compose=compose()))
-    context = replace(make_context(host), compose=Configured(project(), project(name="other")), history=Memory())
+    context = replace(make_context(host), compose=Configured(project(), project(name="other")), memory=Remembering())
 
     DriftJob().run(context)
 
@@ -224,7 +237,7 @@ def test_every_project_is_compared_once_running_or_configured() -> None:
 
 def test_running_containers_outside_every_file_are_untracked() -> None:
     host = snapshot(container(name="lone"), exited(name="old"), container(name="mine", compose=compose()))
-    context = replace(make_context(host), compose=Configured(project()), history=Memory())
+    context = replace(make_context(host), compose=Configured(project()), memory=Remembering())
 
     DriftJob().run(context)
 
@@ -236,7 +249,7 @@ def test_running_containers_outside_every_file_are_untracked() -> None:
 def test_containers_whose_configuration_was_not_read_make_the_scan_incomplete() -> None:
     host = snapshot(container(name="dark"), container(name="seen"))
     host = host.model_copy(update={"incomplete": (host.containers[0].id,)})
-    context = replace(make_context(host), compose=Configured(project()), history=Memory())
+    context = replace(make_context(host), compose=Configured(project()), memory=Remembering())
 
     DriftJob().run(context)
 
@@ -244,7 +257,7 @@ def test_containers_whose_configuration_was_not_read_make_the_scan_incomplete() 
 
 
 def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None:
-    context, job = replace(make_context(), history=Memory()), DriftJob()
+    context, job = replace(make_context(), memory=Remembering()), DriftJob()
     drifted = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
     unknown = drift_report("shop", reason=ProjectProblem.PARSE_ERROR)
 
@@ -257,7 +270,7 @@ def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None
 
 
 def test_a_project_that_is_unknown_at_first_keeps_the_starts_of_its_drifts_over_a_restart() -> None:
-    context = replace(make_context(), history=Memory())
+    context = replace(make_context(), memory=Remembering())
     drifted = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
     unknown = drift_report("shop", reason=ProjectProblem.PARSE_ERROR)
 

@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.model.facts import LogLine
-from bcon_exporter.schedule.log_counts import LogCounts
+from bcon_exporter.diagnosis import LogReader
+from bcon_exporter.memory import LogCounts
+from bcon_exporter.model.facts import HostSnapshot, LogLine
+from bcon_exporter.schedule.log_counts import count_events
 from tests.factories import NOON, container, line, logs, snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bcon_exporter.model.signatures import Catalogue
 
 CATALOGUE = load_catalogue(None)
 CONTINUED = LogLine(at=None, stream="stdout", text="  more of it")
 
 
-def scan(counts: LogCounts, seconds: float, *lines: object, name: str = "api") -> dict[str, int]:
+class Counter:
+    """Carries the counts from scan to scan, as the job does."""
+
+    def __init__(self) -> None:
+        self.counts = LogCounts()
+        self.reader = LogReader()
+
+    def count(
+        self, host: HostSnapshot, catalogue: Catalogue, is_too_late: Callable[[], bool] = lambda: False
+    ) -> Mapping[str, Mapping[str, int]]:
+        """Return the totals with one more scan."""
+        self.counts = count_events(self.counts, host, catalogue, self.reader, is_too_late)
+        self.reader.end_scan()
+        return self.counts.totals
+
+
+def scan(counts: Counter, seconds: float, *lines: object, name: str = "api") -> dict[str, int]:
     """Count one scan of a container with these lines."""
     facts = container(name=name, logs=logs(*lines))  # type: ignore[arg-type]  # log lines
     host = snapshot(facts, taken_at=NOON + timedelta(seconds=seconds))
@@ -28,11 +52,11 @@ def error(seconds: float, text: str = "level=error msg=boom") -> object:
 
 
 def test_lines_from_before_the_first_scan_do_not_count() -> None:
-    assert scan(LogCounts(), 0, error(-5), error(0)) == {}
+    assert scan(Counter(), 0, error(-5), error(0)) == {}
 
 
 def test_a_line_in_two_windows_counts_once() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     first = scan(counts, 30, error(10))
 
@@ -42,7 +66,7 @@ def test_a_line_in_two_windows_counts_once() -> None:
 
 
 def test_what_there_is_no_time_to_count_is_counted_by_the_next_scan() -> None:
-    counts = LogCounts()
+    counts = Counter()
     names = ("first", "second")
     lines = [error(10), error(20)]
     hosts = [
@@ -60,7 +84,7 @@ def test_what_there_is_no_time_to_count_is_counted_by_the_next_scan() -> None:
 
 
 def test_levels_are_told_apart() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
 
     counted = scan(counts, 30, error(1), error(2, "level=warning msg=hm"), error(3, "level=info msg=error"))
@@ -69,7 +93,7 @@ def test_levels_are_told_apart() -> None:
 
 
 def test_counts_stay_when_the_log_is_quiet() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, 30, error(10))
 
@@ -77,7 +101,7 @@ def test_counts_stay_when_the_log_is_quiet() -> None:
 
 
 def test_a_container_that_is_gone_is_forgotten() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0, error(1))
 
     assert container(name="api").id not in counts.count(snapshot(container(name="b")), CATALOGUE)
@@ -85,7 +109,7 @@ def test_a_container_that_is_gone_is_forgotten() -> None:
 
 @pytest.mark.parametrize("back", [3600, 5 * 365 * 86400])
 def test_counting_goes_on_when_the_clock_was_set_back_and_counts_nothing_twice(back: float) -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     old = [error(seconds) for seconds in (5, 6, 7)]
     before = scan(counts, 30, *old)
@@ -99,7 +123,7 @@ def test_counting_goes_on_when_the_clock_was_set_back_and_counts_nothing_twice(b
 
 
 def test_a_container_that_is_made_after_the_clock_was_set_back_is_counted() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, -3600, name="made")
 
@@ -107,7 +131,7 @@ def test_a_container_that_is_made_after_the_clock_was_set_back_is_counted() -> N
 
 
 def test_a_log_read_anew_after_the_clock_was_set_back_counts_no_line_that_had_left_the_window() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, 30, error(10))
     scan(counts, 900)
@@ -117,7 +141,7 @@ def test_a_log_read_anew_after_the_clock_was_set_back_counts_no_line_that_had_le
 
 @pytest.mark.parametrize("before", [(), (error(5),), (error(4), error(5))])
 def test_a_late_line_hides_no_newer_one(before: tuple[object, ...]) -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, 20, *before, error(10))
 
@@ -128,7 +152,7 @@ def test_a_late_line_hides_no_newer_one(before: tuple[object, ...]) -> None:
 
 def test_the_lines_before_one_that_has_not_ended_yet_count() -> None:
     """As of a prompt, that waits on standard output while errors go to the other stream."""
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     at = NOON + timedelta(seconds=11)
     prompt, grown = line("error: retry? ", at=at), line("error: retry? no", at=at)
@@ -141,7 +165,7 @@ def test_the_lines_before_one_that_has_not_ended_yet_count() -> None:
 
 
 def test_a_window_of_only_new_lines_counts_whole() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, 30, error(10), error(11))
 
@@ -149,7 +173,7 @@ def test_a_window_of_only_new_lines_counts_whole() -> None:
 
 
 def test_a_log_that_cannot_be_read_for_a_while_counts_on_where_it_was() -> None:
-    counts = LogCounts()
+    counts = Counter()
     scan(counts, 0)
     scan(counts, 30, error(10))
     facts = container(name="api", logs=None)

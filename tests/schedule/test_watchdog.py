@@ -67,6 +67,7 @@ def test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_l
     assert watchdog_seconds(interval) == pytest.approx(seconds)
 
 
+@pytest.mark.integration
 @pytest.mark.promise("F20")
 @pytest.mark.parametrize(("order", "place"), [("hold", "hold_the_interpreter"), ("kill the scheduler", "serve")])
 def test_a_process_that_makes_no_turn_ends_and_tells_where_it_was(
@@ -83,6 +84,7 @@ def test_a_process_that_makes_no_turn_ends_and_tells_where_it_was(
     assert place in log[log.index("Timeout") :]
 
 
+@pytest.mark.integration
 @pytest.mark.promise("F20")
 def test_a_process_that_was_paused_for_long_is_started_anew_once_at_most(tmp_path: Path, orders: Path) -> None:
     """As by `docker pause`: the time-out goes on meanwhile."""
@@ -100,6 +102,7 @@ def test_a_process_that_was_paused_for_long_is_started_anew_once_at_most(tmp_pat
         daemon.process.wait(1.5 * TIMEOUT_SECONDS)
 
 
+@pytest.mark.integration
 def test_commands_have_no_watchdog(tmp_path: Path, orders: Path) -> None:
     program = (
         "import sys, faulthandler, runpy\n"

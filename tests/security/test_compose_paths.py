@@ -16,11 +16,13 @@ from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.compose.files import FILE_BYTES
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError, ComposeParseError
 from bcon_exporter.model.desired import ProjectProblem, RunningProject
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secrets.masking import Sealer
 from tests.compose.conftest import NOW
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.integration
 
 WEB = "services: {web: {image: 'x:1'}}\n"
 LONGEST_SECONDS = 0.5

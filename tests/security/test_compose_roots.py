@@ -14,14 +14,16 @@ import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.compose.files import FILE_BYTES
-from bcon_exporter.compose.involved import Asked, FileMemory
+from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
 from bcon_exporter.errors import ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
-from bcon_exporter.model.masking import Sealer
+from bcon_exporter.secrets.masking import Sealer
 from tests.compose.conftest import NOW
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.integration
 
 SECRET = "hunter2-outside"
 PATH = os.environ["PATH"]
@@ -300,8 +302,8 @@ def test_all_that_compose_opens_is_known_before(shop: Path, tmp_path: Path) -> N
     )
     opened = {line.rpartition("<")[2].rstrip(">\n") for line in trace.read_text().splitlines() if "= -1" not in line}
     opened = {path for path in opened if path.startswith(str(shop.parent))}
-    asked = Asked((shop / "compose.yaml",), (), shop, "shop", (shop.parent,))
-    involved = FileMemory().find(asked)
+    request = ResolutionRequest((shop / "compose.yaml",), (), shop, "shop", (shop.parent,))
+    involved = InvolvedFilesCache().find(request)
     assert f"{shop}/deep/e.env" in opened, "Compose 5.6 reads the env file of an inner include from a mistaken folder"
     assert f"{shop}/sub/deep/x.yaml" in opened
     assert involved.fingerprint is not None

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.compose.files import FILE_BYTES
-from bcon_exporter.compose.involved import Asked, FileMemory
-from bcon_exporter.compose.named_files import NotYamlError, UntoldError, find_named_files
+from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
+from bcon_exporter.compose.referenced_files import NotYamlError, UndeterminedFilesError, find_named_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +42,7 @@ def bomb(services: int) -> str:
     ],
 )
 def test_what_would_cost_too_much_ends_the_walk(text: str) -> None:
-    with pytest.raises(UntoldError) as caught:
+    with pytest.raises(UndeterminedFilesError) as caught:
         find_named_files(text.encode())
     assert not isinstance(caught.value, NotYamlError), "a limit has ended it, not the parser"
 
@@ -58,5 +58,5 @@ def test_a_file_that_leads_to_much_more_text_is_not_followed(tmp_path: Path) -> 
         (tmp_path / f"{number}.yaml").write_text(large)
     for count, known in ((7, True), (10, False)):
         (tmp_path / "compose.yaml").write_text(f"include: [{', '.join(f'{n}.yaml' for n in range(count))}]\n")
-        involved = FileMemory().find(Asked((tmp_path / "compose.yaml",), (), tmp_path))
+        involved = InvolvedFilesCache().find(ResolutionRequest((tmp_path / "compose.yaml",), (), tmp_path))
         assert (involved.fingerprint is not None) is known

@@ -18,8 +18,8 @@ from bcon_exporter.drift import detect_drift
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.facts import ComposeIdentity, ConfigFacts
 from bcon_exporter.model.findings import DriftType
-from bcon_exporter.model.masking import Sealer
 from bcon_exporter.outputs.text import render_markdown, render_text
+from bcon_exporter.secrets.masking import Sealer
 from tests.docker.canaries import BROKEN, Canaries
 from tests.factories import NOON, container, snapshot
 from tests.outputs.scenes import drift_scan, exposition_of, scrape_text
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bcon_exporter.model.desired import DesiredProject
     from bcon_exporter.model.facts import ContainerFacts
     from bcon_exporter.model.reports import DriftReport
+
+pytestmark = pytest.mark.integration
 
 SEALER = Sealer(b"k" * 32)
 LEAST_PLACES = 45

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter.outputs.http import Door, Listener, bind
+from bcon_exporter.outputs.http import Listener, ListenerPolicy, bind
 from tests.factories import container, snapshot
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, site_of, users
 from tests.outputs.http.test_listeners import served
@@ -47,13 +47,13 @@ HEADERS = (
 )
 
 
-def answers_to(door: Door, requests: Sequence[bytes], known: Users | None = None) -> list[bytes]:
+def answers_to(policy: ListenerPolicy, requests: Sequence[bytes], known: Users | None = None) -> list[bytes]:
     """Send each raw request on a connection of its own; the whole answers."""
     host = snapshot(container(name="canary-name"))
     context = make_context(host)
     context.store.publish_diagnosis(scan_of(host))
     listener = Listener(
-        bind("127.0.0.1", 0, "web.listen-address"), site_of(context).behind(lambda: door, lambda: known)
+        bind("127.0.0.1", 0, "web.listen-address"), site_of(context).behind(lambda: policy, lambda: known)
     )
 
     def ask(port: int) -> list[bytes]:
@@ -76,10 +76,10 @@ def request(path: str, method: str = "GET", *headers: str, host: str = "localhos
 
 
 @pytest.mark.promise("S2")
-@pytest.mark.parametrize("door", [LOOPBACK, BEYOND, INSECURE])
-def test_with_users_no_spelling_of_a_path_shows_a_report(door: Door) -> None:
+@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND, INSECURE])
+def test_with_users_no_spelling_of_a_path_shows_a_report(policy: ListenerPolicy) -> None:
     asked = [request(path, method) for path in SPELLINGS for method in ("GET", "HEAD", "POST")]
-    for sent, answer in zip(asked, answers_to(door, asked, users(bob="x")), strict=True):
+    for sent, answer in zip(asked, answers_to(policy, asked, users(bob="x")), strict=True):
         assert answer.split(b" ")[1] in (b"400", b"401"), (sent, answer[:200])
         assert b"canary-name" not in answer
 

@@ -11,7 +11,7 @@ import pytest
 from bcon_exporter.daemon_log import JsonLines, TextLines
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.secret_book import SecretBook
-from tests.model.secrets_corpus import ALNUM, B64, make
+from tests.secrets.secrets_corpus import ALNUM, B64, make
 
 HOSTILE = "web\n2026-01-01T00:00:00.000Z ERROR scheduler: forged\r\x1b]0;title\x07\x1b[2J\u202e\u2028\x85\x0b\ud800"
 

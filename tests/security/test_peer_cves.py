@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import pytest
 
-from bcon_exporter.docker_host.allowlist import RequestRefusedError, check_request
+from bcon_exporter.engine.allowlist import RequestRefusedError, check_request
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http import Listener, bind
 from bcon_exporter.outputs.http.gate import OPEN_PATHS
@@ -26,10 +26,10 @@ from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.tools import TOOLS
 from tests.architecture.sources import ROOT, parse
 from tests.docker.daemon import Daemon
-from tests.docker_host.fake_engine import FakeEngine, answer
-from tests.docker_host.test_host import GOOD, engine_with, entry
+from tests.engine.fake_engine import FakeEngine, answer
+from tests.engine.test_docker_host import GOOD, engine_with, entry
 from tests.factories import NOON
-from tests.history.told import batch, container, event, open_history, scan
+from tests.journal.told import batch, container, event, open_keeper, scan
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, site_of, users
 from tests.outputs.http.test_gate import every_route
 from tests.outputs.http.test_listeners import served
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bcon_exporter.outputs.http import Door, Users
+    from bcon_exporter.outputs.http import ListenerPolicy, Users
 
 pytestmark = pytest.mark.promise("S12")
 
@@ -71,12 +71,12 @@ def test_what_is_shown_elsewhere_is_there(test: str) -> None:
 # --- what a browser may be made to do --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("door", [LOOPBACK, INSECURE])
-def test_no_route_lets_another_origin_in(door: Door) -> None:
+@pytest.mark.parametrize("policy", [LOOPBACK, INSECURE])
+def test_no_route_lets_another_origin_in(policy: ListenerPolicy) -> None:
     """Glances CVE-2026-32610, CVE-2026-33533, CVE-2026-34839: `Access-Control-Allow-Origin: *` on an open API."""
     preflight = {"access-control-request-method": "POST", "access-control-request-headers": "content-type"}
     for method, path in [*every_route(), *(("OPTIONS", path) for _, path in every_route())]:
-        given = ask(site_of(), method, path, door=door, headers={"origin": EVIL, **preflight})
+        given = ask(site_of(), method, path, policy=policy, headers={"origin": EVIL, **preflight})
 
         assert given.status_code in (403, 405), (method, path)
         assert [name for name in given.headers if name.startswith("access-control-")] == [], (method, path)
@@ -85,6 +85,7 @@ def test_no_route_lets_another_origin_in(door: Door) -> None:
 # --- secrets of the exporter itself ----------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_no_route_and_no_tool_shows_a_secret_of_the_settings(tmp_path: Path) -> None:
     """Glances CVE-2026-30928, CVE-2026-32609, CVE-2026-32633: configuration, arguments, downstream passwords by API."""
     import bcrypt
@@ -144,7 +145,7 @@ def test_a_file_of_users_without_users_opens_nothing(tmp_path: Path, text: str) 
 
     for method, path in every_route():
         if path not in OPEN_PATHS:
-            assert ask(site_of(), method, path, door=BEYOND, known=known, host="example.org").status_code == 403
+            assert ask(site_of(), method, path, policy=BEYOND, known=known, host="example.org").status_code == 403
 
 
 @pytest.mark.parametrize("pair", ["me: ''", "me: null", "'': $2b$04$", "me: '*'", "me: password"])
@@ -189,6 +190,7 @@ TRAVERSALS = (
 )
 
 
+@pytest.mark.integration
 def test_no_id_leads_to_another_path_of_the_engine(tmp_path: Path) -> None:
     """Beszel CVE-2026-27734: a container's id went into a path of the Docker API as it came."""
     asked: list[str] = []
@@ -234,6 +236,7 @@ def refuses(target: str) -> bool:
     return False
 
 
+@pytest.mark.integration
 def test_no_setting_and_no_label_is_run_as_a_command(tmp_path: Path) -> None:
     """Glances CVE-2026-33641 (backticks in its configuration), CVE-2026-32608 (a process's name in an action)."""
     mark = tmp_path / "ran"
@@ -263,8 +266,8 @@ def test_no_name_becomes_a_statement_of_the_database(tmp_path: Path) -> None:
     """Glances CVE-2026-30930, CVE-2026-32611, CVE-2026-35588: names of processes in SQL."""
     name = "x'); DROP TABLE events; -- OR 1=1"
     path = tmp_path / "state.db"
-    history = open_history(path)
-    history.record_events(batch(event(NOON, "die", name, exit_code=1), event(NOON, "start", name)), NOON)
+    history = open_keeper(path)
+    history.add_events(batch(event(NOON, "die", name, exit_code=1), event(NOON, "start", name)), NOON)
     tables = tables_of(path)
     scan(history, container(name=name, image=name))
     history.close()
@@ -289,6 +292,7 @@ def trap() -> Iterator[socket.socket]:
         yield listener
 
 
+@pytest.mark.integration
 def test_no_request_makes_the_daemon_open_a_connection(tmp_path: Path, trap: socket.socket) -> None:
     """Dozzle CVE-2026-45298, Tugtainer CVE-2026-62308, Glances CVE-2026-35587: an address was fetched for a client."""
     port = trap.getsockname()[1]

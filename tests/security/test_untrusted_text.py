@@ -21,8 +21,8 @@ from rich.console import Console
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.docker_host.logs import parse_log_stream
-from bcon_exporter.docker_host.parse import parse_container
+from bcon_exporter.engine.log_cursors import parse_log_stream
+from bcon_exporter.engine.parse import parse_container
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS
 from bcon_exporter.outputs.text import render_markdown, render_text
@@ -47,7 +47,7 @@ ACTING = (
     ),
     *('"', "\\", "\\n", "{", "}", '"} 1\nbcon_up 0', "# EOF", "# TYPE x gauge", "[bold]", "[/]", "<script>", "<!--"),
     *(
-        "{{ 7*7 }}",
+        "{{ 7777*7777 }}",
         "{% raw %}",
         "&lt;",
         "'",
@@ -126,7 +126,7 @@ def test_hostile_text_acts_at_no_face(text: str) -> None:
     host = host_of(text)
     report, _ = diagnose_host(host, Thresholds(), CATALOGUE)
     check_exposition(host, report, text)
-    check_page(host, report, text)
+    check_page(host, report)
     for value in (report, report.reports[0]):
         check_terminal(value)
         markdown = render_markdown(value)
@@ -154,11 +154,11 @@ def check_exposition(host: Any, report: Any, text: str) -> None:
         assert len(unescape.sub(r"\1", value)) <= LABEL_MAX_CHARS
 
 
-def check_page(host: Any, report: Any, text: str) -> None:
+def check_page(host: Any, report: Any) -> None:
     page = page_of(host, report)
     assert tags_of(page) == plain_tags()
     assert not FORBIDDEN.search(page)
-    assert "{{ 7*7 }}" not in text or "49" not in page
+    assert "60481729" not in page
 
 
 def page_of(host: Any, report: Any) -> str:

@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.alerting import ALERTS, Tracked
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.docker_host.logs import parse_log_stream
-from bcon_exporter.docker_host.parse import parse_container
+from bcon_exporter.engine.log_cursors import parse_log_stream
+from bcon_exporter.engine.parse import parse_container
+from bcon_exporter.incidents import KnownPast, find_troubles, observe_troubles
 from bcon_exporter.model.facts import LogFacts
+from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.thresholds import Thresholds
-from bcon_exporter.outputs.alertmanager.samples import read_diagnosis
-from bcon_exporter.outputs.alertmanager.wording import Wording
-from bcon_exporter.store import Store
+from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
 from bcon_exporter.tools import call_tool
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, compose, ended, full_id, lifecycle, snapshot
-from tests.outputs.scenes import scan_of
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
@@ -171,7 +169,8 @@ def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
     context = context_of(host)
     calls: list[tuple[str, dict[str, Any]]] = [
         ("diagnose_all", {"include_healthy": True}), ("list_containers", {"all": True}), ("health_check", {}),
-        ("get_untracked_containers", {"all": True}), ("get_cost_report", {}),
+        ("get_untracked_containers", {"all": True}), ("get_cost_report", {}), ("get_history", {}),
+        ("list_deployments", {}), ("list_incidents", {}),
     ]  # fmt: skip
     for one in host.containers:
         calls += [
@@ -186,19 +185,13 @@ def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
 @pytest.mark.promise("S10")
 def test_an_alert_quotes_a_container_in_an_annotation_of_its_own(host: Any) -> None:
     report, _ = diagnose_host(host, Thresholds(), shipped())
-    store = Store()
-    scan = scan_of(host, *report.reports)
-    store.publish_diagnosis(scan)
-    wording = Wording(store, "h1", read_diagnosis(scan, ()).subjects)
     quoted = 0
     for one in report.reports:
-        for symptom in one.symptoms:
-            for rule in ALERTS:
-                labels = (("container", one.container_name), ("project", "shop"), ("service", one.container_name))
-                told = Tracked(
-                    rule=rule.name, severity=str(rule.severity), labels=(*labels, ("symptom", symptom.type)), since=NOON
-                )
-                annotations = wording.annotate(told).annotations
-                quoted += any(mark in annotations.get("log", "").lower() for mark in MARKS)
-                assert list(find_words(annotations)) == [], rule.name
+        alone = report.model_copy(update={"reports": (one,)})
+        state, _ = observe_troubles(IncidentState(), find_troubles(alone, host), KnownPast())
+        for tracked in state.open:
+            annotations = describe_incident(tracked.incident, "h1", "https://wiki.example/", None)
+            quoted += any(mark in annotations.get("log", "").lower() for mark in MARKS)
+            assert list(find_words(annotations)) == [], tracked.incident.id
+            assert list(find_words(dict(label_incident(tracked.incident)))) == []
     assert quoted

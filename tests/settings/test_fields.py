@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from bcon_exporter.model.durations import parse_duration, show_duration
+from bcon_exporter.model.durations import parse_duration, write_duration
 from bcon_exporter.settings.fields import (
     Address,
     parse_address,
@@ -50,7 +50,7 @@ def test_a_duration_of_more_than_ten_years_is_refused() -> None:
 
 @given(st.integers(0, 10**8).map(lambda seconds: timedelta(seconds=seconds)))
 def test_what_a_duration_shows_as_reads_back_as_the_same(value: timedelta) -> None:
-    assert parse_duration(show_duration(value)) == value
+    assert parse_duration(write_duration(value)) == value
 
 
 @pytest.mark.parametrize(

@@ -6,23 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.docker_host import RequestCounts, Wants
+from bcon_exporter.engine import RequestCounts, Wants
 from bcon_exporter.store import Store
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotPast
+from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, container, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from bcon_exporter.docker_host import EndpointCounts
+    from bcon_exporter.engine import EndpointCounts
     from bcon_exporter.model.facts import HostSnapshot
     from bcon_exporter.model.lifecycle import EventBatch
     from bcon_exporter.model.reports import CostEntry
 
 
-class Ledger(SnapshotPast):
+class Ledger(SnapshotMemory):
     """A past that keeps the cost entries it is given."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class ScriptedHost(SnapshotHost):
 
 def counts_of(requests: int) -> EndpointCounts:
     """Return counts of one endpoint that only its number of requests matters of."""
-    from bcon_exporter.docker_host import DURATION_BUCKETS_SECONDS, EndpointCounts
+    from bcon_exporter.engine import DURATION_BUCKETS_SECONDS, EndpointCounts
 
     return EndpointCounts(
         requests=requests, failures=0, seconds=0.0, buckets=(0,) * (len(DURATION_BUCKETS_SECONDS) + 1)
@@ -72,7 +72,7 @@ def context_of(facts: HostSnapshot | None = None, **parts: Any) -> Context:
     facts = facts or snapshot(container())
     made = Context(
         host=SnapshotHost(facts),
-        history=SnapshotPast(),
+        memory=SnapshotMemory(),
         compose=SnapshotCompose(facts),
         catalogue=load_catalogue(),
         store=Store(),

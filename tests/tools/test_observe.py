@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bcon_exporter.docker_host import Wants
+from bcon_exporter.engine import Wants
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.tools import observe
-from bcon_exporter.tools.replay import SnapshotPast
+from bcon_exporter.tools.replay import SnapshotMemory
 from tests.factories import NOON, exited, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
-class Heard(SnapshotPast):
+class Heard(SnapshotMemory):
     """A past that notes the actions it is told."""
 
     def __init__(self) -> None:
         self.actions: list[str] = []
 
-    def record_events(self, batch: EventBatch, now: datetime) -> None:  # noqa: ARG002
+    def add_events(self, batch: EventBatch, now: datetime) -> None:  # noqa: ARG002
         self.actions += [event.action for event in batch.events]
 
 
@@ -39,7 +39,7 @@ class StoppedMeanwhile(ScriptedHost):
 
 def test_a_stop_that_falls_between_events_and_list_is_known_before_the_snapshot_is_judged() -> None:
     past = Heard()
-    context = replace(context_of(), host=StoppedMeanwhile(snapshot(exited())), history=past)
+    context = replace(context_of(), host=StoppedMeanwhile(snapshot(exited())), memory=past)
 
     observe(context, Wants())
 

@@ -33,6 +33,10 @@ NAMES = (
     "explain_error",
     "diagnose_all",
     "health_check",
+    "get_history",
+    "list_deployments",
+    "list_incidents",
+    "get_incident",
     "get_cost_report",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
@@ -41,6 +45,7 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_logs": {"container_id": "api"},
     "diagnose_container": {"container_id": "api"},
     "explain_error": {"container_id": "api", "error_pattern": "refused"},
+    "get_incident": {"incident_id": "2026-01-01-api-exit_error-1"},
 }
 
 
@@ -52,16 +57,20 @@ def refuse(name: str, payload: object) -> dict[str, Any]:
     return error
 
 
-def test_the_eleven_tools_are_those_of_the_spec() -> None:
-    assert {tool.name for tool in TOOLS} == set(NAMES)
-    assert len(TOOLS) == 11
+def test_the_tools_are_those_that_are_named_here() -> None:
+    assert sorted(tool.name for tool in TOOLS) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "detect_drift"])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("detect_drift", "get_incident")])
 def test_every_tool_answers_in_the_envelope(name: str) -> None:
     envelope = call_tool(context_of(), name, GOOD_INPUT.get(name, {}))
     assert envelope.error is None
     assert set(envelope.data()) == {"result"}
+
+
+def test_an_incident_that_is_not_there_is_not_found() -> None:
+    error = call_tool(context_of(), "get_incident", GOOD_INPUT["get_incident"]).data()["error"]
+    assert (error["code"], error["details"]) == ("not_found", {"near_matches": []})
 
 
 def test_an_error_has_code_message_and_details() -> None:
@@ -169,7 +178,7 @@ def test_a_defect_becomes_an_id_without_message_or_traceback(caplog: pytest.LogC
 
 def test_each_call_is_written_to_the_ledger_with_its_size_and_engine_calls() -> None:
     ledger = Ledger()
-    context = context_of(history=ledger, host=ScriptedHost(snapshot(container())))
+    context = context_of(memory=ledger, host=ScriptedHost(snapshot(container())))
     answer = call_tool(context, "list_containers", {})
     call_tool(context, "get_container_info", {"container_id": "nope"})
     good, bad = ledger.entries

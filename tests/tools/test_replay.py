@@ -9,10 +9,10 @@ from bcon_exporter.errors import BconError, ContainerNotFoundError, InvalidInput
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.tools import call_tool, run_tool
 from bcon_exporter.tools.first_seen import drift_key
+from bcon_exporter.tools.host_views import HOST_DRIFT, HOST_SNAPSHOT
 from bcon_exporter.tools.replay import find_container, read_snapshot, snapshot_json, write_snapshot
-from bcon_exporter.tools.views import HOST_DRIFT, HOST_SNAPSHOT
 from tests.factories import NOON, ago, compose, container, exited, logs, looping, snapshot
-from tests.history.told import open_history
+from tests.journal.told import open_keeper
 from tests.tools.hosts import context_of
 
 SHOP = DesiredProject(
@@ -56,9 +56,9 @@ def test_a_replay_knows_the_projects_of_its_time() -> None:
 
 
 def test_drift_of_the_host_and_of_a_project_tells_since_when(tmp_path: Path) -> None:
-    history = open_history(tmp_path / "state.db")
-    history.first_seen("drift", {drift_key("shop", "db", "missing_service")}, ago(hours=3))
-    context = context_of(HOST, history=history)
+    history = open_keeper(tmp_path / "state.db")
+    history.conclude_first_seen("drift", dict.fromkeys({drift_key("shop", "db", "missing_service")}), ago(hours=3))
+    context = context_of(HOST, memory=history)
     for request in ({}, {"project_name": "shop"}):
         (report,) = run_tool(context, HOST_DRIFT, request).value.reports
         assert {one.service_name: one.first_seen for one in report.differences}["db"] == ago(hours=3)

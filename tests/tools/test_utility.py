@@ -65,7 +65,7 @@ def test_a_hanging_endpoint_degrades() -> None:
 def test_a_state_file_that_cannot_be_used_degrades() -> None:
     ledger = Ledger()
     ledger.status = "memory"
-    health = call_tool(context_of(snapshot(engine=ENGINE), history=ledger), "health_check", {}).value
+    health = call_tool(context_of(snapshot(engine=ENGINE), memory=ledger), "health_check", {}).value
     assert (health.status, health.state_database) == ("degraded", "memory")
 
 
@@ -103,7 +103,7 @@ def test_the_period_is_the_one_asked_for() -> None:
         entry("a", seconds_ago=2 * 86400),
         entry("a", seconds_ago=8 * 86400),
     ]
-    context = context_of(snapshot(container()), history=ledger)
+    context = context_of(snapshot(container()), memory=ledger)
     found = [
         call_tool(context, "get_cost_report", {"period": period}).value.total_operations
         for period in ("day", "week", "month")

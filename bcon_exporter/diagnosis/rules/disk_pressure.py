@@ -1,10 +1,11 @@
 """disk_pressure: the log reports a full, read-only or over-quota disk, or a file system it writes to is nearly full."""
 
-from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
-from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
+from bcon_exporter.diagnosis.log_rule import LOG_AGES, judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
+from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
 from bcon_exporter.model.facts import DiskFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 DISK = SymptomType.DISK_PRESSURE
@@ -24,7 +25,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _full_disks(case: Case) -> list[DiskFacts]:
-    """The nearly full file systems that this container writes to; only while it runs."""
+    """Return the nearly full file systems that the container writes to; none unless it runs."""
     disks = case.host.disks
     if not disks or not case.container.is_running:
         return []
@@ -53,7 +54,7 @@ def _advise(case: Case) -> Advice:
 def _freeing(disk: DiskFacts, check: str) -> SuggestionText:
     free = in_bytes(round(disk.total_bytes * (1 - disk.used_ratio)))
     others = len(set(disk.containers)) - 1
-    shared = f"; {others} more container{'' if others == 1 else 's'} write to it" if others > 0 else ""
+    shared = f"; {show_count(others, 'more container')} write to it" if others > 0 else ""
     return SuggestionText(
         urgency=Urgency.IMMEDIATE,
         action="Free or enlarge the file system before writes fail.",
@@ -69,7 +70,7 @@ RULE = SymptomRule(
     from_log=True,
     is_failure=False,
     states=STARTED_ONCE,
-    applies=log_counts,
+    applies=log_is_relevant,
     judge=_judge,
     advise=_advise,
     description="A signature of category disk in a log event that counts, or a file system of its mounts fuller than "

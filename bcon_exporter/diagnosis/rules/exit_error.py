@@ -2,14 +2,15 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.endings import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds, lasted
+from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
+from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 EXIT = SymptomType.EXIT_ERROR
@@ -26,13 +27,13 @@ def _judge(case: Case) -> Verdict:
         case EndKind.FAILED:
             return _failed(case)
         case EndKind.REQUESTED | EndKind.SHUTDOWN:
-            return _asked(case)
-        case EndKind.FELL:
-            return _fell(case)
+            return _requested(case)
+        case EndKind.CRASHED_WITH_ENGINE:
+            return _crashed_with_engine(case)
         case EndKind.UNKNOWN:
             return _unclear(case)
         case EndKind.NONE | EndKind.DONE:
-            return _dead(case)
+            return _not_removed(case)
 
 
 def _failed(case: Case) -> Symptom:
@@ -48,46 +49,46 @@ def _failed(case: Case) -> Symptom:
     return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
 
 
-def _dead(case: Case) -> Symptom | None:
-    """The engine could not take it away: it neither runs nor can be started."""
+def _not_removed(case: Case) -> Symptom | None:
+    """Report a container that the engine could not remove: it neither runs nor can be started."""
     if case.container.state is not ContainerState.DEAD:
         return None
-    said = (f"the engine says: {case.container.error}",) if case.container.error else ()
+    engine_error = (f"the engine says: {case.container.error}",) if case.container.error else ()
     return case.symptom(
-        EXIT, Severity.WARNING, "It is dead: the engine began to remove it and could not finish.", *said
+        EXIT, Severity.WARNING, "It is dead: the engine began to remove it and could not finish.", *engine_error
     )
 
 
-def _asked(case: Case) -> Symptom | None:
+def _requested(case: Case) -> Symptom | None:
     end = case.ending.exit
     if end is not None and end.forced:
         description = f"It was stopped as asked{_when(case)}; only SIGKILL ended it."
         return case.symptom(EXIT, Severity.INFO, description, f"exit code {explain_exit(case.ending.exit_code or 0)}")
     if case.ending.certain or not case.ending.exit_code:
-        return _dead(case)
-    by, sign = "stopped by hand", "it is the code that a stop leaves behind; no event tells who ended it"
+        return _not_removed(case)
+    by, evidence = "stopped by hand", "it is the code that a stop leaves behind; no event tells who ended it"
     if case.container.restart_policy in KEEPS_RUNNING:
-        sign = f"restart policy {case.container.restart_policy}: the engine would have started it again"
+        evidence = f"restart policy {case.container.restart_policy}: the engine would have started it again"
     if case.ending.kind is EndKind.SHUTDOWN:
-        by, sign = "by a shutdown of engine or host", "everything that ran on this host ended at that moment"
+        by, evidence = "by a shutdown of engine or host", "everything that ran on this host ended at that moment"
     description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably {by}."
-    return case.symptom(EXIT, Severity.INFO, description, sign).model_copy(update={"confidence": 0.6})
+    return case.symptom(EXIT, Severity.INFO, description, evidence).model_copy(update={"confidence": 0.6})
 
 
-def _fell(case: Case) -> Symptom:
-    """The engine or its host crashed; what nothing starts again is still down, although it did not fail itself."""
+def _crashed_with_engine(case: Case) -> Symptom:
+    """Report a container that went down with the engine or host, and that nothing has started again."""
     severity = Severity.INFO if case.ending.aged else Severity.WARNING
     code = explain_exit(case.ending.exit_code or 0)
     description = f"It went down with the engine{_when(case)}, with code {code}, and was not started again."
     policy = f"restart policy {case.container.restart_policy or 'no'}"
     started_at = case.host.engine_started_at
-    came_up = () if started_at is None else (f"the engine came up at {started_at:%Y-%m-%d %H:%M:%S} UTC",)
+    came_up = () if started_at is None else (f"the engine came up at {show_time(started_at)}",)
     symptom = case.symptom(EXIT, severity, description, policy, *came_up)
     return symptom if case.ending.certain else symptom.model_copy(update={"confidence": 0.9})
 
 
 def _unclear(case: Case) -> Symptom:
-    """SIGKILL ended it, and no event tells whose: a stop that took too long, `docker kill`, the OOM killer."""
+    """Report an end by SIGKILL of unknown origin: a stop that took too long, `docker kill`, the OOM killer."""
     description = (
         f"It exited with code {explain_exit(case.ending.exit_code or 0)}{_when(case)}; "
         "it is not known whether somebody asked for it."
@@ -101,7 +102,7 @@ def _unclear(case: Case) -> Symptom:
 
 
 def _came_back(case: Case) -> Symptom | None:
-    """It runs again after a failed exit: an error while it loops or has just come up, then a warning for a while."""
+    """Report a failed exit after which it runs again: an error while it loops or is fresh, then a warning."""
     crash = last_crash(case.container)
     if crash is None or not crash.exit_code:
         return None
@@ -109,14 +110,14 @@ def _came_back(case: Case) -> Symptom | None:
     if not (fresh or case.looping):
         return None
     severity = Severity.WARNING if case.well else Severity.ERROR
-    ago = in_seconds((case.now - crash.at).total_seconds())
+    ago = show_duration((case.now - crash.at).total_seconds())
     description = f"It exited with code {explain_exit(crash.exit_code)}, {ago} ago, and was started again."
     return case.symptom(EXIT, severity, description, *_evidence(case, crash))
 
 
 def _when(case: Case) -> str:
     at = case.ending.at
-    return "" if at is None else f", {in_seconds((case.now - at).total_seconds())} ago"
+    return "" if at is None else f", {show_duration((case.now - at).total_seconds())} ago"
 
 
 def _was_killed(case: Case) -> bool:
@@ -144,9 +145,9 @@ def _advise(case: Case) -> Advice:
         return Advice(causes=(_NOT_REMOVED,), suggestions=(_FIND_WHAT_HOLDS_IT,))
     if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
         was_forced = ending.exit is not None and ending.exit.forced
-        return Advice(causes=(_DEAF,), suggestions=(_HEAR_THE_SIGNAL,)) if was_forced else Advice()
-    if ending.kind is EndKind.FELL:
-        return Advice(causes=(_WENT_DOWN,), suggestions=(_START_AGAIN,))
+        return Advice(causes=(_STOP_SIGNAL_IGNORED,), suggestions=(_HANDLE_THE_SIGNAL,)) if was_forced else Advice()
+    if ending.kind is EndKind.CRASHED_WITH_ENGINE:
+        return Advice(causes=(_ENGINE_CRASHED,), suggestions=(_START_AGAIN,))
     if _was_killed(case):
         return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
     if container.error or container.state is ContainerState.CREATED:
@@ -155,7 +156,7 @@ def _advise(case: Case) -> Advice:
 
 
 def _causes(case: Case) -> tuple[CauseText, ...]:
-    """What the code tells, unless the OOM killer's being there tells more; and that the engine gave up."""
+    """Return the cause for the exit code, unless the OOM killer explains it; and that the engine gave up."""
     crash = case.ending.exit or last_crash(case.container)
     code = case.ending.exit_code if case.ending.exit_code is not None else crash.exit_code if crash else None
     given_up = (_given_up(case, code),) if case.down_for_good else ()
@@ -171,6 +172,7 @@ def _given_up(case: Case, code: int | None) -> CauseText:
         id="restarts_used_up",
         text=f"It failed at each start until its restarts were used up ({case.container.restart_policy}){last}.",
         confidence=0.55,
+        general=True,
     )
 
 
@@ -197,18 +199,18 @@ _MAKE_LOGS_READABLE = SuggestionText(
     rationale="Exit code {exit_code}; with log driver {log_driver} nobody can read here what it said last.",
     check="docker inspect -f '{{.HostConfig.LogConfig.Type}}' {name}",
 )
-_DEAF = CauseText(
+_STOP_SIGNAL_IGNORED = CauseText(
     id="stop_signal_ignored",
     text="The main process does not act on the stop signal, or needs longer than it is given.",
     confidence=0.85,
 )
-_HEAR_THE_SIGNAL = SuggestionText(
+_HANDLE_THE_SIGNAL = SuggestionText(
     urgency=Urgency.LONG_TERM,
     action="Let the main process handle the stop signal (exec form of the command, `init: true`), or give it longer.",
     rationale="Every stop and every deployment waits for the time-out, and work in hand is lost.",
     check="docker inspect -f '{{.Config.StopSignal}} {{.Path}} {{.Args}}' {name}",
 )
-_WENT_DOWN = CauseText(
+_ENGINE_CRASHED = CauseText(
     id="engine_crashed",
     text="The engine or its host went down without ending it first; no restart policy started it again.",
     confidence=0.9,

@@ -1,4 +1,4 @@
-"""health_flapping: health changes to and fro."""
+"""health_flapping: the health changes again and again between healthy and unhealthy."""
 
 from datetime import timedelta
 

@@ -1,7 +1,7 @@
 """high_memory: the working set is near the container's limit, or the host's memory where it has none."""
 
-from bcon_exporter.diagnosis.numbers import in_bytes, in_percent
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
 from bcon_exporter.model.facts import ContainerFacts, UsageFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -17,16 +17,16 @@ def _judge(case: Case) -> Verdict:
     bound = usage.memory_limit_bytes
     whole = f"its limit of {in_bytes(bound)}" if bound else "the host's memory; it has no limit of its own"
     description = f"Its working set is {in_percent(ratio)} of {whole}."
-    held = (usage.memory_usage_bytes or 0) - (usage.memory_cache_bytes or 0)
+    without_cache = (usage.memory_usage_bytes or 0) - (usage.memory_cache_bytes or 0)
     evidence = (
-        f"working set {in_bytes(held)}, without page cache",
+        f"working set {in_bytes(without_cache)}, without page cache",
         f"threshold {in_percent(limit)}",
     )
     return case.symptom(SymptomType.HIGH_MEMORY, Severity.WARNING, description, *evidence)
 
 
 def held_ratio(usage: UsageFacts) -> float | None:
-    """Mean memory that a container holds on to, as a share of what it may have: without page cache in use as well.
+    """Mean memory without page cache, as a share of what the container may use.
 
     A database reads its files again and again: those pages are active, and yet the kernel gives them up first.
     """

@@ -1,6 +1,6 @@
 """log_error: the log holds lines of level error or worse, exceptions, tracebacks or panics."""
 
-from bcon_exporter.diagnosis.log_symptom import LOG_AGES, judge_log, log_counts
+from bcon_exporter.diagnosis.log_rule import LOG_AGES, judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
@@ -34,7 +34,7 @@ RULE = SymptomRule(
     from_log=True,
     is_failure=True,
     states=STARTED_ONCE,
-    applies=log_counts,
+    applies=log_is_relevant,
     judge=_judge,
     advise=_advise,
     description="thresholds.log_error_count events of level error or worse, or of the shape of a failure where lines "

@@ -2,12 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from bcon_exporter.diagnosis.endings import is_wanted
-from bcon_exporter.diagnosis.numbers import in_seconds
+from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 ORCHESTRATED_SECONDS = 120
@@ -22,50 +22,54 @@ def _judge(case: Case) -> Verdict:
         return None
     old = age > timedelta(seconds=case.thresholds.exit_age_seconds)
     severity = Severity.INFO if old and not (is_wanted(container) and _was_watched(case)) else Severity.WARNING
-    description = f"It was created {in_seconds(age.total_seconds())} ago and never started."
+    description = f"It was created {show_duration(age.total_seconds())} ago and never started."
     return case.symptom(SymptomType.NEVER_STARTED, severity, description)
 
 
 def _was_watched(case: Case) -> bool:
-    """Whether it was created in the time that history knows."""
-    past = case.container.lifecycle
-    return past is not None and past.observed_since <= case.container.created_at
+    """Whether it was created in the time that the history covers."""
+    lifecycle = case.container.lifecycle
+    return lifecycle is not None and lifecycle.observed_since <= case.container.created_at
 
 
 def _allowed_seconds(case: Case) -> float:
-    """Compose and Swarm create first and start later, when it is the container's turn."""
+    """Return after how many seconds it counts as never started: Compose and Swarm create first, and start later."""
     own = case.thresholds.created_seconds
     compose = case.container.compose
     if compose is None and _SWARM not in case.container.labels:
         return own
     needed = [
-        (condition, other)
+        (condition, dependency)
         for name, condition in dependencies_of(case.container)
-        for other in case.host.containers
+        for dependency in case.host.containers
         if compose is not None
-        and other.compose is not None
-        and (other.compose.project, other.compose.service) == (compose.project, name)
+        and dependency.compose is not None
+        and (dependency.compose.project, dependency.compose.service) == (compose.project, name)
     ]
-    if any(_may_still_come(condition, other) for condition, other in needed):
+    if any(_may_still_come(condition, dependency) for condition, dependency in needed):
         return float("inf")
-    if any(_has_failed(condition, other, case.container.created_at) for condition, other in needed):
+    if any(_has_failed(condition, dependency, case.container.created_at) for condition, dependency in needed):
         return own
     return max(own, ORCHESTRATED_SECONDS)
 
 
-def _may_still_come(condition: str, other: ContainerFacts) -> bool:
-    """Whether a dependency is under way to what Compose waits for: then it is not this container's turn yet."""
-    if condition == _COMPLETED and other.is_running:
+def _may_still_come(condition: str, dependency: ContainerFacts) -> bool:
+    """Whether Compose still waits for a dependency: it is not this container's turn yet."""
+    if condition == _COMPLETED and dependency.is_running:
         return True
-    return other.is_running and other.health is not None and other.health.status is HealthStatus.STARTING
+    return dependency.is_running and dependency.health is not None and dependency.health.status is HealthStatus.STARTING
 
 
-def _has_failed(condition: str, other: ContainerFacts, since: datetime) -> bool:
-    """Whether a dependency has failed for good since, or is unhealthy: Compose gives up at once."""
-    if condition == _HEALTHY and other.health is not None and other.is_running:
-        return other.health.status is HealthStatus.UNHEALTHY
-    ended = other.state is ContainerState.EXITED and other.finished_at is not None and other.finished_at >= since
-    return ended and not is_wanted(other) and (condition != _COMPLETED or bool(other.exit_code))
+def _has_failed(condition: str, dependency: ContainerFacts, since: datetime) -> bool:
+    """Whether a dependency has failed for good since, or is unhealthy: Compose then gives up at once."""
+    if condition == _HEALTHY and dependency.health is not None and dependency.is_running:
+        return dependency.health.status is HealthStatus.UNHEALTHY
+    ended = (
+        dependency.state is ContainerState.EXITED
+        and dependency.finished_at is not None
+        and dependency.finished_at >= since
+    )
+    return ended and not is_wanted(dependency) and (condition != _COMPLETED or bool(dependency.exit_code))
 
 
 def _advise(_case: Case) -> Advice:

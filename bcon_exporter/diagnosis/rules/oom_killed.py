@@ -2,12 +2,13 @@
 
 from datetime import datetime, timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, last_crash, probably_oom
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.log_symptom import evidence_of, log_symptom, showing
-from bcon_exporter.diagnosis.numbers import in_bytes, in_seconds
+from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, probably_oom
+from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.usage_in_words import in_bytes
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 OOM = SymptomType.OOM_KILLED
@@ -16,15 +17,17 @@ KILL_CODE = 137
 NEAR_LIMIT_RATIO = 0.8
 _SEEN = "an oom event: the engine's own, or of the kernel's log or counters"
 LEAK_SECONDS = 3600
-"""Runs that each last longer than this before an OOM kill look like a leak."""
+"""Runs that last longer than this before each OOM kill look like a leak."""
 
 
 def _judge(case: Case) -> Verdict:
     if _is_quiet(case):
         return None
-    found = [symptom for symptom in (_ended(case), _came_back(case), _child(case), _log(case)) if symptom is not None]
-    if found:
-        return max(found, key=lambda symptom: symptom.severity.rank)
+    symptoms = [
+        symptom for symptom in (_ended(case), _came_back(case), _child(case), _log(case)) if symptom is not None
+    ]
+    if symptoms:
+        return max(symptoms, key=lambda symptom: symptom.severity.rank)
     probable = _probable(case)
     if probable is not None:
         return probable
@@ -37,11 +40,11 @@ def _judge(case: Case) -> Verdict:
 
 
 def _is_quiet(case: Case) -> bool:
-    """A cheap look at what most containers are: running, with a known past, a clean log, and no kill in it."""
-    container, past = case.container, case.container.lifecycle
-    if not case.is_running or container.oom_killed or past is None or case.events:
+    """Whether a container runs and has no trace of a kill: a cheap check that is enough for most containers."""
+    container, lifecycle = case.container, case.container.lifecycle
+    if not case.is_running or container.oom_killed or lifecycle is None or case.events:
         return False
-    return not past.oom_kills and not past.exits
+    return not lifecycle.oom_kills and not lifecycle.exits
 
 
 def _missing(case: Case) -> tuple[str, ...]:
@@ -52,15 +55,15 @@ def _missing(case: Case) -> tuple[str, ...]:
 
 
 def _ended(case: Case) -> Symptom | None:
-    """The container stands at an end that the OOM killer made, or one of its children's."""
+    """Report a stopped container whose last run the OOM killer ended, or a kill of one of its children."""
     ending, container = case.ending, case.container
     if ending.kind is EndKind.NONE:
         return None
     flagged, seen = container.oom_killed is True, ending.exit is not None and ending.exit.oom
     if not (flagged or seen):
         return None
-    evidence, confidence = _sources(flagged=flagged, seen=seen)
-    when = f" {in_seconds((case.now - ending.at).total_seconds())} ago" if ending.at else ""
+    evidence, confidence = _evidence_and_confidence(flagged=flagged, seen=seen)
+    when = f" {show_duration((case.now - ending.at).total_seconds())} ago" if ending.at else ""
     if ending.kind is EndKind.DONE or ending.exit_code == 0:
         severity = Severity.INFO if ending.aged else Severity.ERROR
         text = f"The kernel killed one of its child processes{_limit(case)}; it ended itself{when}."
@@ -78,8 +81,8 @@ def _ended(case: Case) -> Symptom | None:
     return case.symptom(OOM, severity, text, *evidence).model_copy(update={"confidence": confidence})
 
 
-def _sources(*, flagged: bool, seen: bool) -> tuple[tuple[str, ...], float]:
-    """Which signs there are, and how sure they make it: each alone has been seen to be lost, neither to be wrong."""
+def _evidence_and_confidence(*, flagged: bool, seen: bool) -> tuple[tuple[str, ...], float]:
+    """Return the evidence and its confidence: flag and event are both lost at times, and never wrong."""
     if flagged and seen:
         return ("State.OOMKilled is set", _SEEN), 1.0
     if flagged:
@@ -93,7 +96,7 @@ def _limit(case: Case) -> str:
 
 
 def _came_back(case: Case) -> Symptom | None:
-    """It was killed and restarted: critical while fresh or looping, then a warning, then history."""
+    """Report a kill after which it was restarted: critical while fresh or looping, then a warning, then history."""
     crash = last_crash(case.container)
     if crash is None or case.ending.kind is not EndKind.NONE:
         return None
@@ -107,14 +110,14 @@ def _came_back(case: Case) -> Symptom | None:
     recent = age <= case.thresholds.log_window_seconds
     severity = Severity.CRITICAL if fresh else Severity.WARNING if recent else Severity.INFO
     by = "Something, probably the kernel's OOM killer," if probable else "The kernel"
-    description = f"{by} killed it {in_seconds(age)} ago: out of memory{_limit(case)}. It was started again."
+    description = f"{by} killed it {show_duration(age)} ago: out of memory{_limit(case)}. It was started again."
     sign = "no kill request and no oom event" if probable else "oom event"
     symptom = case.symptom(OOM, severity, description, f"{sign}, exit {crash.exit_code} at {crash.at:%H:%M:%S} UTC")
     return symptom.model_copy(update={"confidence": _confidence(case) if probable else 0.97})
 
 
 def _child(case: Case) -> Symptom | None:
-    """A child process was killed while the main process lived on."""
+    """Report the kill of a child process that the main process survived."""
     if case.ending.kind is not EndKind.NONE or case.container.lifecycle is None:
         return None
     since = case.now - timedelta(seconds=case.thresholds.log_window_seconds)
@@ -122,16 +125,14 @@ def _child(case: Case) -> Symptom | None:
     kills = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
     if not kills and (not case.container.oom_killed or _is_of_an_earlier_run(case)):
         return None
-    times = (
-        f"{len(kills)} oom event{'' if len(kills) == 1 else 's'}" if kills else "State.OOMKilled is set while it runs"
-    )
+    times = show_count(len(kills), "oom event") if kills else "State.OOMKilled is set while it runs"
     description = f"The kernel killed a child process{_limit(case)}; the container itself runs on."
     symptom = case.symptom(OOM, Severity.ERROR, description, times)
     return symptom.model_copy(update={"confidence": 0.97 if kills else 0.9})
 
 
 def _is_of_an_earlier_run(case: Case) -> bool:
-    """Whether the flag was left behind by an end before this run: engine 20.10 keeps it over `docker start`."""
+    """Whether the flag is left over from an earlier run: engine 20.10 keeps it over `docker start`."""
     container = case.container
     started, ended = container.started_at, container.finished_at
     return started is not None and ended is not None and ended <= started
@@ -142,12 +143,12 @@ def _near_any(at: datetime, ends: list[datetime]) -> bool:
 
 
 def _log(case: Case) -> Symptom | None:
-    events = showing(case, OOM)
+    events = events_showing(case, OOM)
     return log_symptom(case, OOM, Severity.ERROR, "out-of-memory message", events) if events else None
 
 
 def _probable(case: Case) -> Symptom | None:
-    """Exit 137 with a memory limit and no kill before it: flag and event are both known to be lost at times."""
+    """Report exit 137 with a memory limit and no requested kill: flag and event are both lost at times."""
     ending, limits = case.ending, case.container.limits
     if ending.kind is not EndKind.FAILED or ending.exit is None or not probably_oom(case.container, ending.exit):
         return None
@@ -160,12 +161,12 @@ def _probable(case: Case) -> Symptom | None:
     if last is not None and last.memory_usage_bytes is not None:
         evidence.append(f"last known working set {in_bytes(last.memory_usage_bytes)}")
     severity = Severity.INFO if ending.aged else Severity.CRITICAL
-    symptom = case.symptom(OOM, severity, description, *evidence, *evidence_of(showing(case, OOM)))
+    symptom = case.symptom(OOM, severity, description, *evidence, *evidence_of(events_showing(case, OOM)))
     return symptom.model_copy(update={"confidence": _confidence(case)})
 
 
 def _confidence(case: Case) -> float:
-    """How sure an OOM kill is that only its exit code tells of."""
+    """Return the confidence of an OOM kill that only its exit code shows."""
     last = case.container.last_usage or case.container.usage
     near = last is not None and last.memory_ratio is not None and last.memory_ratio >= NEAR_LIMIT_RATIO
     complete = case.container.lifecycle is not None and case.container.lifecycle.complete
@@ -173,7 +174,7 @@ def _confidence(case: Case) -> float:
 
 
 def _advise(case: Case) -> Advice:
-    """What follows from a kill by the kernel; what a managed heap or the log says brings advice of its own."""
+    """Advise after a kill by the kernel; signatures in the log bring advice of their own."""
     if not was_killed_by_kernel(case):
         return Advice()
     limited = case.container.limits is not None and bool(case.container.limits.memory_bytes)
@@ -186,14 +187,14 @@ def _advise(case: Case) -> Advice:
 
 
 def was_killed_by_kernel(case: Case) -> bool:
-    """Whether the kernel's OOM killer is seen or inferred, of the main process or a child, rather than read of."""
-    return any(found is not None for found in (_ended(case), _came_back(case), _child(case), _probable(case)))
+    """Whether the kernel's OOM killer is seen or inferred, and not just mentioned in the log."""
+    return any(symptom is not None for symptom in (_ended(case), _came_back(case), _child(case), _probable(case)))
 
 
 def _lifetimes(case: Case) -> list[float]:
-    """How long the runs lasted that ended in an OOM kill."""
-    past = case.container.lifecycle
-    return [end.lifetime_seconds for end in (past.exits if past else ()) if end.oom and end.lifetime_seconds]
+    """Return how long the runs lasted that ended in an OOM kill."""
+    lifecycle = case.container.lifecycle
+    return [end.lifetime_seconds for end in (lifecycle.exits if lifecycle else ()) if end.oom and end.lifetime_seconds]
 
 
 _LIMIT_TEXT, _LEAK_TEXT = "The memory limit is below what the work needs.", "The process keeps more and more memory."

@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import PAUSED, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
@@ -15,7 +15,7 @@ def _judge(case: Case) -> Verdict:
         return unknown(case, SymptomType.PAUSED, ("lifecycle",), "history does not tell since when it is paused")
     if since is not None and case.now - since < timedelta(seconds=allowed):
         return None
-    when = "" if since is None else f" for {in_seconds((case.now - since).total_seconds())}"
+    when = "" if since is None else f" for {show_duration((case.now - since).total_seconds())}"
     return case.symptom(
         SymptomType.PAUSED, Severity.WARNING, f"It is paused{when}: it does nothing and answers nobody."
     )

@@ -1,8 +1,8 @@
 """pids_limit: the container has nearly as many processes and threads as it may have."""
 
-from bcon_exporter.diagnosis.log_symptom import log_counts, log_symptom, showing
-from bcon_exporter.diagnosis.numbers import in_percent
+from bcon_exporter.diagnosis.log_rule import events_showing, log_is_relevant, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Measured, SymptomRule, Verdict, unknown
+from bcon_exporter.diagnosis.usage_in_words import in_percent
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -11,7 +11,7 @@ PIDS = SymptomType.PIDS_LIMIT
 
 
 def pids_ratio(pids: int | None, limit: int | None) -> float | None:
-    """Share of the limit in use, None without either."""
+    """Return the share of the limit in use; None where either is unknown."""
     return None if pids is None or not limit or limit < 0 else pids / limit
 
 
@@ -22,7 +22,7 @@ def _judge(case: Case) -> Verdict:
     if ratio is not None and ratio > case.thresholds.pids_ratio:
         description = f"It has {pids} processes and threads of the {limit} that it may have ({in_percent(ratio)})."
         return case.symptom(PIDS, Severity.ERROR, description, f"threshold {in_percent(case.thresholds.pids_ratio)}")
-    events = showing(case, PIDS)
+    events = events_showing(case, PIDS)
     if events:
         return log_symptom(case, PIDS, Severity.ERROR, "failed process start", events)
     if case.is_running and limit and pids is None:
@@ -59,7 +59,7 @@ RULE = SymptomRule(
     from_log=True,
     is_failure=False,
     states=STARTED_ONCE,
-    applies=log_counts,
+    applies=log_is_relevant,
     needs=("limits",),
     judge=_judge,
     advise=_advise,

@@ -2,9 +2,8 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.numbers import in_seconds, lasted
+from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, recent_restarts
 from bcon_exporter.diagnosis.rule import (
     STARTED_ONCE,
     Advice,
@@ -15,14 +14,16 @@ from bcon_exporter.diagnosis.rule import (
     missing_facts,
     unknown,
 )
+from bcon_exporter.diagnosis.usage_in_words import lasted
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 LOOP = SymptomType.RESTART_LOOP
 SHOWN = 5
 STEADY_SECONDS = 90
-"""One that has run for longer than the engine's longest wait, and a moment, has come up for now."""
+"""A container that has run longer than the engine's longest wait, and some more, has come up for now."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -40,7 +41,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _covers_window(case: Case) -> bool:
-    """Whether history saw the whole window, or the container is not older than what it saw."""
+    """Whether the history covers the whole window, or the container's whole life."""
     lifecycle = case.container.lifecycle
     if lifecycle is None:
         return False
@@ -49,7 +50,7 @@ def _covers_window(case: Case) -> bool:
 
 
 def _counted_by_engine(case: Case) -> int:
-    """How many restarts the engine itself counts within the window; 0 where its count may reach back further."""
+    """Return the engine's own count of restarts; 0 where it may include restarts before the window."""
     return (case.container.restart_count or 0) if _is_young(case) else 0
 
 
@@ -61,31 +62,31 @@ def _counted(case: Case, count: int) -> Symptom:
     codes = _exit_codes(case)
     last = recent_restarts(case.container, case.now, case.thresholds)[-1]
     quiet = case.loop_is_over or case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
-    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL)
+    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.CRASHED_WITH_ENGINE)
     severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
     severity = case.down_for_good or severity
-    hour = in_seconds(case.thresholds.restart_window_seconds)
-    ago = in_seconds((case.now - last).total_seconds())
+    hour = show_duration(case.thresholds.restart_window_seconds)
+    ago = show_duration((case.now - last).total_seconds())
     times = f"{count} times" if _covers_window(case) else f"at least {count} times"
     description = f"It restarted {times} within {hour} without being asked to, the last time {ago} ago."
     shown = ", ".join(explain_exit(code) for code in codes[-SHOWN:])
-    told = (f"exit codes, newest last: {shown}",) if codes else ()
-    return case.symptom(LOOP, severity, description, *told, *_rhythm(case))
+    evidence = (f"exit codes, newest last: {shown}",) if codes else ()
+    return case.symptom(LOOP, severity, description, *evidence, *_rhythm(case))
 
 
 def _rhythm(case: Case) -> tuple[str, ...]:
-    """How long it lived each time, and how long the engine waits before it starts it once more."""
+    """Tell how long it lived each time, and how long the engine waits before the next start."""
     lifecycle = case.container.lifecycle
     ends = [end for end in (lifecycle.exits if lifecycle is not None else ()) if not (end.requested or end.shutdown)]
     lived = [end.lifetime_seconds for end in ends[-SHOWN:] if end.lifetime_seconds is not None]
-    told = [f"it lived {lasted(min(lived), max(lived))} each time"] if lived else []
+    evidence = [f"it lived {lasted(min(lived), max(lived))} each time"] if lived else []
     starts = lifecycle.restarts if lifecycle is not None else ()
     waits = [(at - end.at).total_seconds() for at in starts[-1:] for end in ends if end.at <= at]
     if waits and not case.down_for_good:
-        told.append(f"the engine waited {waits[-1]:.1f} s before the last start; it doubles that up to a minute")
+        evidence.append(f"the engine waited {waits[-1]:.1f} s before the last start; it doubles that up to a minute")
     if case.down_for_good:
-        told.append(f"the engine has given up: restart policy {case.container.restart_policy}")
-    return tuple(told)
+        evidence.append(f"the engine has given up: restart policy {case.container.restart_policy}")
+    return tuple(evidence)
 
 
 def _exit_codes(case: Case) -> list[int]:
@@ -99,7 +100,7 @@ def _exit_codes(case: Case) -> list[int]:
 
 
 def _hint(case: Case) -> Verdict:
-    """History does not reach back far enough: the engine's own count, which has no times, may tell."""
+    """Report a loop by the engine's own count, which has no times, where the history is too short."""
     container, count = case.container, case.container.restart_count
     if container.restart_policy in ("no", "") and not count:
         return None
@@ -107,7 +108,7 @@ def _hint(case: Case) -> Verdict:
         return None
     if count is None:
         return unknown(case, LOOP, ("restart_count",))
-    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.FELL):
+    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.CRASHED_WITH_ENGINE):
         return None
     if count < case.thresholds.restart_count:
         # None since its last start by hand, or none to come: that is no loop. One or two just now may be its beginning.
@@ -118,9 +119,9 @@ def _hint(case: Case) -> Verdict:
 
 
 def _used_up(case: Case, severity: Severity) -> Symptom:
-    """It looped until the engine gave up, longer ago than the window."""
+    """Report a loop after which the engine gave up, longer ago than the window."""
     container = case.container
-    ago = "" if case.ending.at is None else f", {in_seconds((case.now - case.ending.at).total_seconds())} ago"
+    ago = "" if case.ending.at is None else f", {show_duration((case.now - case.ending.at).total_seconds())} ago"
     description = f"It failed at each start until its {container.restart_count} restarts were used up{ago}."
     return case.symptom(LOOP, severity, description, f"restart policy {container.restart_policy}", *_rhythm(case))
 
@@ -141,7 +142,7 @@ def _from_count(case: Case, count: int) -> Symptom:
     started = case.container.started_at
     if case.well and started is not None and case.now - started >= timedelta(seconds=STEADY_SECONDS):
         severity = Severity.WARNING  # as services do after a reboot, until what they need is there
-    last = "a short while" if started is None else in_seconds((case.now - started).total_seconds())
+    last = "a short while" if started is None else show_duration((case.now - started).total_seconds())
     description = f"The engine restarted it {count} times since its last start by hand, the last time {last} ago."
     evidence = (f"RestartCount {count}", "" if code is None else f"last exit code {explain_exit(code)}")
     symptom = case.symptom(LOOP, severity, description, *(text for text in evidence if text))
@@ -156,9 +157,12 @@ def _advise(case: Case) -> Advice:
             id="main_process_ends",
             text="The main process ends by itself with code 0, and the restart policy starts it again.",
             confidence=0.85,
+            general=True,
         )
     else:
-        cause = CauseText(id="crash_loop", text="The program fails soon after each start.", confidence=0.5)
+        cause = CauseText(
+            id="crash_loop", text="The program fails soon after each start.", confidence=0.5, general=True
+        )
     return Advice(
         causes=(cause,),
         suggestions=() if case.has_advice_from_log else (_READ_THE_LOG,),

@@ -1,6 +1,6 @@
 """slow_response: health probes near their time-out, or slow queries and upstream time-outs in the log."""
 
-from bcon_exporter.diagnosis.log_symptom import judge_log, log_counts
+from bcon_exporter.diagnosis.log_rule import judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.facts import Probe
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
@@ -18,7 +18,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _slow_probes(case: Case) -> list[Probe]:
-    """The newest probes that took too long, when they are most of them."""
+    """Return the newest probes that took too long, if most of the newest did."""
     health = case.container.health
     if not case.is_running or health is None or not health.timeout_seconds:
         return []
@@ -36,7 +36,7 @@ def _by_probes(case: Case, slow: list[Probe]) -> Symptom:
 
 
 def seconds_of(probe: Probe) -> float:
-    """How long a probe took."""
+    """Return how many seconds a probe took."""
     return (probe.ended_at - probe.started_at).total_seconds()
 
 
@@ -45,7 +45,12 @@ def _advise(case: Case) -> Advice:
         return Advice()
     return Advice(
         causes=(
-            CauseText(id="slow_health_probe", text="The service answers its own health check slowly.", confidence=0.6),
+            CauseText(
+                id="slow_health_probe",
+                text="The service answers its own health check slowly.",
+                confidence=0.6,
+                general=True,
+            ),
             CauseText(id="too_little_cpu", text="It has too little CPU for its load.", confidence=0.3),
         ),
         suggestions=(
@@ -66,7 +71,7 @@ RULE = SymptomRule(
     from_log=True,
     is_failure=False,
     states=STARTED_ONCE,
-    applies=log_counts,
+    applies=log_is_relevant,
     judge=_judge,
     advise=_advise,
     description="Most of the newest health probes take longer than thresholds.slow_probe_ratio of their time-out, or a "

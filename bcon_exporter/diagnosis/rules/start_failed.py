@@ -2,9 +2,9 @@
 
 from datetime import timedelta
 
-from bcon_exporter.diagnosis.endings import EndKind, is_wanted
 from bcon_exporter.diagnosis.exit_codes import cause_of_exit, explain_exit
-from bcon_exporter.diagnosis.log_symptom import evidence_of, showing
+from bcon_exporter.diagnosis.last_exit import EndKind, is_wanted
+from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of
 from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.start_errors import UNKNOWN_START, start_error_of
 from bcon_exporter.model.facts import ContainerState
@@ -23,14 +23,14 @@ def _judge(case: Case) -> Verdict:
         return case.symptom(START, severity, f"The engine could not start it.{why}", container.error)
     if container.started_at is None and container.exit_code in START_CODES:
         return case.symptom(START, severity, f"It never started: code {explain_exit(container.exit_code)}.")
-    events = showing(case, START) if case.ending.kind is EndKind.FAILED else ()
+    events = events_showing(case, START) if case.ending.kind is EndKind.FAILED else ()
     if events:
         return case.symptom(START, severity, "Its program cannot be executed.", *evidence_of(events))
     return None
 
 
 def _severity(case: Case) -> Severity:
-    """Critical; what has never run and nothing starts is a warning once whoever started it has had time to see it."""
+    """Return critical, or a warning for a container that never ran once its creator has had time to notice."""
     container = case.container
     if container.started_at is not None or is_wanted(container):
         return Severity.CRITICAL

@@ -1,10 +1,10 @@
 """starting: the health check has not succeeded once, long after the start period."""
 
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.numbers import in_seconds
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.model.facts import HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 
@@ -19,7 +19,7 @@ def _judge(case: Case) -> Verdict:
     if age <= allowed:
         return None
     outputs = [probe.output.strip() for probe in health.probes if probe.output.strip()]
-    description = f"It was started {in_seconds(age)} ago and its health check has not succeeded yet."
+    description = f"It was started {show_duration(age)} ago and its health check has not succeeded yet."
     return case.symptom(SymptomType.STARTING, Severity.WARNING, description, *(quote(text) for text in outputs[-3:]))
 
 

@@ -3,8 +3,8 @@
 import re2
 
 from bcon_exporter.diagnosis.finding import quote
+from bcon_exporter.diagnosis.log_windows import stopping_since
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
-from bcon_exporter.diagnosis.windows import stopping_since
 from bcon_exporter.model.facts import HealthFacts, HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -25,7 +25,7 @@ def _judge(case: Case) -> Verdict:
 
 
 def _how(probe: Probe) -> str:
-    """Say how the newest probe failed; what it printed is the container's word and stands in the evidence."""
+    """Describe how the newest probe failed; its output stands in the evidence."""
     if _CANNOT_RUN.search(probe.output[:1000]):
         return ", the last time since its command could not be run"
     if probe.exit_code == TIMED_OUT_CODE:
@@ -35,7 +35,7 @@ def _how(probe: Probe) -> str:
 
 
 def _fails_on_its_way_out(case: Case, health: HealthFacts) -> bool:
-    """Whether only probes failed that ended after it was asked to stop: it drains, and answers nobody any more."""
+    """Whether only probes failed that ended after a stop was requested: it drains and does not answer any more."""
     since = stopping_since(case.container, case.now)
     failed = [probe for probe in health.probes if probe.exit_code != 0]
     return since is not None and bool(failed) and all(probe.ended_at >= since for probe in failed)
@@ -48,7 +48,7 @@ def _advise(case: Case) -> Advice:
 
 
 def _cause(probe: Probe) -> CauseText:
-    """What the newest failed probe says: a check that cannot run tells nothing about the service."""
+    """Return the cause by the newest failed probe: a check that cannot run says nothing about the service."""
     if probe.exit_code in COMMAND_MISSING_CODES or _CANNOT_RUN.search(probe.output[:1000]):
         return _COMMAND_MISSING
     if probe.exit_code == TIMED_OUT_CODE:
@@ -57,7 +57,7 @@ def _cause(probe: Probe) -> CauseText:
     if answer is None:
         return _FAILS
     text = f"The service answers its health check with HTTP status {answer.group(1)}."
-    return CauseText(id="health_answers_error", text=text, confidence=0.8)
+    return CauseText(id="health_answers_error", text=text, confidence=0.8, general=True)
 
 
 _CANNOT_RUN = re2.compile(
@@ -70,10 +70,16 @@ _COMMAND_MISSING = CauseText(
     confidence=0.92,
 )
 _TIMED_OUT = CauseText(
-    id="health_check_timeout", text="The health check's command does not end in the time that it has.", confidence=0.8
+    id="health_check_timeout",
+    text="The health check's command does not end in the time that it has.",
+    confidence=0.8,
+    general=True,
 )
 _FAILS = CauseText(
-    id="health_check_fails", text="The service does not answer its health check as expected.", confidence=0.5
+    id="health_check_fails",
+    text="The service does not answer its health check as expected.",
+    confidence=0.5,
+    general=True,
 )
 _READ_THE_PROBE = SuggestionText(
     urgency=Urgency.IMMEDIATE,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bcon_exporter.drift.images import has_other_image, say_images
+from bcon_exporter.drift.images import has_other_image, render_images
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule, confidence_of_doubt
 from bcon_exporter.model.facts import ContainerFacts
@@ -13,19 +13,19 @@ _ID_DIGITS = 12
 
 def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
     for pair in pairing.services:
-        found: dict[tuple[str, str, str], list[ContainerFacts]] = {}
+        containers_of: dict[tuple[str, str, str], list[ContainerFacts]] = {}
         for container in pair.replicas:
             if difference := _difference(pair, container):
-                found.setdefault(difference, []).append(container)
+                containers_of.setdefault(difference, []).append(container)
         confidence = confidence_of_doubt(pairing.project) if "image" in pair.service.doubtful else 1.0
-        for said, containers in found.items():
-            yield _drift(pair, said, containers, confidence)
+        for difference, containers in containers_of.items():
+            yield _drift(pair, difference, containers, confidence)
 
 
 def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, str, str] | None:
     wanted, name = pair.service.image, pair.service.name
     if has_other_image(pair.service, container):
-        expected, actual = say_images(pair.service, container)
+        expected, actual = render_images(pair.service, container)
         return expected, actual, f"Service {name} should run the image {expected}, but runs {actual}."
     tag = container.config.image_id_of_tag if container.config else None
     if tag is None or container.image_id is None or tag == container.image_id:
@@ -35,9 +35,9 @@ def _difference(pair: ServicePairing, container: ContainerFacts) -> tuple[str, s
 
 
 def _drift(
-    pair: ServicePairing, said: tuple[str, str, str], containers: list[ContainerFacts], confidence: float
+    pair: ServicePairing, difference: tuple[str, str, str], containers: list[ContainerFacts], confidence: float
 ) -> ServiceDrift:
-    expected, actual, message = said
+    expected, actual, message = difference
     return ServiceDrift(
         service_name=pair.service.name,
         drift_type=DriftType.IMAGE_MISMATCH,

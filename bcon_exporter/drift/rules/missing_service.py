@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.drift.rule import DriftRule
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
+from bcon_exporter.model.quantities import show_count
 
 
 def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
@@ -15,7 +16,7 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
         yield ServiceDrift(
             service_name=pair.service.name,
             drift_type=DriftType.MISSING_SERVICE,
-            expected=f"{wanted} container{'s' if wanted > 1 else ''} of {pair.service.image}",
+            expected=f"{show_count(wanted, 'container')} of {pair.service.image}",
             actual="no container",
             message=f"Service {pair.service.name} is in the file, but no container of it exists.",
             severity=Severity.ERROR,

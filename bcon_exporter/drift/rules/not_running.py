@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule
-from bcon_exporter.drift.wording import say_paused
+from bcon_exporter.drift.wording import render_paused_hint
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 
@@ -18,14 +18,14 @@ def _find(pairing: ProjectPairing) -> Iterator[ServiceDrift]:
 
 def _drift(pair: ServicePairing) -> ServiceDrift:
     name, stopped = pair.service.name, pair.stop_requested
-    states = ", ".join(sorted({_state(one) for one in pair.replicas}))
+    states = ", ".join(sorted({_state(container) for container in pair.replicas}))
     by_hand = " Somebody stopped it." if stopped else ""
     return ServiceDrift(
         service_name=name,
         drift_type=DriftType.NOT_RUNNING,
         expected="running",
         actual=states,
-        message=f"Service {name} does not run: {states}.{by_hand}{say_paused(pair.replicas)}",
+        message=f"Service {name} does not run: {states}.{by_hand}{render_paused_hint(pair.replicas)}",
         severity=Severity.INFO if stopped else Severity.ERROR,
         container_name=pair.replicas[0].name,
         stop_requested=stopped,

@@ -1,4 +1,4 @@
-"""The face of Alertmanager: judges the same table as the Prometheus rules after each scan, and pushes what fires."""
+"""The face of Alertmanager: pushes the open incidents, and what is wrong with the exporter itself."""
 
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.http_config import HttpAccess, load_http_access

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from bcon_exporter.alerting import AlertState, Tracked
+from bcon_exporter.alerting import AlertState, PushedAlert
 
 Payload = dict[str, Any]
 """One alert as JSON."""
@@ -42,25 +42,26 @@ def write_payload(state: AlertState, now: datetime, interval: timedelta, who: Id
         who: Labels of who pushes.
     """
     alive_until = now + ALIVE_INTERVALS * max(interval, SHORTEST_INTERVAL)
-    return tuple(_payloads(state.tracked, alive_until, who))
+    return tuple(_payloads(state.alerts, alive_until, who))
 
 
-def _payloads(tracked: Iterable[Tracked], alive_until: datetime, who: Identity) -> Iterable[Payload]:
-    for each in tracked:
-        if each.fired_at is None:
+def _payloads(alerts: Iterable[PushedAlert], alive_until: datetime, who: Identity) -> Iterable[Payload]:
+    for alert in alerts:
+        starts_at = alert.starts_at
+        if starts_at is None:
             continue
-        ends_at = max(each.resolved_at or alive_until, each.fired_at)  # a clock that stepped back must not spoil it
+        ends_at = max(alert.resolved_at or alive_until, starts_at)  # a clock that stepped back must not spoil it
         payload: Payload = {
-            "labels": _labels(each, who),
-            "annotations": dict(each.annotations),
-            "startsAt": _time(each.fired_at),
+            "labels": _labels(alert, who),
+            "annotations": dict(alert.annotations),
+            "startsAt": _time(starts_at),
             "endsAt": _time(ends_at),
         }
         yield payload | ({"generatorURL": who.url} if who.url else {})
 
 
-def _labels(alert: Tracked, who: Identity) -> dict[str, str]:
-    own = {"alertname": alert.rule, "severity": alert.severity, "source": "bcon"}
+def _labels(alert: PushedAlert, who: Identity) -> dict[str, str]:
+    own = {"alertname": alert.name, "severity": alert.severity, "source": "bcon"}
     return {**dict(who.labels), **dict(alert.labels), "job": who.job, "instance": who.instance, **own}
 
 

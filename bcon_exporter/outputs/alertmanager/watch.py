@@ -1,4 +1,4 @@
-"""Judges the alerts after each scan and at least once a minute, in a thread of its own: scans never wait for it."""
+"""Follows the incidents after each scan and at least once a minute, in a thread of its own: scans never wait for it."""
 
 import logging
 import threading
@@ -9,29 +9,35 @@ from datetime import datetime, timedelta
 from pydantic import ValidationError
 
 from bcon_exporter import RUNBOOKS_URL
-from bcon_exporter.alerting import AlertState, Counters, Labels, Tracked, Watched, remember_counters, step
+from bcon_exporter.alerting import (
+    AlertSeverity,
+    AlertState,
+    Counters,
+    PushedAlert,
+    Situation,
+    follow_alerts,
+    remember_counters,
+)
+from bcon_exporter.incidents import is_muted
 from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
+from bcon_exporter.outputs.alertmanager.conditions import count_troubles, find_conditions
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.payload import Identity, write_payload
 from bcon_exporter.outputs.alertmanager.pusher import Pusher
-from bcon_exporter.outputs.alertmanager.samples import (
-    DiagnosisRead,
-    container_of,
-    drift_vectors,
-    read_diagnosis,
-    row_vectors,
-)
-from bcon_exporter.outputs.alertmanager.wording import Wording
+from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
 from bcon_exporter.outputs.metrics import Exposition, OwnState
-from bcon_exporter.outputs.metrics.own import AlertCounts
-from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan
+from bcon_exporter.outputs.metrics.own_samples import AlertCounts
+from bcon_exporter.store import AlertRound
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.quiet import find_quiet_now
 
 _log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_SECONDS = 60.0
+OPENING_PAUSE_SECONDS = 2.0
+"""While something critical waits to be told, which it does for ten seconds at most."""
 KEPT_ANEW_AFTER = timedelta(minutes=5)
-_SEVERITIES = ("critical", "warning", "info", "none")
+_SEVERITIES = tuple(AlertSeverity)
 _PHASES: tuple[AlertPhase, ...] = ("firing", "pending", "resolved")
 _HERE = "this host"
 
@@ -58,9 +64,10 @@ class AlertWatch:
         identity: Returns who pushes; None where nobody asked for a push.
         alertmanagers: Where to.
         runbooks_url: Where the runbooks lie.
+        watch_outage: Opens an incident when the engine has been away for a while; takes and returns since when it is.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- put together in one place
         self,
         context: Callable[[], Context],
         metrics: tuple[Exposition, OwnState],
@@ -68,6 +75,8 @@ class AlertWatch:
         identity: Callable[[], Identity | None] = lambda: None,
         alertmanagers: Iterable[Alertmanager] = (),
         runbooks_url: str = RUNBOOKS_URL,
+        *,
+        watch_outage: Callable[[Context, datetime | None], datetime | None] = lambda *_: None,
     ) -> None:
         self._context = context
         self._exposition, self._own = metrics
@@ -80,8 +89,8 @@ class AlertWatch:
         self._state: AlertState | None = None
         self._kept: AlertState | None = None
         self._counters: Counters = ()
-        self._diagnosis: tuple[DiagnoseScan, DiagnosisRead] | None = None
-        self._drift: tuple[DriftScan, Watched] | None = None
+        self._watch_outage = watch_outage
+        self._away_since: datetime | None = None
 
     def start(self) -> None:
         """Start judging and pushing."""
@@ -91,7 +100,7 @@ class AlertWatch:
 
     def load(self) -> None:
         """Take up the alerts of the time before a restart."""
-        self._state = _parse_state(self._context().history.alert_state())
+        self._state = _parse_state(self._context().memory.memory.alerts)
 
     def start_pushing(self) -> None:
         """Start a thread for each Alertmanager."""
@@ -123,21 +132,22 @@ class AlertWatch:
                 self.judge()
             except Exception:  # noqa: BLE001 -- the job boundary: the next round comes whatever happened to this
                 _log.exception("judging the alerts failed because of a defect")
-            self._news.wait(self._pace().pause_seconds)
+            self._news.wait(self._pause_seconds())
             self._news.clear()
 
+    def _pause_seconds(self) -> float:
+        alerts = self._state.alerts if self._state is not None else ()
+        is_urgent = any(alert.fired_at is None and alert.severity is AlertSeverity.CRITICAL for alert in alerts)
+        pause_seconds = self._pace().pause_seconds
+        return min(OPENING_PAUSE_SECONDS, pause_seconds) if is_urgent else pause_seconds
+
     def judge(self) -> None:
-        """Judge one round, publish it, keep it and hand it to the pushers."""
+        """Follow the incidents for one round, publish it, keep it and hand it to the pushers."""
         context = self._context()
+        self._away_since = self._watch_outage(context, self._away_since)
         now, who = context.now(), self._identity()
-        samples = self._samples(context)
-        state = step(self._state, samples, now, self._counters)
-        self._counters = remember_counters(self._counters, samples, now)
-        subjects = self._diagnosis[1].subjects if self._diagnosis is not None else {}
-        here = who.instance if who else _HERE
-        wording = Wording(context.store, here, subjects, self._runbooks_url)
-        told = (each if each.resolved_at is not None else wording.annotate(each) for each in state.tracked)
-        state = state.model_copy(update={"tracked": tuple(told)})
+        self._counters = remember_counters(self._counters, count_troubles(context, self._own), now)
+        state = follow_alerts(self._state, self._situation(context, now, who))
         self._state = state
         self._keep(context, state, now)
         report = AlertsReport(
@@ -150,43 +160,34 @@ class AlertWatch:
             for pusher in self._pushers:
                 pusher.offer(payload)
 
-    def _samples(self, context: Context) -> Watched:
-        """Return what /metrics says now: what is withheld there is absent here."""
-        moment = self._exposition.moment()
-        samples = dict(row_vectors(self._own.rows(moment.statuses, moment.series_dropped)))
-        if context.store.diagnosis is not None and "diagnose" in moment.fresh:
-            samples |= self._read_diagnosis(context.store.diagnosis).vectors
-        if context.store.drift is not None and "drift" in moment.fresh:
-            samples |= self._read_drift(context.store.drift)
-        return samples
-
-    def _read_diagnosis(self, scan: DiagnoseScan) -> DiagnosisRead:
-        if self._diagnosis is None or self._diagnosis[0] is not scan:
-            self._diagnosis = (scan, read_diagnosis(scan, self._held()))
-        return self._diagnosis[1]
-
-    def _read_drift(self, scan: DriftScan) -> Watched:
-        if self._drift is None or self._drift[0] is not scan:
-            self._drift = (scan, drift_vectors(scan))
-        return self._drift[1]
-
-    def _held(self) -> frozenset[Labels]:
-        """Return the containers of which something was held in the last round."""
-        rows = (row for held in self._state.held.values() for row in held) if self._state is not None else ()
-        return frozenset(container_of(labels) for labels, _ in rows)
+    def _situation(self, context: Context, now: datetime, who: Identity | None) -> Situation:
+        here, scan = who.instance if who is not None else _HERE, context.store.diagnosis
+        address, muting = who.url if who is not None else None, find_quiet_now(context)
+        dropped = self._exposition.moment().series_dropped
+        return Situation(
+            now=now,
+            conditions=find_conditions(context, self._own, self._counters, dropped, here, self._runbooks_url),
+            open_incidents=tuple(tracked.incident for tracked in context.memory.memory.incidents.open),
+            find_ended=context.memory.find_ended_incident,
+            is_muted=lambda incident: is_muted(incident, muting, now),
+            label=label_incident,
+            describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address),
+            scanned_at=scan.finished_at if scan is not None else None,
+            longest_wait=timedelta(seconds=self._pace().pause_seconds),
+        )
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:
         """Write the state where a restart finds it: when it changed, and once in a while to say that we are here."""
         kept = self._kept
         if kept is not None and now - kept.at < KEPT_ANEW_AFTER and _bare(kept) == _bare(state):
             return
-        context.history.keep_alert_state(state.model_dump_json(), now)
+        context.memory.keep_alerts(state.model_dump_json(), now)
         self._kept = state
 
 
 def _bare(state: AlertState) -> tuple[object, ...]:
     """Return what of a state must not be lost; texts change with every scan."""
-    return (state.held, tuple(each.model_copy(update={"annotations": {}}) for each in state.tracked))
+    return tuple(alert.model_copy(update={"annotations": {}}) for alert in state.alerts)
 
 
 def _parse_state(written: str | None) -> AlertState | None:
@@ -202,7 +203,7 @@ def _parse_state(written: str | None) -> AlertState | None:
 
 def show_alerts(state: AlertState) -> tuple[Alert, ...]:
     """Return the alerts for people: firing ones first, the most severe first."""
-    shown = (_show(each) for each in state.tracked)
+    shown = (_show(each) for each in state.alerts)
     return tuple(
         sorted(
             shown,
@@ -216,10 +217,10 @@ def show_alerts(state: AlertState) -> tuple[Alert, ...]:
     )
 
 
-def _show(one: Tracked) -> Alert:
+def _show(one: PushedAlert) -> Alert:
     phase: AlertPhase = "pending" if one.fired_at is None else "resolved" if one.resolved_at is not None else "firing"
     return Alert(
-        name=one.rule,
+        name=one.name,
         severity=one.severity,
         state=phase,
         labels=dict(one.labels),

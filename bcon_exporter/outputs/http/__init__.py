@@ -1,7 +1,7 @@
 """The web face: metrics, JSON API and pages on one or two listeners, behind one gate."""
 
 from bcon_exporter.outputs.http.connections import Connections
-from bcon_exporter.outputs.http.gate import Door
+from bcon_exporter.outputs.http.gate import ListenerPolicy
 from bcon_exporter.outputs.http.listeners import Listener, bind, close_all, serve_all
 from bcon_exporter.outputs.http.rate_limits import Limits
 from bcon_exporter.outputs.http.site import Site, make_site
@@ -10,9 +10,9 @@ from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, ma
 
 __all__ = [
     "Connections",
-    "Door",
     "Limits",
     "Listener",
+    "ListenerPolicy",
     "Site",
     "Users",
     "WebConfig",

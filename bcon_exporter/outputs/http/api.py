@@ -8,12 +8,14 @@ from starlette.exceptions import HTTPException
 
 from bcon_exporter import __version__
 from bcon_exporter.errors import BconError
-from bcon_exporter.outputs.http.documents import ERROR_RESPONSES, plain_paths
-from bcon_exporter.outputs.http.latest import add_latest_routes
-from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
-from bcon_exporter.outputs.http.threads import RenderedOnce, RequestThreads
+from bcon_exporter.outputs.http.latest_reports import add_latest_routes
+from bcon_exporter.outputs.http.openapi_models import ERROR_RESPONSES, plain_paths
+from bcon_exporter.outputs.http.quiet_routes import add_quiet_routes
+from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
+from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_routes import add_tool_routes
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.envelope import error_body
 
 
 def create_api(context: Callable[[], Context], threads: RequestThreads) -> FastAPI:
@@ -32,6 +34,7 @@ def create_api(context: Callable[[], Context], threads: RequestThreads) -> FastA
     api.add_exception_handler(BconError, _fail)
     add_tool_routes(api, context, threads)
     add_latest_routes(api, context, threads)
+    add_quiet_routes(api, context, threads)
 
     document = RenderedOnce(lambda: _document(api), threads)
 
@@ -63,4 +66,4 @@ async def _fail(_request: Request, error: Any) -> Response:
 
 def _reply(error: BconError, status: int, headers: Any = None) -> Response:
     more = {name.decode(): value.decode() for name, value in extra_headers(status)}
-    return Response(error_json(error), status, {**(headers or {}), **more}, media_type="application/json")
+    return Response(error_body(error), status, {**(headers or {}), **more}, media_type="application/json")

@@ -1,4 +1,4 @@
-"""The one place that decides who may ask what, before any routing: what is not allowed here is refused."""
+"""Decides who may ask what, before any routing; every other request is refused."""
 
 import ipaddress
 import logging
@@ -6,22 +6,24 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from bcon_exporter.errors import BconError
-from bcon_exporter.outputs.http.body import BodyRefusedError, ClientGoneError, buffer_body
 from bcon_exporter.outputs.http.connections import Place, client_of
 from bcon_exporter.outputs.http.rate_limits import Limits, TooManyRequestsError
 from bcon_exporter.outputs.http.replies import SECURITY_HEADERS, Receive, Scope, Send, http_error, send_error
+from bcon_exporter.outputs.http.request_body import BodyRefusedError, ClientGoneError, buffer_body
 from bcon_exporter.outputs.http.users import Users, parse_basic
 
 _log = logging.getLogger(__name__)
 _PIECE_BYTES = 32 * 1024
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN_PATHS = frozenset(("/", "/metrics", "/-/healthy", "/-/ready"))
-"""What is served beyond loopback to anybody: no report, hence no log line, stands there."""
+OPEN_PATHS = frozenset(("/", "/assets/page.css", "/metrics", "/-/healthy", "/-/ready"))
+"""Served beyond loopback to anybody: they hold no report, so no log line."""
+STREAM_PATH = "/live"
+"""Answered for as long as the client listens."""
 PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
-"""Answered without a password, in one word: an orchestrator's probe cannot keep one."""
+"""Answered without a password, in one word: an orchestrator's probe has none."""
 SCRAPED_PATHS = PROBE_PATHS | {"/metrics"}
-"""Asked again and again by machines: never refused for how often, and beyond loopback by any name."""
+"""Asked again and again by machines: without a rate limit, and beyond loopback under any host name."""
 HEADERS_MAX_BYTES = 16 * 1024
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
@@ -29,39 +31,47 @@ _CHALLENGE = ((b"www-authenticate", b'Basic realm="bcon-exporter", charset="UTF-
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
-    """What one listener lets in.
+class ListenerPolicy:
+    """What one listener serves, and to whom.
 
     Attributes:
-        loopback: Only this machine reaches it.
-        allow_insecure: Everything may be served to anybody, by explicit choice.
+        loopback: Whether only this machine reaches it.
+        allow_insecure: Whether everything is served to anybody (web.allow-insecure).
         host_names: Names that a request's Host header may carry, besides the local ones.
+        route_prefix: What stands before every path: "" or "/containers".
     """
 
     loopback: bool
     allow_insecure: bool = False
     host_names: frozenset[str] = field(default_factory=frozenset)
+    route_prefix: str = ""
+
+    def strip_prefix(self, path: str) -> str | None:
+        """Return the path below the prefix; None for one that is not below it."""
+        if self.route_prefix and not path.startswith(f"{self.route_prefix}/"):
+            return None
+        return path[len(self.route_prefix) :]
 
     def knows_host(self, header: str) -> bool:
-        """Tell whether a Host header names this server; beyond loopback any address does, since no page has one."""
+        """Return whether a Host header names this server; beyond loopback every IP address does."""
         name = host_of(header)
         return name in LOCAL_NAMES or name in self.host_names or (not self.loopback and _is_address(name))
 
     def takes_any_host(self, path: str, users: Users | None) -> bool:
-        """Tell whether a path is open under any name.
+        """Return whether a path is served under any host name.
 
-        A page that rebinds its own name to this server's address could read what is served: on loopback that is
-        refused altogether, elsewhere where reports are. Prometheus scrapes by whatever name it has.
+        A web page could rebind its own name to this server's address and read the answers. So other names are refused:
+        on loopback everywhere, elsewhere for reports. Prometheus may scrape under any name.
         """
         return not self.loopback and (path in SCRAPED_PATHS or not self.serves_all(users))
 
     def serves_all(self, users: Users | None) -> bool:
-        """Tell whether reports may leave here."""
+        """Return whether this listener serves reports."""
         return self.loopback or self.allow_insecure or bool(users)
 
 
 def host_of(header: str) -> str:
-    """Return the name in a Host header, without port and brackets, in lower case; "" if the port is none."""
+    """Return the name in a Host header, without port and brackets, in lower case; "" if the port is no number."""
     text = header.strip().lower()
     if text.startswith("["):
         name, _, rest = text[1:].partition("]")
@@ -79,7 +89,7 @@ def _is_address(name: str) -> bool:
 
 
 class Refusal(Exception):  # noqa: N818 -- an answer, not a failure
-    """The request goes no further."""
+    """The answer to a request that is refused."""
 
     def __init__(self, status: int, error: BconError, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
         super().__init__(error.message)
@@ -87,65 +97,75 @@ class Refusal(Exception):  # noqa: N818 -- an answer, not a failure
 
 
 class Gate:
-    """Wraps a site: host name, origin, exposure, user, rate, body size; then the site; then safe headers on the answer.
+    """Checks host name, origin, exposure, user, rate and body size, then asks the site and adds security headers.
 
     Args:
-        door: Returns what this listener lets in by the settings in force.
+        policy: Returns the listener's policy by the settings in force.
         users: Returns the users in force; None when there are none.
-        limits: How often may be asked; those of all listeners.
+        limits: The rate limits of all listeners.
     """
 
     def __init__(
         self,
         app: App,
-        door: Callable[[], Door],
+        policy: Callable[[], ListenerPolicy],
         users: Callable[[], Users | None],
         limits: Limits,
     ) -> None:
         self._app = app
-        self._door = door
+        self._policy = policy
         self._users = users
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; the request boundary stands here."""
+        """Answer one request; every error becomes an answer here."""
         if scope["type"] != "http":
             return
-        guarded = _Answer(send, scope.get("state", {}).get("place"))
+        answer = _Answer(send, scope.get("state", {}).get("place"))
         try:
-            await self._answer(scope, receive, guarded)
+            await self._answer(scope, receive, answer)
         except Refusal as refusal:
-            await send_error(guarded, refusal.error, refusal.status, refusal.headers)
+            await send_error(answer, refusal.error, refusal.status, refusal.headers)
         except BodyRefusedError as refusal:
-            await send_error(guarded, refusal.error, refusal.status, [(b"connection", b"close")])
+            await send_error(answer, refusal.error, refusal.status, [(b"connection", b"close")])
         except ClientGoneError:
             return
         except TooManyRequestsError as error:
-            await guarded.send_error_once(error, [(b"retry-after", b"%d" % error.retry_after_seconds)])
+            await answer.send_error_once(error, [(b"retry-after", b"%d" % error.retry_after_seconds)])
         except BconError as error:
-            await guarded.send_error_once(error)
+            await answer.send_error_once(error)
         except Exception as error:  # noqa: BLE001 -- the request boundary: the client gets an envelope, the log the rest
             _log.exception("a request to %s failed because of a defect", scope["path"][:200], exc_info=error)
-            await guarded.send_error_once(http_error(500, "the request failed because of a defect; see the log"))
+            await answer.send_error_once(http_error(500, "the request failed because of a defect; see the log"))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the site answer, or refuse."""
         if sum(len(name) + len(value) for name, value in scope["headers"]) > HEADERS_MAX_BYTES:
             raise Refusal(431, http_error(431, f"the headers are larger than {HEADERS_MAX_BYTES // 1024} KiB"))
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        door, users, path = self._door(), self._users(), scope["path"]
-        full = door.serves_all(users)
+        policy, users = self._policy(), self._users()
+        path = policy.strip_prefix(scope["path"])
+        if path is None:
+            raise _not_below(policy.route_prefix, scope["path"])
+        full = policy.serves_all(users)
         if not full and path not in OPEN_PATHS:
             raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
-        if not door.takes_any_host(path, users) and not door.knows_host(headers.get("host", "")):
+        if not policy.takes_any_host(path, users) and not policy.knows_host(headers.get("host", "")):
             raise Refusal(421, http_error(403, _OTHER_HOST))
         _check_origin(headers)
         client = client_of((scope.get("client") or ("",))[0])
-        known = not users or await self._is_user(users, headers.get("authorization", ""), path, client)
-        if not known and path not in PROBE_PATHS:
+        is_known = not users or await self._is_user(users, headers.get("authorization", ""), path, client)
+        if not is_known and path not in PROBE_PATHS:
             raise Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server drops the body of a HEAD itself
-        inner = {**scope, "method": method, "bcon.bare": not full or not known}
+        inner = {
+            **scope,
+            "method": method,
+            "path": path,
+            "bcon.bare": not full or not is_known,
+            "bcon.is_head": scope["method"] == "HEAD",
+            "bcon.still_admitted": lambda: self._users() is users and self._policy() == policy,
+        }
         if path in SCRAPED_PATHS:
             await self._app(inner, await buffer_body(scope, receive), send)
         else:
@@ -154,7 +174,8 @@ class Gate:
 
     async def _answer_limited(self, scope: Scope, receive: Receive, send: Send, client: str, *, is_user: bool) -> None:
         self._limits.requests.count(client, is_user=is_user)
-        async with self._limits.requests.running(client):
+        places = self._limits.streams if scope["path"] == STREAM_PATH else self._limits.requests
+        async with places.running(client):
             await self._app(scope, await buffer_body(scope, receive), send)
 
     async def _is_user(self, users: Users, header: str, path: str, client: str) -> bool:
@@ -168,8 +189,15 @@ class Gate:
         return await self._limits.passwords.check(users, credentials, client)
 
 
+def _not_below(prefix: str, path: str) -> Refusal:
+    """Return the answer to a path that is not below web.route-prefix."""
+    if path in ("/", prefix):
+        return Refusal(308, http_error(308, f"the pages are at {prefix}/"), ((b"location", f"{prefix}/".encode()),))
+    return Refusal(404, http_error(404, f"there is no such address; all are below {prefix}/ (web.route-prefix)"))
+
+
 def _user_of(headers: dict[str, str]) -> str | None:
-    """Return what the requests of a user are counted by, which no address is."""
+    """Return the key under which a user's requests are counted; it differs from every address."""
     credentials = parse_basic(headers.get("authorization", ""))
     return None if credentials is None else f"user {credentials.name}"
 
@@ -182,7 +210,7 @@ _NOT_SERVED_HERE = (
 
 
 def _check_origin(headers: dict[str, str]) -> None:
-    """Refuse what a browser sends on behalf of another site; tools other than browsers send neither header."""
+    """Refuse what a browser sends on behalf of another site; other clients send neither header."""
     origin, site = headers.get("origin"), headers.get("sec-fetch-site")
     foreign = origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower()
     across = site in ("cross-site", "same-site") and headers.get("sec-fetch-mode") != "navigate"
@@ -191,9 +219,9 @@ def _check_origin(headers: dict[str, str]) -> None:
 
 
 class _Answer:
-    """Adds the safe headers to an answer, hands it out in pieces, and knows whether it has begun.
+    """Adds the security headers to an answer, sends it in pieces, and remembers whether it has begun.
 
-    A large answer given whole would lie in the connection's buffer a second time while its client reads.
+    A large answer sent whole would be copied into the connection's buffer while its client reads.
     """
 
     def __init__(self, send: Send, place: Place | None) -> None:
@@ -204,8 +232,8 @@ class _Answer:
     async def __call__(self, message: Scope) -> None:
         if message["type"] == "http.response.start":
             self._begun = True
-            given = {name for name, _ in message["headers"]}
-            extra = [(name, value) for name, value in SECURITY_HEADERS if name not in given]
+            names = {name for name, _ in message["headers"]}
+            extra = [(name, value) for name, value in SECURITY_HEADERS if name not in names]
             message = {**message, "headers": [*message["headers"], *extra]}
         elif len(body := message.get("body", b"")) > _PIECE_BYTES:
             await self._send_pieces(body)
@@ -220,6 +248,6 @@ class _Answer:
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})
 
     async def send_error_once(self, error: BconError, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
-        """Send an error unless an answer is already on its way."""
+        """Send an error unless the answer has begun."""
         if not self._begun:
             await send_error(self, error, headers=headers)

@@ -26,7 +26,7 @@ _BACKLOG = 1024
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Bound sockets, what answers on them, and TLS where it is wanted."""
+    """Bound sockets, the application that answers on them, and TLS where configured."""
 
     sockets: tuple[socket.socket, ...]
     app: App
@@ -71,9 +71,9 @@ def bind(host: str, port: int, setting: str) -> tuple[socket.socket, ...]:
 
 
 def _resolve(host: str, port: int) -> Sequence[tuple[int, int, int, str, tuple[str, int]]]:
-    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    first_inet6 = sorted(found, key=lambda each: each[0] != socket.AF_INET6)
-    usable = first_inet6 if host or _has_inet6() else [each for each in found if each[0] == socket.AF_INET]
+    addresses = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    ipv6_first = sorted(addresses, key=lambda address: address[0] != socket.AF_INET6)
+    usable = ipv6_first if host or _has_inet6() else [address for address in addresses if address[0] == socket.AF_INET]
     if port == 0:
         usable = usable[:1]  # a free port is free for one address only
     return usable  # type: ignore[return-value]  # typeshed has the address of every family
@@ -103,8 +103,8 @@ def close_all(sockets: Sequence[socket.socket]) -> None:
 class _Server(uvicorn.Server):
     """A server that leaves signals to the daemon, and accepts connections itself.
 
-    The loop's `create_server` tells of a TLS connection only when its handshake has ended, so that nobody could count
-    those that never end it; and where descriptors run out it writes a thousand records a second.
+    The loop's `create_server` reports a TLS connection only after its handshake, so handshakes that never end could not
+    be counted. Where descriptors run out it logs a thousand times a second.
     """
 
     def __init__(self, listener: Listener, connections: Connections) -> None:
@@ -148,7 +148,7 @@ class _Server(uvicorn.Server):
                 task = asyncio.create_task(self._connect(connection, place))
                 self._connecting.add(task)
                 task.add_done_callback(self._connecting.discard)
-            await asyncio.sleep(0)  # who is connected already gets a turn after each
+            await asyncio.sleep(0)  # lets open connections run in between
 
     async def _connect(self, connection: socket.socket, place: Place) -> None:
         """Make the connection's protocol, behind its TLS handshake if there is one."""
@@ -163,7 +163,9 @@ class _Server(uvicorn.Server):
             )
         except OSError as error:  # TLS errors and time-outs are some
             place.leave()
-            traceback.clear_frames(error.__traceback__)  # they and the error hold each other, and all that TLS took
+            traceback.clear_frames(
+                error.__traceback__
+            )  # frames and error refer to each other and hold the memory of TLS
         except BaseException:
             place.leave()
             raise
@@ -171,7 +173,7 @@ class _Server(uvicorn.Server):
 
 async def serve_all(listeners: Sequence[Listener], stop: asyncio.Event, connections: Connections | None = None) -> None:
     """Serve until `stop` is set, then let running requests end within two seconds."""
-    places = connections or Connections()
+    places = Connections() if connections is None else connections  # an empty one is false
     servers = [_Server(listener, places) for listener in listeners]
     serving = [
         asyncio.create_task(server.serve(sockets=list(listener.sockets)))

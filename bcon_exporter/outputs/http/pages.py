@@ -1,32 +1,42 @@
-"""The landing page and the two probes: what people and orchestrators look at first."""
+"""The pages and the two probes: what people and orchestrators look at first."""
 
-import base64
-import hashlib
 from collections.abc import Callable
-from functools import cached_property
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
-from bcon_exporter.model.reports import Status
-from bcon_exporter.outputs.http.replies import Receive, Scope, Send, send_reply
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.outputs.http.form_tokens import form_token
+from bcon_exporter.outputs.http.replies import (
+    STATUS_BY_CODE,
+    Receive,
+    Scope,
+    Send,
+    extra_headers,
+    http_error,
+    send_error,
+    send_reply,
+)
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.tools import Context
-
-if TYPE_CHECKING:
-    from jinja2 import Template
 
 _HTML = b"text/html; charset=utf-8"
 _TEXT = b"text/plain; charset=utf-8"
-_STYLE = files(__package__).joinpath("landing.css").read_text()
-_AILING_MAX = 50
-_RANK: tuple[Status, ...] = ("critical", "error", "warning", "healthy")
+_FIELDS_MAX = 20
+PAGE_POLICY = (
+    b"default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+_REFERRER = (b"referrer-policy", b"same-origin")
+"""With "no-referrer", a browser gives `null` as the origin of our own form."""
+KIND_BELOW = {"c": "container", "i": "incident", "p": "project"}
+"""First part of a path → the page of what its second part names."""
+KIND_AT = {"/": "overview", "/history": "history", "/alerts": "alerts"}
 
 
 def readiness(context: Context, hang: str | None, *, is_rendered: bool) -> tuple[bool, str]:
     """Return whether reports can be relied on, and one sentence why or why not.
 
     Args:
-        context: What is known.
+        context: Holds the last scan and the state of the engine.
         hang: Which scan hangs; None for none.
         is_rendered: Whether /metrics shows a diagnosis too: who waits for this probe scrapes next.
     """
@@ -41,12 +51,12 @@ def readiness(context: Context, hang: str | None, *, is_rendered: bool) -> tuple
 
 
 class Pages:
-    """ASGI applications of the landing page and the probes.
+    """ASGI applications of the pages and the probes.
 
     Args:
-        find_hang: Says which scan hangs or is no longer started; None for none.
-        is_rendered: Tells whether /metrics shows a diagnosis.
-        threads: Render the landing page, so that no scrape waits for it.
+        find_hang: Names the scan that hangs or is no longer started; None where all is well.
+        is_rendered: Returns whether /metrics shows a diagnosis.
+        threads: Render the pages, so that no scrape waits for them.
     """
 
     def __init__(
@@ -60,17 +70,6 @@ class Pages:
         self._threads = threads
         self._find_hang = find_hang
         self._is_rendered = is_rendered
-        digest = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
-        self._policy = f"default-src 'none'; style-src 'sha256-{digest}'; frame-ancestors 'none'; base-uri 'none'"
-
-    @cached_property
-    def _template(self) -> "Template":
-        from jinja2 import Environment, PackageLoader, StrictUndefined  # a daemon that is only scraped shows no page
-
-        environment = Environment(
-            loader=PackageLoader("bcon_exporter.outputs.http", "."), autoescape=True, undefined=StrictUndefined
-        )
-        return environment.get_template("landing.html")
 
     async def healthy(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer 200 while scans are started on time and end; a hung engine does not change that."""
@@ -83,47 +82,47 @@ class Pages:
         shown = hint if good or not scope["bcon.bare"] else "not ready"
         await send_reply(send, 200 if good else 503, f"{shown}\n".encode(), _TEXT)
 
-    async def landing(self, scope: Scope, _receive: Receive, send: Send) -> None:
-        """Answer with the links, and with the counts unless everybody may look."""
-        page = await self._threads.run(lambda: self._render(bare=scope["bcon.bare"]))
-        await send_reply(send, 200, page.encode(), _HTML, [(b"content-security-policy", self._policy.encode())])
+    async def page(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with a page; strangers get one without any report."""
+        status, page = await self._threads.run(lambda: self._render(scope))
+        headers = [(b"content-security-policy", PAGE_POLICY), _REFERRER, *extra_headers(status)]
+        await send_reply(send, status, page.encode(errors="replace"), _HTML, headers)
 
-    def _render(self, *, bare: bool) -> str:
-        context = self._context()
-        good, state = _state(context, self._find_hang(), is_rendered=self._is_rendered())
-        facts = {} if bare else _latest_facts(context)
-        return self._template.render(
-            style=_STYLE, version=context.version, bare=bare, good=good, state=state, **_NOTHING | facts
-        )
+    async def asset(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with the style or the script of all pages."""
+        from bcon_exporter.outputs.pages import ASSETS  # loads the pages
+
+        content, content_type = ASSETS.get(scope["path"].rpartition("/")[2], (b"", b""))
+        if not content or scope["path"].count("/") != 2:  # noqa: PLR2004 -- /assets/NAME
+            await send_error(send, http_error(404), 404)
+            return
+        await send_reply(send, 200, content, content_type, [(b"cache-control", b"public, max-age=86400")])
+
+    def _render(self, scope: Scope) -> tuple[int, str]:
+        from bcon_exporter.outputs.pages import PageRequest, render_bare, render_error, render_page  # slow to import
+
+        context, hang = self._context(), self._find_hang()
+        if scope["bcon.bare"]:
+            return 200, render_bare(context.version)
+        first, _, argument = scope["path"][1:].partition("/")
+        kind = KIND_AT.get(scope["path"]) or KIND_BELOW[first]
+        root = "../" * scope["path"].count("/", 1) or "./"
+        try:
+            query = _parse_query(scope["query_string"])
+            wanted = PageRequest(kind, argument, query, root, form_token(scope))
+            return 200, render_page(context, hang, wanted)
+        except BconError as error:
+            return STATUS_BY_CODE[error.code], render_error(context, hang, PageRequest(kind, argument, {}, root), error)
 
 
-def _state(context: Context, hang: str | None, *, is_rendered: bool) -> tuple[bool, str]:
-    """Return whether all is as it should be, and one sentence for people."""
-    ready, hint = readiness(context, hang, is_rendered=is_rendered)
-    error = context.store.status("diagnose").error
-    if ready and error is not None:
-        return False, f"The engine answers, but the last scan failed: {error.message}"
-    return ready, "The engine answers, and the last scan succeeded." if ready else hint
+def _parse_query(raw: bytes) -> dict[str, str]:
+    """Return a query's fields.
 
-
-_NOTHING = dict.fromkeys(("engine", "report", "ailing", "more", "unchecked", "age", "projects", "drift_age"))
-
-
-def _latest_facts(context: Context) -> dict[str, Any]:
-    """Return what the page shows of the last scans."""
-    facts: dict[str, Any] = {}
-    diagnosis, drift, now = context.store.diagnosis, context.store.drift, context.monotonic()
-    if diagnosis is not None:
-        ailing = [one for one in diagnosis.report.summaries if one.status != "healthy"]
-        ailing.sort(key=lambda one: (_RANK.index(one.status), one.container_name))
-        facts = {
-            "engine": diagnosis.snapshot.engine,
-            "report": diagnosis.report,
-            "ailing": ailing[:_AILING_MAX],
-            "more": max(0, len(ailing) - _AILING_MAX),
-            "unchecked": diagnosis.report.unchecked[:_AILING_MAX],
-            "age": f"{now - diagnosis.finished_monotonic:.0f} s",
-        }
-    if drift is not None:
-        facts |= {"projects": drift.reports, "drift_age": f"{now - drift.finished_monotonic:.0f} s"}
-    return facts
+    Raises:
+        InvalidInputError: There are too many.
+    """
+    try:
+        return dict(parse_qsl(raw.decode("latin-1"), max_num_fields=_FIELDS_MAX))
+    except ValueError:
+        msg = f"the query has more than {_FIELDS_MAX} fields"
+        raise InvalidInputError(msg, {}) from None

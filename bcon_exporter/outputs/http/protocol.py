@@ -1,4 +1,4 @@
-"""HTTP/1.1 over one connection, which a client cannot keep for longer than its requests need."""
+"""HTTP/1.1 on one connection, with a time limit for each phase of a request."""
 
 import asyncio
 import sys
@@ -9,27 +9,28 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from bcon_exporter.outputs.http.connections import Place
-from bcon_exporter.outputs.http.replies import JSON, SECURITY_HEADERS, error_json, http_error
+from bcon_exporter.outputs.http.replies import JSON, SECURITY_HEADERS, http_error
 from bcon_exporter.outputs.http.served_tls import ServedTls
+from bcon_exporter.tools.envelope import error_body
 
 KEEP_ALIVE_SECONDS = 20
 HEADER_SECONDS = 5.0
 STALL_SECONDS = 20.0
 _PATIENCE_SECONDS = 5.0
 _LINGER_SECONDS = 0.2
-"""After a refusal, in which what still comes is thrown away: ended at once, the client would see a reset instead."""
+"""How long to go on reading after a refusal: if the connection ends at once, the client sees a reset instead."""
 _WRITE_BUFFER_BYTES = 32 * 1024
 
 
 class _Phase(StrEnum):
-    """What a connection does."""
+    """What a connection is doing."""
 
-    HEADERS = "the headers of a request come"
-    BODY = "its body comes"
+    HEADERS = "headers are being received"
+    BODY = "the body is being received"
     WORK = "the answer is being made"
     READING = "the client reads the answer too slowly"
-    IDLE = "nothing is asked"
-    LOST = "it is over"
+    IDLE = "no request is open"
+    LOST = "the connection is lost"
     ENDING = "the rest of a request is thrown away, or the connection is being closed"
 
 
@@ -40,16 +41,15 @@ _LONGEST_SECONDS: dict[_Phase, float] = {
     _Phase.IDLE: KEEP_ALIVE_SECONDS + _PATIENCE_SECONDS,
     _Phase.ENDING: 2 * _PATIENCE_SECONDS,
 }
-"""Uvicorn ends an idle connection itself and politely; a client that still does not read is ended here."""
+"""Uvicorn closes idle connections itself; this limit is for clients that do not read even then."""
 
 
 class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
-    """Uvicorn's protocol, which itself limits only how long a connection may idle between two requests.
+    """Uvicorn's protocol with time limits; Uvicorn itself limits only the idle time between two requests.
 
-    A connection ends at once, without an answer, when a phase of it lasts longer than allowed, however its bytes
-    trickle; and when a client asks on after TLS was exchanged: it may no longer be one to let in, and one that keeps
-    asking would never need another connection. What is received comes in pieces of 16 KiB and is not read on while
-    an answer is being made, so that requests sent at once wait in the client's own buffers.
+    A connection ends without an answer when one of its phases lasts too long, also when its bytes trickle. It ends with
+    its next request after the TLS settings were reloaded, as the client may no longer be let in. Bytes are received in
+    pieces of 16 KiB, and none while an answer is being made, so further requests wait in the client's own buffers.
     """
 
     def __init__(self, *arguments: Any, place: Place, **named: Any) -> None:
@@ -66,15 +66,15 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
         self._enter(_Phase.HEADERS)
 
     def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 -- asyncio's signature
-        """Return where to put what is received."""
+        """Return the buffer for received bytes."""
         return self._place.read_buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what was received."""
+        """Handle the bytes in the buffer."""
         self.data_received(bytes(self._place.read_buffer[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; go on waiting while headers are not whole."""
+        """Handle received bytes; incomplete headers leave the phase as it is."""
         if self._is_outdated():
             self.transport.close()
         elif self.conn.their_state is not h11.ERROR:
@@ -82,17 +82,17 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
         self._follow()
 
     def _is_outdated(self) -> bool:
-        """Whether the connection was made with TLS settings that are no longer in force."""
+        """Return whether the connection was made with TLS settings that are no longer in force."""
         served = self.config.ssl
         return isinstance(served, ServedTls) and (
             self.transport.get_extra_info("ssl_object").context is not served.in_force
         )
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP in the envelope; only end the connection where an answer is on its way already."""
+        """Answer malformed HTTP with an envelope, or only end the connection if an answer has begun."""
         is_head = self._is_answering and self.scope["method"] == "HEAD"
         if self._is_answering:
-            self.cycle.disconnected = True  # or the site would answer as well
+            self.cycle.disconnected = True  # so that the site does not answer too
             self.cycle.waiting_for_100_continue = False
             self.cycle.message_event.set()
             self.flow.resume_writing()
@@ -106,7 +106,7 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
             self.transport.close()
 
     def _send_error(self, status: int, message: str, *, is_head: bool) -> None:
-        body = error_json(http_error(status, message))
+        body = error_body(http_error(status, message))
         length = (b"content-length", str(len(body)).encode())
         headers = [(b"content-type", JSON), length, (b"connection", b"close"), *SECURITY_HEADERS]
         reason = b"Request Header Fields Too Large" if status == 431 else b"Bad Request"  # noqa: PLR2004
@@ -118,28 +118,27 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
             self.transport.write(self.conn.send(event) or b"")
 
     def on_response_complete(self) -> None:
-        """Go on to the next request; not with a client that had to be waited for."""
+        """Go on to the next request, unless the client read this answer too slowly."""
         was_slow = self._phase is _Phase.READING and self.loop.time() - self._phase_began > _PATIENCE_SECONDS
         self._place.hold(0)
-        self._place.clean_up()
         if was_slow:
             self.transport.close()
         super().on_response_complete()
         self._follow()
 
     def pause_writing(self) -> None:
-        """Give a client that does not read what is sent some time."""
+        """Limit the time of a client that does not read."""
         super().pause_writing()
         self._follow()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Leave the place, and nothing behind that refers to each other: what TLS holds would wait for a collection."""
+        """Leave the place and drop references, or the memory of TLS waits for the garbage collector."""
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
         self._stop_clock()
         self._phase = _Phase.LOST
         self._place.leave()
-        self.transport = self.flow = self.cycle = None  # type: ignore[assignment]  # as before there was a connection
+        self.transport = self.flow = self.cycle = None  # type: ignore[assignment]  # as before the connection was made
 
     @property
     def _has_asked(self) -> bool:
@@ -156,7 +155,7 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
         if self.transport.is_closing() or self.conn.their_state is h11.ERROR:
             self._enter(_Phase.ENDING)
         elif answering and (self._phase is _Phase.READING or self.flow.write_paused):
-            self._enter(_Phase.READING)  # and stays in it until the answer is sent: trickling wins no time
+            self._enter(_Phase.READING)  # until the answer is sent, so that trickling wins no time
         elif answering:
             self._enter(_Phase.BODY if self.conn.their_state is h11.SEND_BODY else _Phase.WORK)
         elif self.conn.their_state is h11.SEND_BODY:
@@ -167,7 +166,7 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
             self._enter(_Phase.IDLE)
 
     def _enter(self, phase: _Phase) -> None:
-        """Begin a phase, or go on in it as begun."""
+        """Begin a phase, unless it is the present one."""
         if phase is self._phase:
             return
         self._phase = phase

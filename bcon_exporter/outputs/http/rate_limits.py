@@ -1,4 +1,4 @@
-"""How often clients may ask, and try passwords: token buckets, and bounds on what is under way at once."""
+"""Rate limits for requests and passwords: token buckets, and limits on how many run at once."""
 
 import asyncio
 import math
@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from bcon_exporter import clock
 from bcon_exporter.errors import RateLimitedError
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.users import Credentials, Users
 
 _CLIENTS_MAX = 4096
@@ -17,10 +17,13 @@ REQUESTS_AT_ONCE = 200
 REQUESTS_PER_SECOND = 20.0
 ALL_REQUESTS_AT_ONCE = 1000
 ALL_REQUESTS_PER_SECOND = 200.0
-"""A page with its parts is some ten requests, and a dashboard asks for a few every some seconds."""
+"""A page with its parts takes about ten requests, a dashboard a few every few seconds."""
 RUNNING_PER_CLIENT = 32
 RUNNING_MAX = 64
-"""Fewer than there are places for connections, so that some of those can always make room for a scrape."""
+"""Fewer than connections, so that a connection can always make room for a scrape."""
+STREAMS_PER_CLIENT = 20
+STREAMS_MAX = 60
+"""Open pages that listen for news; their connections make room for others."""
 
 WRONG_PASSWORDS_AT_ONCE = 10
 WRONG_PASSWORDS_PER_SECOND = 0.2
@@ -30,10 +33,10 @@ _CHECKS_MAX = 16
 
 
 class TooManyRequestsError(RateLimitedError):
-    """Come again later.
+    """The client should try again later.
 
     Attributes:
-        retry_after_seconds: When it is worth while.
+        retry_after_seconds: After how long.
     """
 
     def __init__(self, message: str, retry_after_seconds: float) -> None:
@@ -42,7 +45,7 @@ class TooManyRequestsError(RateLimitedError):
 
 
 class TokenBuckets:
-    """A bucket of tokens for each client; of many clients the one that came longest ago is forgotten."""
+    """A bucket of tokens for each client; of too many clients the least recent is forgotten."""
 
     def __init__(self, most: float, per_second: float) -> None:
         self._most, self._per_second = most, per_second
@@ -72,17 +75,43 @@ class TokenBuckets:
             self._buckets.popitem(last=False)
 
 
+class Places:
+    """So many at once of one client, and in all."""
+
+    def __init__(self, per_client: int, in_all: int) -> None:
+        self._per_client, self._in_all = per_client, in_all
+        self._running: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def running(self, client: str) -> AsyncIterator[None]:
+        """Hold a place.
+
+        Raises:
+            TooManyRequestsError: None is left.
+        """
+        if self._running[client] >= self._per_client or self._running.total() >= self._in_all:
+            msg = "too many requests are being answered; try again in a few seconds"
+            raise TooManyRequestsError(msg, 1)
+        self._running[client] += 1
+        try:
+            yield
+        finally:
+            self._running[client] -= 1
+            if not self._running[client]:
+                del self._running[client]
+
+
 class RequestLimits:
-    """The limits of everything but /metrics and the probes; those of all listeners together."""
+    """The limits of all requests but scrapes and probes, over all listeners."""
 
     def __init__(self, monotonic: Callable[[], float] = clock.monotonic) -> None:
         self._monotonic = monotonic
         self._clients = TokenBuckets(REQUESTS_AT_ONCE, REQUESTS_PER_SECOND)
         self._all = TokenBuckets(ALL_REQUESTS_AT_ONCE, ALL_REQUESTS_PER_SECOND)
-        self._running: Counter[str] = Counter()
+        self._running = Places(RUNNING_PER_CLIENT, RUNNING_MAX)
 
     def count(self, client: str, *, is_user: bool) -> None:
-        """Count a request. A known user has tokens of his own, which no stranger can use up.
+        """Count a request. A user has tokens of their own, which no stranger can use up.
 
         Raises:
             TooManyRequestsError: It is one too many.
@@ -100,23 +129,15 @@ class RequestLimits:
         Raises:
             TooManyRequestsError: None is left.
         """
-        if self._running[client] >= RUNNING_PER_CLIENT or self._running.total() >= RUNNING_MAX:
-            msg = "too many requests are being answered; try again in a few seconds"
-            raise TooManyRequestsError(msg, 1)
-        self._running[client] += 1
-        try:
+        async with self._running.running(client):
             yield
-        finally:
-            self._running[client] -= 1
-            if not self._running[client]:
-                del self._running[client]
 
 
 class PasswordChecks:
     """Checks passwords, two at a time: each takes tens of milliseconds of CPU.
 
-    Who tries wrong ones again and again from one address has to wait, and few checks wait for each other. A pair that
-    was found good before needs no check, so that attackers cannot lock out who is known already.
+    An address with many wrong passwords has to wait, and only a few checks are queued. A pair that was good before
+    needs no check, so attackers cannot lock out a user who is logged in.
     """
 
     def __init__(self, monotonic: Callable[[], float] = clock.monotonic) -> None:
@@ -127,7 +148,7 @@ class PasswordChecks:
         self._waiting: Counter[str] = Counter()
 
     async def check(self, users: Users, credentials: Credentials, client: str) -> bool:
-        """Tell whether the password is the user's.
+        """Return whether the password is the user's.
 
         Raises:
             TooManyRequestsError: Too many were wrong, or too many checks are waiting.
@@ -153,8 +174,9 @@ class PasswordChecks:
 
 
 class Limits:
-    """What all listeners share."""
+    """The limits that all listeners share."""
 
     def __init__(self) -> None:
         self.requests = RequestLimits()
+        self.streams = Places(STREAMS_PER_CLIENT, STREAMS_MAX)
         self.passwords = PasswordChecks()

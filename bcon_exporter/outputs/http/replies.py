@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pydantic_core import to_json
-
 from bcon_exporter.errors import BconError, ErrorCode, InternalError, InvalidInputError, PermissionDeniedError
+from bcon_exporter.tools.envelope import error_body
 
 Scope = Any
 Receive = Any
@@ -17,6 +16,7 @@ STATUS_BY_CODE: dict[ErrorCode, int] = {
     ErrorCode.PERMISSION_DENIED: 403,
     ErrorCode.CONTAINER_NOT_FOUND: 404,
     ErrorCode.COMPOSE_FILE_NOT_FOUND: 404,
+    ErrorCode.NOT_FOUND: 404,
     ErrorCode.COMPOSE_PARSE_ERROR: 422,
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL_ERROR: 500,
@@ -37,12 +37,6 @@ _HTTP_MESSAGES = {
     404: "there is no such address; /openapi.json lists all",
     405: "this address does not take that method; /openapi.json says which it takes",
 }
-
-
-def error_json(error: BconError) -> bytes:
-    """Return the error's envelope."""
-    fields = {"code": error.code.value, "message": error.message, "details": error.details}
-    return to_json({"error": fields}, fallback=str)
 
 
 def http_error(status: int, message: str | None = None) -> BconError:
@@ -76,4 +70,4 @@ async def send_error(
 ) -> None:
     """Send an error in the envelope, with the status of its code and the headers of that unless others are given."""
     code = STATUS_BY_CODE[error.code] if status is None else status
-    await send_reply(send, code, error_json(error), JSON, headers or extra_headers(code))
+    await send_reply(send, code, error_body(error), JSON, headers or extra_headers(code))

@@ -11,7 +11,7 @@ from bcon_exporter.outputs.http.replies import (
     send_reply,
 )
 from bcon_exporter.outputs.metrics import Exposition
-from bcon_exporter.outputs.metrics.answer import Scrape
+from bcon_exporter.outputs.metrics.exposition import Scrape
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
 
 _MAX_NAMES = 256

@@ -1,22 +1,20 @@
-"""A listener's TLS context, which is exchanged as a whole while the listener serves."""
+"""A listener's TLS context that can be replaced while the listener serves."""
 
 import asyncio.sslproto
 import ssl
 
 asyncio.sslproto.SSLProtocol.max_size = 16 * 1024
-"""Each TLS connection has from its first moment a buffer of this size for what it receives, by asyncio's own choice one
-of 256 KiB. A TLS record is no longer."""
+"""The receive buffer of each TLS connection: the size of a TLS record. asyncio takes 256 KiB."""
 
 
 class ServedTls(ssl.SSLContext):
     """Gives each new connection the context in force then.
 
-    A context that serves cannot be changed instead: one can give it certificate authorities, and take none away. Nor
-    can a connection be moved to another context once the client's first words are read (`sni_callback`): OpenSSL takes
-    that one's certificate, but goes on asking the client for what the first one asked for.
+    Changing the context that serves is no way: certificate authorities can be added to it, but not removed. Nor is
+    `sni_callback`: OpenSSL then takes the new certificate, but asks the client for what the old context demands.
 
     Attributes:
-        in_force: What connections from now on are made with.
+        in_force: The context of new connections.
     """
 
     in_force: ssl.SSLContext
@@ -36,5 +34,5 @@ class ServedTls(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        """Begin a connection; asyncio's way in."""
+        """Begin a connection; asyncio calls it."""
         return self.in_force.wrap_bio(incoming, outgoing, server_side, server_hostname, session)

@@ -1,15 +1,16 @@
-"""Everything that is served, path by path, behind its gate."""
+"""The site: which application answers which path."""
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bcon_exporter.outputs.http.gate import App, Door, Gate
-from bcon_exporter.outputs.http.pages import Pages
+from bcon_exporter.outputs.http.gate import STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.live import LiveStreams
+from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import Limits
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.scrape import ScrapeApp
-from bcon_exporter.outputs.http.threads import RequestThreads
 from bcon_exporter.outputs.http.users import Users
 from bcon_exporter.outputs.metrics import Exposition
 from bcon_exporter.tools import Context
@@ -17,14 +18,17 @@ from bcon_exporter.tools import Context
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The applications of all listeners: plain ones by path, and the API for the rest."""
+    """The applications of all listeners: plain ones by path, those of names by its first part, the API for the rest."""
 
     plain: dict[str, App]
+    below: dict[str, App]
+    live: LiveStreams
     api: App
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request that the gate has admitted."""
-        app = self.plain.get(scope["path"])
+        first, _, rest = scope["path"][1:].partition("/")
+        app = self.plain.get(scope["path"]) or (self.below.get(first) if rest else None)
         if app is None:
             await self.api(scope, receive, send)
         elif scope["method"] != "GET":
@@ -32,15 +36,17 @@ class Site:
         else:
             await app(scope, receive, send)
 
-    def behind(self, door: Callable[[], Door], users: Callable[[], Users | None], limits: Limits | None = None) -> Gate:
-        """Return the application of one listener; `door` tells what it lets in now, `limits` how often."""
-        return Gate(self, door, users, limits or Limits())
+    def behind(
+        self, policy: Callable[[], ListenerPolicy], users: Callable[[], Users | None], limits: Limits | None = None
+    ) -> Gate:
+        """Return the application of one listener; `policy` and `users` are asked at each request."""
+        return Gate(self, policy, users, limits or Limits())
 
 
 class ApiOnDemand:
-    """The JSON API, made for the first request to it: a daemon that is only scraped does without its framework's 9 MB.
+    """The JSON API, made at its first request: a daemon that is only scraped saves the 9 MB of FastAPI.
 
-    It is made in a thread, since no scrape may wait the half second that this takes.
+    It is made in a thread, since that takes half a second in which a scrape would wait.
     """
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
@@ -63,13 +69,16 @@ class ApiOnDemand:
 
 
 def make_site(context: Callable[[], Context], exposition: Exposition, find_hang: Callable[[], str | None]) -> Site:
-    """Return the site; `find_hang` says which scan hangs or is no longer started, None for none."""
+    """Return the site; `find_hang` names the scan that hangs or is no longer started, None where all is well."""
     threads = RequestThreads()
     pages = Pages(context, find_hang, lambda: exposition.has_rendered("diagnose"), threads)
+    live = LiveStreams(context, find_hang, threads)
     plain: dict[str, App] = {
-        "/": pages.landing,
+        **dict.fromkeys(KIND_AT, pages.page),
+        STREAM_PATH: live,
         "/metrics": ScrapeApp(exposition),
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    return Site(plain, ApiOnDemand(context, threads))
+    below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset}
+    return Site(plain, below, live, ApiOnDemand(context, threads))

@@ -1,20 +1,20 @@
-"""Calls tools for requests: in a thread each, save that identical requests of one moment wait for one call."""
+"""Calls tools for requests, each in a thread; identical requests at the same time share one call."""
 
 import asyncio
 import json
 from collections.abc import Callable
 
 from bcon_exporter.model.inputs import Words
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.tools import Context, Envelope, call_tool, record_shared
 
 Key = tuple[str, bool, str]
 
 
 class ToolCalls:
-    """Runs in the event loop. A thousand identical requests are one thread and one look at the engine, not a thousand.
+    """Shares calls in the event loop: a thousand identical requests take one thread, and ask the engine once.
 
-    The tools share runs themselves, but only among callers that have a thread to wait in.
+    `SingleFlight` shares calls too, but each caller waits in a thread of its own.
     """
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
@@ -37,7 +37,7 @@ class ToolCalls:
             self._running[key] = task
         else:
             self._waiting[key] = self._waiting.get(key, 0) + 1
-        return await asyncio.shield(task)  # a client that goes away takes nobody else's answer with it
+        return await asyncio.shield(task)  # a client that hangs up cancels only its own wait
 
     async def _lead(self, key: Key, name: str, payload: object) -> Envelope:
         context = self._context()
@@ -53,13 +53,13 @@ class ToolCalls:
         return envelope
 
     def _record(self, work: Callable[[], None]) -> None:
-        """Write the ledger after the answers are on their way."""
+        """Write the cost ledger after the answers were sent."""
         recording = asyncio.create_task(self._threads.run(work))
         self._recording.add(recording)
         recording.add_done_callback(self._forget)
 
     def _forget(self, recording: asyncio.Task[None]) -> None:
-        """A ledger that misses some calls because the exporter is too busy is no reason to complain."""
+        """Ignore errors: a busy exporter may leave calls out of the ledger."""
         self._recording.discard(recording)
         if not recording.cancelled():
             recording.exception()

@@ -9,12 +9,13 @@ from pydantic_core import from_json, to_json
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.lifecycle import HostMemory
-from bcon_exporter.outputs.http.documents import ToolDescription, describe_tool, query_parameters, result_model
-from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, error_json, extra_headers, http_error
-from bcon_exporter.outputs.http.threads import RenderedOnce, RequestThreads
+from bcon_exporter.outputs.http.openapi_models import ToolDescription, describe_tool, query_parameters, result_model
+from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
+from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from bcon_exporter.tools import TOOLS, Context, Envelope, Tool, find_tool, run_tool
-from bcon_exporter.tools.views import HOST_MEMORY
+from bcon_exporter.tools.envelope import error_body
+from bcon_exporter.tools.host_views import HOST_MEMORY
 
 _FLAGS = ("all",)
 _GET_ROUTES: tuple[tuple[str, str], ...] = (
@@ -23,6 +24,10 @@ _GET_ROUTES: tuple[tuple[str, str], ...] = (
     ("/api/v1/containers/{container_id}/logs", "get_container_logs"),
     ("/api/v1/containers/{container_id}/diagnosis", "diagnose_container"),
     ("/api/v1/health", "health_check"),
+    ("/api/v1/history", "get_history"),
+    ("/api/v1/deployments", "list_deployments"),
+    ("/api/v1/incidents", "list_incidents"),
+    ("/api/v1/incidents/{incident_id}", "get_incident"),
     ("/api/v1/cost", "get_cost_report"),
 )
 
@@ -70,19 +75,19 @@ class ToolCaller:
 
     async def call(self, name: str, payload: object) -> Response:
         """Return a tool's answer with the status of its error code."""
-        return _answer(await self._calls.call(name, payload))
+        return answer_of(await self._calls.call(name, payload))
 
     async def memory(self) -> Response:
         """Return what is remembered of every container: commands ask for it."""
-        return _answer(await self._threads.run(lambda: run_tool(self._context(), HOST_MEMORY, {})))
+        return answer_of(await self._threads.run(lambda: run_tool(self._context(), HOST_MEMORY, {})))
 
     async def refuse_unknown(self, tool: str) -> Response:
         """Answer 404 with the names that were perhaps meant."""
         try:
             find_tool(tool)
         except BconError as error:
-            return _json(error_json(error), 404)
-        return _json(error_json(http_error(404)), 404)
+            return _json(error_body(error), 404)
+        return _json(error_body(http_error(404)), 404)
 
 
 def _json(body: bytes, status: int) -> Response:
@@ -90,7 +95,7 @@ def _json(body: bytes, status: int) -> Response:
     return Response(body, status, headers, media_type="application/json")
 
 
-def _answer(envelope: Envelope) -> Response:
+def answer_of(envelope: Envelope) -> Response:
     """Return a tool's answer with the status of its error code."""
     status = 200 if envelope.error is None else STATUS_BY_CODE[envelope.error.code]
     return _json(envelope.body, status)
@@ -122,7 +127,7 @@ def _add_get_route(api: FastAPI, caller: ToolCaller, path: str, tool: Tool[Any])
     async def get(request: Request) -> Response:
         return await caller.call(tool.name, Words({**_query(request), **request.path_params}))
 
-    in_path = [name for name in ("container_id",) if f"{{{name}}}" in path]
+    in_path = [name for name in ("container_id", "incident_id") if f"{{{name}}}" in path]
     properties = tool.input_schema().get("properties", {})
     parameters = [{"name": name, "in": "path", "required": True, "schema": properties[name]} for name in in_path]
     _add_get(api, path, get, tool, [*parameters, *query_parameters(tool, without=tuple(in_path))])
@@ -173,10 +178,10 @@ async def read_json(request: Request) -> object:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         error = InvalidInputError("send the input as JSON with the header Content-Type: application/json")
-        return _json(error_json(error), 415)
+        return _json(error_body(error), 415)
     try:
         return from_json(body, allow_inf_nan=False)
     except ValueError as problem:
         where = str(problem).rpartition(" at ")[2][:60]
         error = InvalidInputError("the body is not valid JSON", {"at": where})
-        return _json(error_json(error), STATUS_BY_CODE[error.code])
+        return _json(error_body(error), STATUS_BY_CODE[error.code])

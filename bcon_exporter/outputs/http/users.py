@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _FAKE_TAIL = b"." * 53
-"""Salt and hash of nothing known: with the users' own cost before it, an unknown name takes as long as a known one."""
+"""Salt and hash that no password has: behind the users' cost, so that unknown names take as long as known ones."""
 _BCRYPT_MAX_BYTES = 72
 _REMEMBERED_MAX = 128
 
@@ -32,9 +32,9 @@ def parse_basic(header: str) -> Credentials | None:
 
 
 class GoodPairs:
-    """Remembers good pairs of name and password, since a bcrypt check takes tens of milliseconds of CPU each time.
+    """Remembers good pairs of name and password, since each bcrypt check takes tens of milliseconds of CPU.
 
-    By a keyed digest, which is over the user's hash too: a pair is good for as long as the user has the same hash.
+    Only a keyed digest is kept. It covers the user's hash: a pair is good as long as the user has the same hash.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class GoodPairs:
         self._digests[self._digest(credentials, hashed)] = None
 
     def has(self, credentials: Credentials, hashed: bytes) -> bool:
-        """Tell whether the pair was found good for this hash; takes microseconds."""
+        """Return whether the pair was checked before and is good for this hash; takes microseconds."""
         return self._digest(credentials, hashed) in self._digests
 
     def _digest(self, credentials: Credentials, hashed: bytes) -> bytes:
@@ -75,11 +75,11 @@ class Users:
         return bool(self._hashes)
 
     def remembers(self, credentials: Credentials) -> bool:
-        """Tell whether this very pair was found good before; takes microseconds."""
+        """Return whether this pair was checked before and is good; takes microseconds."""
         return self._good_pairs.has(credentials, self._hashes.get(credentials.name, self._fake_hash))
 
     def check(self, credentials: Credentials) -> bool:
-        """Tell whether the password is the user's; takes tens of milliseconds of CPU, so never in the event loop."""
+        """Return whether the password is the user's; takes tens of milliseconds of CPU, so never in the event loop."""
         hashed = self._hashes.get(credentials.name)
         too_long = len(credentials.password) > _BCRYPT_MAX_BYTES  # bcrypt would compare the first 72 bytes only
         password = credentials.password[:_BCRYPT_MAX_BYTES].replace(b"\0", b"")

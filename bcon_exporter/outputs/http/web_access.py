@@ -9,7 +9,7 @@ from bcon_exporter.outputs.http.web_config import WebConfig, load_web_config, ma
 
 
 class WebAccess:
-    """Users and TLS of a web configuration file; none of both without a file.
+    """Users and TLS of a web configuration file; without a file neither.
 
     Raises:
         SettingsError: The file, the certificate or its key cannot be used.
@@ -24,9 +24,9 @@ class WebAccess:
         self.tls = None if tls is None else ServedTls.of(make_tls_context(tls))
 
     def reload(self) -> None:
-        """Read the file again: other users count at once, other TLS settings for every request over a new connection.
+        """Read the file again: new users count at once, new TLS settings for every new connection.
 
-        Connections that were made before end with their next request (`BoundedProtocol`).
+        Older connections end with their next request (`BoundedProtocol`).
 
         Raises:
             SettingsError: Something in it is wrong, or TLS was switched on or off; everything stays as it was.

@@ -1,8 +1,7 @@
 """The client library's own metrics, process_* and python_info, read once a scan.
 
-Counting this process's open files takes one system call for each, and the cgroup files of hundreds of containers are
-kept open. In a scrape each of those calls lets a running scan have the interpreter, and waits to have it back: 14 ms
-at the median and 60 ms at p99 with 500 containers, of 1 ms of work.
+Counting this process's open files takes a system call for each of them, and after each call a scrape beside a running
+scan would wait for the interpreter: with the open cgroup files of 500 containers 14 ms at the median, 60 ms at p99.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,7 +26,7 @@ class ClientLibrary(Collector):
         self._registry.register(self)
 
     def read(self) -> dict[Format, bytes]:
-        """Read them anew; return their text in each format."""
+        """Read all collectors; return their text in each format."""
         self._families = self._collect()
         return {"text": self.text("text"), "openmetrics": self.text("openmetrics")}
 

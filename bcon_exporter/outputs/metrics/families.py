@@ -6,7 +6,7 @@ from typing import Literal
 
 Kind = Literal["gauge", "counter", "info", "histogram"]
 Source = Literal["own", "diagnose", "drift"]
-C = ("container", "project", "service")
+CONTAINER_LABELS = ("container", "project", "service")
 """The labels of a container: project and service are empty outside Compose."""
 
 
@@ -34,12 +34,12 @@ class Family:
         return self.name.removesuffix(suffix)
 
     def is_among(self, names: Collection[str]) -> bool:
-        """Tell whether one of these names means it."""
+        """Return whether one of these names is this family's."""
         return self.name in names or self.base_name in names
 
     @property
     def help_text(self) -> str:
-        """What the text says about it; a stored value says so."""
+        """The text of its HELP line."""
         return self.help if self.source == "own" else f"{self.help}; as of the last scan"
 
 
@@ -48,7 +48,7 @@ def _own(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
 
 
 def _container(name: str, kind: Kind, help_text: str, *labels: str, drop_order: int = 0) -> Family:
-    return Family(f"bcon_container_{name}", kind, help_text, (*C, *labels), "diagnose", drop_order)
+    return Family(f"bcon_container_{name}", kind, help_text, (*CONTAINER_LABELS, *labels), "diagnose", drop_order)
 
 
 def _host(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
@@ -78,6 +78,7 @@ OWN_FAMILIES: tuple[Family, ...] = (
     _own("bcon_docker_request_failures_total", "counter", "Requests to the engine that failed", "endpoint"),
     _own("bcon_docker_request_duration_seconds", "histogram", "Time the engine took to answer", "endpoint"),
     _own("bcon_event_gaps_total", "counter", "Times that engine events were lost beyond back-fill"),
+    _own("bcon_journal_entries_total", "counter", "Entries written to the journal", "kind"),
     _own("bcon_state_errors_total", "counter", "Times that the state database could not be used"),
     _own("bcon_insecure_bind", "gauge", "1 when all is served beyond loopback without users, by explicit choice"),
     _own("bcon_config_last_reload_successful", "gauge", "1 if the settings in force are those of the last reload"),
@@ -89,6 +90,13 @@ OWN_FAMILIES: tuple[Family, ...] = (
         "Rounds of alerts that the Alertmanager did not take",
         "alertmanager",
     ),
+    _own("bcon_messages_total", "counter", "Messages about incidents that arrived", "receiver"),
+    _own("bcon_message_failures_total", "counter", "Attempts to send a message that failed", "receiver"),
+    _own("bcon_deployment_verdict", "gauge", "1 when the project's last deployment succeeded, 0 when not", "project"),
+    _own("bcon_deployment_timestamp_seconds", "gauge", "When the project's last deployment began", "project"),
+    _own("bcon_incidents_open", "gauge", "Incidents that go on", "severity"),
+    _own("bcon_incidents_total", "counter", "Incidents that began", "code"),
+    _own("bcon_incident_info", "info", "The incidents that go on, at most 100", "incident", "root", "project", "code"),
     _own("bcon_alerts_firing", "gauge", "Alerts that fire by the exporter's own judgement, the watchdog included"),
     _own("bcon_series_dropped", "gauge", "Samples left out because of the series cap"),
 )
@@ -107,6 +115,11 @@ CONTAINER_FAMILIES: tuple[Family, ...] = (
     _container("symptom", "gauge", "1 while the container shows the symptom, 0 while it does not", "symptom"),
     _container("symptom_start_timestamp_seconds", "gauge", "Since when the symptom is present", "symptom"),
     _container("cause_info", "info", "The top likely cause of an ailing container", "cause", "peer", drop_order=2),
+    _container("explained", "gauge", "1 while another container's trouble explains this one's", "root", drop_order=9),
+    _container(
+        "explained_start_timestamp_seconds", "gauge", "Since when another container's trouble explains it", drop_order=9
+    ),
+    _container("quiet", "gauge", "1 while messages and alerts about it are muted", drop_order=9),
     _container("not_evaluated", "gauge", "Rules that lacked facts", drop_order=9),
     _container("running", "gauge", "1 while the main process lives", drop_order=10),
     _container("start_time_seconds", "gauge", "When it was last started", drop_order=6),
@@ -141,6 +154,13 @@ HOST_FAMILIES: tuple[Family, ...] = (
     _host("bcon_containers", "gauge", "Containers by status", "status"),
     _host("bcon_containers_not_checked", "gauge", "Containers without a finding that are not known to be healthy"),
     _host("bcon_containers_by_state", "gauge", "Containers by the engine's state", "state"),
+    _host(
+        "bcon_removed_failures",
+        "gauge",
+        "Failed runs of the last day of containers that removed themselves (--rm), at most 50",
+        "project",
+        "name",
+    ),
     _host("bcon_symptoms", "gauge", "Containers that show the symptom", "symptom"),
     _host("bcon_symptom_threshold_ratio", "gauge", "Configured threshold of the symptom", "symptom"),
 )

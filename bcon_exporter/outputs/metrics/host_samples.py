@@ -1,12 +1,12 @@
-"""Turns the last scans into the samples that stand for the host, its projects and its services."""
+"""The samples of the host, its projects and its services, from the last scans."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, EngineFacts
-from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.model.reports import STATUSES, DriftReport, DriftStatus
+from bcon_exporter.model.findings import STATUSES, DriftType, Severity, SymptomType
+from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.subjects import Subject
@@ -18,19 +18,21 @@ _NEED_CONFIGURATION = frozenset((DriftType.IMAGE_MISMATCH, DriftType.CONFIG_MISM
 
 
 def host_samples(scan: DiagnoseScan, subjects: tuple[Subject, ...]) -> tuple[Samples, ...]:
-    """Return the families about the host as a whole: they count what has series of its own, so that sums agree."""
-    states = Counter(one.report.state for one in subjects)
-    statuses = Counter(one.report.status for one in subjects)
+    """Return the families about the host as a whole; they count the same containers that have series of their own."""
+    states = Counter(subject.report.state for subject in subjects)
+    statuses = Counter(subject.report.status for subject in subjects)
     symptoms = Counter(
         symptom
-        for one in subjects
-        for symptom in {each.type for each in one.report.symptoms if each.severity is not Severity.INFO}
+        for subject in subjects
+        for symptom in {shown.type for shown in subject.report.symptoms if shown.severity is not Severity.INFO}
     )
+    failures = Counter((run.project or "", run.name) for run in scan.report.ended)
     return (
         _rows("bcon_docker_info", _engine_rows(scan.snapshot.engine)),
         _rows("bcon_containers", (((status,), statuses[status]) for status in STATUSES)),
-        _rows("bcon_containers_not_checked", iter([((), sum(one.report.is_unchecked for one in subjects))])),
+        _rows("bcon_containers_not_checked", iter([((), sum(subject.report.is_unchecked for subject in subjects))])),
         _rows("bcon_containers_by_state", (((state.value,), states[state]) for state in ContainerState)),
+        _rows("bcon_removed_failures", iter(failures.items())),
         _rows("bcon_symptoms", (((symptom.value,), symptoms[symptom]) for symptom in SymptomType)),
         _rows("bcon_symptom_threshold_ratio", _threshold_rows(scan.thresholds)),
     )
@@ -84,21 +86,21 @@ def _threshold_rows(thresholds: Thresholds) -> Iterator[Row]:
 
 
 def _item_rows(report: DriftReport) -> Iterator[Row]:
-    """0 or more for every drift type of every service, save for what could not be judged."""
-    found = Counter((each.service_name, each.drift_type) for each in report.differences)
-    names = {service.service_name for service in report.services}.union(name for name, _ in found)
+    """Yield the number of differences of each type and service; nothing for types that could not be judged."""
+    counts = Counter((difference.service_name, difference.drift_type) for difference in report.differences)
+    names = {service.service_name for service in report.services}.union(name for name, _ in counts)
     for name in sorted(names):
         unjudged = _find_unjudged(report, name)
         for drift in DriftType:
-            if drift not in unjudged or found[name, drift]:
-                yield ((report.project_name, name, drift.value), found[name, drift])
+            if drift not in unjudged or counts[name, drift]:
+                yield ((report.project_name, name, drift.value), counts[name, drift])
 
 
 def _find_unjudged(report: DriftReport, service: str) -> frozenset[DriftType]:
-    """Return the types of which a 0 would be a claim: the rule raised, or a variable or its containers are unknown."""
-    partly = frozenset(each.drift_type for each in report.doubts if each.service_name == service)
+    """Return the types that could not be judged: their rule raised, or a variable or the containers are unknown."""
+    partly = frozenset(doubt.drift_type for doubt in report.doubts if doubt.service_name == service)
     partly |= frozenset(report.rule_errors)
-    if any(each.unread for each in report.services if each.service_name == service):
+    if any(replicas.unread for replicas in report.services if replicas.service_name == service):
         partly |= _NEED_CONFIGURATION
     if report.status is DriftStatus.UNKNOWN and not (report.doubts or report.rule_errors):
         return frozenset(DriftType)
@@ -107,9 +109,9 @@ def _find_unjudged(report: DriftReport, service: str) -> frozenset[DriftType]:
 
 def _start_rows(report: DriftReport) -> Iterator[Row]:
     starts: dict[tuple[str, DriftType], float] = {}
-    for each in report.differences:
-        since = (each.first_seen or report.timestamp).timestamp()
-        key = (each.service_name, each.drift_type)
+    for difference in report.differences:
+        since = (difference.first_seen or report.timestamp).timestamp()
+        key = (difference.service_name, difference.drift_type)
         starts[key] = min(since, starts.get(key, since))
     for (name, drift), since in sorted(starts.items()):
         yield ((report.project_name, name, drift.value), since)

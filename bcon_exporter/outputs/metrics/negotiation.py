@@ -21,7 +21,7 @@ def choose_format(accept: str) -> Format:
 
 
 def accepts_gzip(accept_encoding: str) -> bool:
-    """Tell whether a gzip answer may be sent."""
+    """Return whether the client takes gzip."""
     for coding in accept_encoding.split(","):
         name, _, quality = _parse_range(coding)
         if name in ("gzip", "*"):

@@ -1,11 +1,11 @@
-"""Which containers get series, and under which labels: no duplicates, no temporary names, no one-off runs."""
+"""Chooses the containers that get series, and their labels: no duplicates, no temporary names, no one-off runs."""
 
 from dataclasses import dataclass
 
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
-from bcon_exporter.outputs.metrics.families import C
+from bcon_exporter.outputs.metrics.families import CONTAINER_LABELS
 from bcon_exporter.outputs.metrics.writing import label_set
 
 
@@ -32,19 +32,19 @@ def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[
 
     Of two that would share their labels (while Compose recreates one), the running one counts, else the newest.
     """
-    reports = {each.container_id[:12]: each for each in report.reports}
+    reports = {diagnosis.container_id[:12]: diagnosis for diagnosis in report.reports}
     chosen: dict[str, Subject] = {}
     for facts in sorted(snapshot.containers, key=_precedence, reverse=True):
         diagnosis = reports.get(facts.short_id)
         if diagnosis is None or (facts.compose is not None and facts.compose.oneoff):
             continue
-        labels = label_set(C, identity_of(facts))
+        labels = label_set(CONTAINER_LABELS, identity_of(facts))
         chosen.setdefault(labels, Subject(facts, diagnosis, labels))
     return tuple(chosen[labels] for labels in sorted(chosen))
 
 
 def identity_of(facts: ContainerFacts) -> tuple[str, str, str]:
-    """Return the values of the labels `C`."""
+    """Return the values of the labels `CONTAINER_LABELS`."""
     compose = facts.compose
     return (settled_name(facts), compose.project if compose else "", compose.service if compose else "")
 

@@ -77,7 +77,7 @@ def header(family: Family, fmt: Format) -> str:
 
 
 def same_in_both(family: Family) -> bool:
-    """Tell whether both formats write the family alike."""
+    """Return whether both formats write the family alike."""
     return family.kind in ("gauge", "histogram")
 
 
@@ -94,3 +94,19 @@ def family_samples(family: Family, rows: Iterable[tuple[tuple[str | None, ...], 
             sample(family.name, label_set(family.labels, values), value) for values, value in rows if value is not None
         ),
     )
+
+
+def cap_series(samples: tuple[Samples, ...], cap: int) -> tuple[tuple[Samples, ...], int]:
+    """Return the families that fit below the cap, and how many samples were left out.
+
+    Whole families are left out, by their `drop_order`: informational ones first, those that say what is wrong never.
+    """
+    total = sum(item.series for item in samples)
+    left_out: set[str] = set()
+    dropped = 0
+    for item in sorted((item for item in samples if item.family.drop_order), key=lambda item: item.family.drop_order):
+        if total - dropped <= cap:
+            break
+        left_out.add(item.family.name)
+        dropped += item.series
+    return tuple(item for item in samples if item.family.name not in left_out), dropped

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.diagnosis.logs import find_events
+from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
 from bcon_exporter.model.facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import Severity

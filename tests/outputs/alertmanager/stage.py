@@ -1,4 +1,4 @@
-"""A host that tests move from moment to moment: what it shows is scraped as text and judged by the push alike."""
+"""A host that tests move from moment to moment: its scans make incidents, and incidents make alerts that are pushed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bcon_exporter.errors import DockerConnectionError
-from bcon_exporter.history import History
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import ServiceReplicas
+from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from bcon_exporter.outputs.alertmanager import AlertWatch, Pace
 from bcon_exporter.outputs.metrics import Exposition, OwnState
-from bcon_exporter.outputs.metrics.own import Losses
+from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
+from bcon_exporter.schedule import watch_outage
+from bcon_exporter.schedule.incident_watch import watch_incidents
 from bcon_exporter.store import Store
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, snapshot
@@ -98,7 +101,7 @@ class Stage:
         self.clock = Clock()
         self.now = now
         self.identity, self.alertmanagers, self.cap = identity, tuple(alertmanagers), cap
-        self._history = close_later(History.open(None, retention_seconds=86400, now=now))
+        self._history = close_later(MemoryKeeper.open(None, retention_seconds=86400, now=now))
         self.drift_since: dict[tuple[str, str, DriftType], datetime] = {}
         self._beats = 0
         self.restart()
@@ -107,12 +110,12 @@ class Stage:
         """Begin a new process: nothing is known but what the history holds."""
         host = SceneHost(self.scene)
         self.context: Context = replace(
-            make_context(), host=host, history=self._history, store=Store(), now=lambda: self.now, monotonic=self.clock
+            make_context(), host=host, memory=self._history, store=Store(), now=lambda: self.now, monotonic=self.clock
         )
         self.own = OwnState(
             lambda: self.context,
             lambda name: 30.0 if name == "diagnose" else 60.0,
-            lambda: Losses(0, self.scene.state_errors),
+            lambda: MemoryCounts(0, self.scene.state_errors),
             insecure_bind=lambda: False,
             loaded_at=NOON,
         )
@@ -123,8 +126,15 @@ class Stage:
             lambda: Pace(30.0),
             lambda: self.identity,
             self.alertmanagers,
+            watch_outage=watch_outage,
         )
         self.watch.load()
+
+    def deploy(self, verdict: DeploymentVerdict) -> None:
+        """Let a deployment of a project have its verdict."""
+        self._history.keep_deployment(
+            DeploymentRecord(project="shop", at=self.now, since=self.now, verdict=verdict, summary="web crashed")
+        )
 
     def pass_time(self, seconds: float = EVERY_SECONDS) -> None:
         """Let time go by."""
@@ -155,7 +165,7 @@ class Stage:
         if not (self.scene.diagnose_works and self.scene.engine_up):
             store.record_failure("diagnose", self.now, 15.0, DockerConnectionError("the engine does not answer"))
         else:
-            facts = [container(name=name, compose=compose("web")) for name in sorted(self.scene.containers)]
+            facts = [container(name=name, compose=compose(name)) for name in sorted(self.scene.containers)]
             reports = []
             for one in facts:
                 shown = self.scene.containers[one.name]
@@ -169,7 +179,9 @@ class Stage:
                         not_evaluated=tuple(not_judged(kind) for kind, each in shown.items() if each is None),
                     )
                 )
-            scan = scan_of(snapshot(*facts, engine=ENGINE), *reports, ended=self.clock.at)
+            host = snapshot(*facts, engine=ENGINE).model_copy(update={"taken_at": self.now})
+            scan = scan_of(host, *reports, ended=self.clock.at)
+            watch_incidents(self.context, host, scan.report.model_copy(update={"timestamp": self.now}))
             store.publish_diagnosis(replace(scan, finished_at=self.now, duration_seconds=self.scene.seconds))
         self.exposition.publish("diagnose")
 
@@ -195,7 +207,8 @@ class Stage:
         differences = []
         for name, service, kind in sorted(here):
             since = known.setdefault((name, service, kind), self.now)
-            differences.append(difference(kind, service, first_seen=since))
+            severity = Severity.ERROR if kind is DriftType.MISSING_SERVICE else Severity.WARNING
+            differences.append(difference(kind, service, first_seen=since, severity=severity))
         services = tuple(
             ServiceReplicas(service_name=service, desired=1, running=1, stop_requested=(name, service) in scene.stopped)
             for name, service in scene.services

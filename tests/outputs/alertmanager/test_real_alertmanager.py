@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.alerting import ALERTS, Scope
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.alertmanager import Alertmanager, Identity
 from bcon_exporter.outputs.alertmanager.delivery import deliver
+from tests.alerting.rule_file import read_alerts
 from tests.outputs.alertmanager.running import CONFIG, RunningAlertmanager, running_alertmanager
 from tests.outputs.alertmanager.stage import Stage
 from tests.programs import free_port, need
@@ -20,11 +20,14 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.integration
+
 WEB = {"container": "web", "project": "shop", "service": "web"}
 DB = {"container": "db", "project": "shop", "service": "db"}
 BARE = {"container": "web"}
 SERVICE = {"project": "shop", "service": "web"}
-SEVERITY = {rule.name: rule.severity.value for rule in ALERTS}
+ALERTS = read_alerts()
+SEVERITY = {alert.name: alert.severity for alert in ALERTS}
 
 Case = tuple[dict[str, str], dict[str, str], bool]
 
@@ -37,6 +40,9 @@ OOM = one("BconContainerOomKilled", "critical", **WEB)
 LOOP = one("BconContainerRestartLoop", "critical", **WEB)
 AWAY = one("BconDockerUnreachable")
 MISSING = one("BconServiceMissing", **SERVICE)
+DOWN = one("BconServiceNotRunning", **SERVICE)
+WORSE = {"alertname": "BconIncident", "severity": "critical", "incident": "i"}
+LESSER = {"alertname": "BconIncident", "severity": "warning", "incident": "i"}
 OTHER_HOST = {"instance": "elsewhere"}
 NO_INSTANCE = {"instance": ""}
 
@@ -49,6 +55,17 @@ CASES: dict[str, Case] = {
     "not another critical one": (LOOP, one("BconContainerStartFailed", "critical", **WEB), False),
     "not what has no container": (LOOP, one("BconConfigDrift", **SERVICE), False),
     "not other people's alerts": (LOOP, one("DiskFull", "warning", container="web"), False),
+    "a container that fails mutes that its service is down": (LOOP, DOWN, True),
+    "not that of another service": (LOOP, DOWN | {"service": "db"}, False),
+    "not that its settings differ": (LOOP, one("BconConfigDrift", **SERVICE), False),
+    "a failing health check mutes the log": (
+        one("BconContainerUnhealthy", **WEB),
+        one("BconContainerNetworkError", **WEB),
+        True,
+    ),
+    "not another's log": (one("BconContainerUnhealthy", **WEB), one("BconContainerNetworkError", **DB), False),
+    "an incident that grew worse mutes its lesser alert": (WORSE, LESSER, True),
+    "not another incident's": (WORSE, LESSER | {"incident": "j"}, False),
     "a warning mutes nothing": (one("BconContainerUnhealthy", **WEB), one("BconContainerHighCpu", **WEB), False),
     "lack of memory mutes the exit": (OOM, one("BconContainerExitError", **WEB), True),
     "and the loop": (OOM, LOOP, True),
@@ -126,7 +143,7 @@ def test_it_mutes_what_it_must_and_nothing_else(muted: dict[str, bool], case: st
 
 def test_the_names_in_the_inhibition_rules_fit_the_table() -> None:
     text = CONFIG.read_text()
-    hidden = [rule.name for rule in ALERTS if rule.scope is not Scope.EXPORTER]
+    hidden = [alert.name for alert in ALERTS if alert.is_of_container or alert.is_of_service]
     pattern = text.partition("Bcon(Container|Service|Disk")[2].partition(")")[0].split("|")
 
     assert all(
@@ -145,6 +162,8 @@ def test_the_names_in_the_inhibition_rules_fit_the_table() -> None:
         ("alertname=BconContainerOomKilled severity=warning", "team"),
         ("alertname=BconConfigDrift severity=warning", "team"),
         ("alertname=BconExtraContainer severity=info", "digest"),
+        ("alertname=BconIncident severity=critical", "pager"),
+        ("alertname=BconIncident severity=warning", "team"),
         ("alertname=SomebodyElse severity=critical", "team"),
     ],
 )
@@ -181,7 +200,7 @@ def test_what_fires_arrives_once_with_its_diagnosis_keeps_its_start_and_ends(ale
         return [alert for alert in alertmanager.alerts() if alert["labels"].get("instance") == "stage"]
 
     def failed() -> dict[str, Any] | None:
-        return next((each for each in found() if each["labels"]["alertname"] == "BconContainerStartFailed"), None)
+        return next((each for each in found() if each["labels"]["alertname"] == "BconIncident"), None)
 
     for _ in range(3):
         stage.pass_time()
@@ -195,13 +214,15 @@ def test_what_fires_arrives_once_with_its_diagnosis_keeps_its_start_and_ends(ale
     wait_until(lambda: (again := failed()) and again["updatedAt"] > first["updatedAt"], "the alert after the restart")
     again = failed()
     stage.scene.containers = {}
-    stage.beat()
+    for _ in range(6):
+        stage.pass_time()
+        stage.beat()
     wait_until(lambda: failed() is None, "its end")
     rest = {each["labels"]["alertname"] for each in found()}
     stage.watch.stop()
 
     assert first["labels"] == {
-        "alertname": "BconContainerStartFailed",
+        "alertname": "BconIncident",
         "severity": "critical",
         "job": "docker",
         "instance": "stage",
@@ -209,10 +230,11 @@ def test_what_fires_arrives_once_with_its_diagnosis_keeps_its_start_and_ends(ale
         "team": "shop",
         "container": "api",
         "project": "shop",
-        "service": "web",
-        "symptom": "start_failed",
+        "service": "api",
+        "code": "start_failed",
+        "incident": f"{start:%Y-%m-%d}-api-start_failed-1",
     }
-    assert first["annotations"]["summary"] == "api on stage could not be started"
+    assert first["annotations"]["summary"] == "api could not be started (on stage)"
     assert again is not None
     assert again["startsAt"] == first["startsAt"]
     assert rest == {"BconWatchdog"}
@@ -226,10 +248,11 @@ def test_one_that_was_away_has_the_full_set_with_the_next_round(tmp_path: Any) -
     stage.watch.start_pushing()
     stage.scene.containers = {"api": {SymptomType.RESTART_LOOP: Severity.CRITICAL}}
     stage.beat()
+    stage.pass_time()
     wait_until(lambda: stage.watch.counts().pushed[gone.url] == (1, 1), "the failure")
     with running_alertmanager(tmp_path / "am", port) as running:
         stage.beat()
-        wait_until(lambda: {"BconContainerRestartLoop", "BconWatchdog"} <= running.names(), "the full set")
+        wait_until(lambda: {"BconIncident", "BconWatchdog"} <= running.names(), "the full set")
     stage.watch.stop()
 
     assert stage.watch.counts().pushed[gone.url] == (2, 1)

@@ -1,120 +1,92 @@
-"""An alert says what the diagnosis found, short, masked and in one piece; of what cannot be seen what it said last."""
+"""An alert says what one needs to act, short, masked and in one piece."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-from bcon_exporter.alerting import Tracked
-from bcon_exporter.errors import DockerConnectionError
-from bcon_exporter.model.findings import DriftType, Suggestion, SymptomType, Urgency
-from bcon_exporter.outputs.alertmanager.samples import read_diagnosis
-from bcon_exporter.outputs.alertmanager.wording import Wording
-from bcon_exporter.store import Store
-from tests.factories import NOON, compose, container, logs, snapshot
-from tests.outputs.scenes import cause, diagnosis, difference, drift_report, drift_scan, scan_of, symptom
+from bcon_exporter.model.findings import Severity, Suggestion, Urgency
+from bcon_exporter.model.incidents import Incident, IncidentChange, IncidentMember, IncidentRoot, SeenBefore
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
+from tests.factories import NOON
+from tests.outputs.scenes import cause
 
-LABELS = (("container", "api"), ("project", "shop"), ("service", "web"), ("symptom", "network_error"))
 SECRET = "hunter2hunter2"
 
 
-def alert(rule: str = "BconContainerNetworkError", severity: str = "warning", labels: Any = LABELS) -> Tracked:
-    return Tracked(rule=rule, severity=severity, labels=labels, since=NOON)
+def incident(**more: Any) -> Incident:
+    root = IncidentRoot(container="shop-db-1", project="shop", service="db", code="oom_killed")
+    web = IncidentMember(container="shop-web-1", role="suffers", since=NOON)
+    made: dict[str, Any] = {
+        "id": "2026-01-01-shop-db-1-oom_killed-1",
+        "started_at": NOON,
+        "severity": Severity.CRITICAL,
+    }
+    made |= {"root": root, "title": "shop-db-1 was killed for want of memory; shop-web-1 suffers from it"}
+    return Incident(**{**made, "members": (web,), **more})
 
 
-def store_of(*lines: str, **report: Any) -> Store:
-    """A store with one ailing container."""
-    facts = container(name="api", compose=compose("web"), logs=logs(*lines))
-    store = Store()
-    shown = {"symptoms": (symptom(SymptomType.NETWORK_ERROR, description="The log shows 3 errors."),), **report}
-    store.publish_diagnosis(scan_of(snapshot(facts), diagnosis(facts, status="error", **shown)))
-    return store
+def say(told: Incident, address: str | None = None) -> dict[str, str]:
+    return describe_incident(told, "h1", "https://wiki.example/", address)
 
 
-def say(store: Store, told: Tracked | None = None) -> dict[str, str]:
-    scan = store.diagnosis
-    subjects = read_diagnosis(scan, ()).subjects if scan is not None else {}
-    return Wording(store, "h1", subjects).annotate(told or alert()).annotations
-
-
-def suggestion(action: str) -> Suggestion:
-    return Suggestion(urgency=Urgency.IMMEDIATE, action=action, rationale="because")
-
-
-def test_it_says_summary_symptom_cause_suggestion_and_log() -> None:
-    seen = cause("peer_down", 0.8, peer="db").model_copy(
-        update={"evidence": ("connect to db failed",), "related_symptoms": (SymptomType.NETWORK_ERROR,)}
+def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None:
+    change = IncidentChange(
+        kind=JournalKind.IMAGE_CHANGE, at=NOON - timedelta(seconds=40), seconds_before=40, text="image changed"
     )
-    store = store_of("a line", likely_causes=(cause("other", 0.9), seen), suggestions=(suggestion("Start db."),))
+    told = incident(
+        causes=(cause("other", 0.5), cause("memory_limit_low", 0.8)),
+        suggestions=(Suggestion(urgency=Urgency.IMMEDIATE, action="Raise the limit.", rationale="because"),),
+        changes=(change,),
+        evidence=("a", "b", "", "c", "d"),
+        seen_before=SeenBefore(count=2),
+    )
 
-    assert say(store) == {
-        "summary": "api on h1 logs network errors",
-        "description": "Connections are refused, reset or time out, or names are not found. The log shows 3 errors.",
-        "cause": "because [peer_down, confidence 80%]",
-        "suggestion": "Start db.",
-        "log": "connect to db failed",
-        "runbook_url": "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/runbooks/BconContainerNetworkError.md",
+    assert say(told, "https://bcon.example/") == {
+        "summary": "shop-db-1 was killed for want of memory; shop-web-1 suffers from it (on h1)",
+        "description": "The root is shop-db-1 (oom killed). It makes suffer: shop-web-1."
+        " The same happened 2 times in 90 days.",
+        "since": "2026-01-01 12:00:00 UTC",
+        "cause": "because [memory_limit_low, confidence 80%]",
+        "suggestion": "Raise the limit.",
+        "changed": "40 s before: image changed",
+        "incident": "2026-01-01-shop-db-1-oom_killed-1",
+        "page": "https://bcon.example/i/2026-01-01-shop-db-1-oom_killed-1",
+        "log": "a\nb\nc",
+        "runbook_url": "https://wiki.example/BconIncident.md",
     }
 
 
-def test_the_runbook_is_linked_where_it_lies() -> None:
-    told = Wording(store_of("a line"), "h1", {}, "https://wiki.example/bcon/").annotate(alert())
-
-    assert told.annotations["runbook_url"] == "https://wiki.example/bcon/BconContainerNetworkError.md"
+def test_what_is_not_known_is_left_out() -> None:
+    assert set(say(incident())) == {"summary", "description", "since", "incident", "runbook_url"}
 
 
-def test_without_evidence_the_last_lines_stand_there() -> None:
-    assert say(store_of("one", "two", "three", "four"))["log"] == "two\nthree\nfour"
+def test_labels_name_the_incident_and_its_root_and_none_is_empty() -> None:
+    assert dict(label_incident(incident())) == {
+        "incident": "2026-01-01-shop-db-1-oom_killed-1",
+        "code": "oom_killed",
+        "container": "shop-db-1",
+        "project": "shop",
+        "service": "db",
+    }
+    host = incident(root=IncidentRoot(container=None, code="host"))
+    assert set(dict(label_incident(host))) == {"incident", "code"}
+    assert len(dict(label_incident(incident(id="x" * 300)))["incident"]) == 128
 
 
 def test_long_lines_are_clipped_and_secrets_masked() -> None:
-    store = store_of(
-        f"password={SECRET}",
-        "x" * 5000,
-        suggestions=(suggestion(f"use token={SECRET}"),),
-        likely_causes=(cause("c", 0.9).model_copy(update={"description": f"PASSWORD={SECRET}"}),),
+    many = tuple(IncidentMember(container=f"web-{n}", role="suffers", since=NOON) for n in range(200))
+    texts = say(
+        incident(
+            members=many,
+            evidence=(f"password={SECRET}", "x" * 5000),
+            causes=(cause("c", 0.9).model_copy(update={"description": f"PASSWORD={SECRET}"}),),
+            suggestions=(Suggestion(urgency=Urgency.IMMEDIATE, action=f"use token={SECRET}", rationale="because"),),
+        )
     )
 
-    texts = say(store)
-
     assert SECRET not in str(texts)
+    assert "and 190 more" in texts["description"]
     assert max(len(line) for line in texts["log"].split("\n")) <= 240
     assert sum(len(text) for text in texts.values()) < 4000
-
-
-def test_a_name_that_looks_like_a_placeholder_stays_text() -> None:
-    labels = (("container", "{instance}"), ("symptom", "network_error"))
-
-    assert say(Store(), alert(labels=labels))["summary"] == "{instance} on h1 logs network errors"
-
-
-def test_what_cannot_be_seen_keeps_its_texts() -> None:
-    told = alert().model_copy(update={"annotations": {"summary": "as it was"}})
-
-    assert say(Store(), told) == {"summary": "as it was"}
-
-
-def test_what_was_never_seen_has_at_least_a_summary() -> None:
-    assert say(Store())["summary"] == "api on h1 logs network errors"
-
-
-def test_drift_names_what_differs_and_what_compose_would_do() -> None:
-    labels = (("drift", "config_mismatch"), ("project", "shop"), ("service", "web"))
-    found = [
-        difference(DriftType.CONFIG_MISMATCH, "web", message=f"Field {n}.", compose_would="recreate") for n in range(5)
-    ]
-    store = Store()
-    store.publish_drift(drift_scan(drift_report("shop", *found)))
-
-    texts = say(store, alert("BconConfigDrift", labels=labels))
-
-    assert texts["summary"] == "shop/web on h1 is configured otherwise"
-    assert texts["description"].endswith("Field 0. Field 1. Field 2. And 2 more.")
-    assert texts["suggestion"] == "Bring the files and the host together: docker compose up would recreate it."
-
-
-def test_an_unreachable_engine_is_told_with_its_reason() -> None:
-    store = Store()
-    store.record_failure("diagnose", NOON + timedelta(seconds=1), 1.0, DockerConnectionError("no socket"))
-
-    assert say(store, alert("BconDockerUnreachable", "critical", ()))["cause"] == "no socket"

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from bcon_exporter.outputs.http import Door, Site, Users, make_site
+from bcon_exporter.outputs.http import ListenerPolicy, Site, Users, make_site
 from tests.outputs.scenes import make_context, make_exposition
 
 if TYPE_CHECKING:
     from bcon_exporter.tools import Context
 
-LOOPBACK = Door(loopback=True)
-BEYOND = Door(loopback=False)
-INSECURE = Door(loopback=False, allow_insecure=True)
+LOOPBACK = ListenerPolicy(loopback=True)
+BEYOND = ListenerPolicy(loopback=False)
+INSECURE = ListenerPolicy(loopback=False, allow_insecure=True)
 
 
 def users(**passwords: str) -> Users:
@@ -52,13 +52,13 @@ def ask(
     method: str,
     path: str,
     *,
-    door: Door = LOOPBACK,
+    policy: ListenerPolicy = LOOPBACK,
     known: Users | None = None,
     host: str = "localhost:19877",
     **options: Any,
 ) -> httpx.Response:
     """Send one request through the gate and return the answer."""
-    app = site.behind(lambda: door, lambda: known)
+    app = site.behind(lambda: policy, lambda: known)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import ErrorCode
-from bcon_exporter.outputs.http import Door, Users
+from bcon_exporter.outputs.http import ListenerPolicy, Users
 from bcon_exporter.outputs.http.api import create_api
-from bcon_exporter.outputs.http.body import BODY_MAX_BYTES, BodyRefusedError, buffer_body
-from bcon_exporter.outputs.http.gate import OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.gate import OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
+from bcon_exporter.outputs.http.request_body import BODY_MAX_BYTES, BodyRefusedError, buffer_body
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from tests.factories import container, snapshot
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, error_of, new_site, site_of, users
 from tests.outputs.scenes import make_context, scan_of
@@ -30,7 +30,9 @@ def every_route() -> list[tuple[str, str]]:
         (method, path.replace("{container_id}", "api").replace("{project}", "shop").replace("{tool}", "x"))
         for method, path in routes
     ]
-    plain = [("GET", path) for path in site_of().plain]
+    site = site_of()
+    plain = [("GET", path) for path in site.plain if path != STREAM_PATH]
+    plain += [*(("GET", f"/{first}/api") for first in site.below), ("GET", "/assets/page.css")]
     strange = [
         ("GET", "/nothing"),
         ("GET", "//metrics"),
@@ -55,14 +57,14 @@ def test_the_walk_knows_all_kinds_of_routes() -> None:
 
 @pytest.mark.promise("S1")
 def test_what_anybody_may_ask_holds_no_report() -> None:
-    assert frozenset(("/", "/metrics", "/-/healthy", "/-/ready")) == OPEN_PATHS
+    assert frozenset(("/", "/assets/page.css", "/metrics", "/-/healthy", "/-/ready")) == OPEN_PATHS
     assert frozenset(("/-/healthy", "/-/ready")) == PROBE_PATHS
 
 
 @pytest.mark.promise("S1")
 @pytest.mark.parametrize(("method", "path"), ROUTES)
 def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
-    answer = ask(site_of(), method, path, door=BEYOND, host="example.org")
+    answer = ask(site_of(), method, path, policy=BEYOND, host="example.org")
 
     if path in OPEN_PATHS:
         assert answer.status_code != 403
@@ -72,12 +74,12 @@ def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: st
 
 
 @pytest.mark.promise("S2")
-@pytest.mark.parametrize("door", [LOOPBACK, BEYOND, INSECURE])
+@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND, INSECURE])
 @pytest.mark.parametrize(("method", "path"), ROUTES)
-def test_with_users_every_route_of_every_listener_needs_one(method: str, path: str, door: Door) -> None:
+def test_with_users_every_route_of_every_listener_needs_one(method: str, path: str, policy: ListenerPolicy) -> None:
     known = users(prometheus="correct horse")
 
-    answer = ask(site_of(), method, path, door=door, known=known)
+    answer = ask(site_of(), method, path, policy=policy, known=known)
 
     if path in PROBE_PATHS:
         assert answer.status_code in (200, 503)
@@ -104,7 +106,7 @@ def test_every_answer_carries_the_safe_headers(method: str, path: str) -> None:
 
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["x-frame-options"] == "DENY"
-    assert answer.headers["cache-control"] == "no-store"
+    assert answer.headers["cache-control"] == ("public, max-age=86400" if path == "/assets/page.css" else "no-store")
     assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
     assert "access-control-allow-origin" not in answer.headers
 
@@ -120,9 +122,9 @@ def test_other_names_are_not_known_on_loopback(host: str) -> None:
 
 
 def test_names_of_the_settings_are_known_too() -> None:
-    door = Door(loopback=True, host_names=frozenset({"bcon.example.org"}))
+    policy = ListenerPolicy(loopback=True, host_names=frozenset({"bcon.example.org"}))
 
-    assert ask(site_of(), "GET", "/metrics", door=door, host="bcon.example.org").status_code == 200
+    assert ask(site_of(), "GET", "/metrics", policy=policy, host="bcon.example.org").status_code == 200
 
 
 @pytest.mark.parametrize("known", [None, users(me="x")])
@@ -130,9 +132,9 @@ def test_names_of_the_settings_are_known_too() -> None:
 def test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_name(
     method: str, path: str, known: Users | None
 ) -> None:
-    door = Door(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
+    policy = ListenerPolicy(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
 
-    answer = ask(site_of(), method, path, door=door, known=known, host="evil.example")
+    answer = ask(site_of(), method, path, policy=policy, known=known, host="evil.example")
 
     if path in SCRAPED_PATHS:
         assert answer.status_code != 421
@@ -143,14 +145,14 @@ def test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_
 
 @pytest.mark.parametrize("path", sorted(OPEN_PATHS))
 def test_what_is_served_without_users_takes_any_name(path: str) -> None:
-    assert ask(site_of(), "GET", path, door=BEYOND, host="any.example").status_code in (200, 503)
+    assert ask(site_of(), "GET", path, policy=BEYOND, host="any.example").status_code in (200, 503)
 
 
 @pytest.mark.parametrize("host", ["mine.example", "MINE.example:443", "10.0.0.7:19877", "[2001:db8::1]", "localhost"])
 def test_reports_beyond_loopback_are_served_under_names_of_the_settings_and_addresses(host: str) -> None:
-    door = Door(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
+    policy = ListenerPolicy(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
 
-    assert ask(site_of(), "GET", "/api/v1/health", door=door, host=host).status_code == 200
+    assert ask(site_of(), "GET", "/api/v1/health", policy=policy, host=host).status_code == 200
 
 
 @pytest.mark.promise("S3")
@@ -172,13 +174,13 @@ def test_other_web_sites_cannot_ask(headers: dict[str, str], status: int) -> Non
 
 @pytest.mark.promise("S1")
 def test_by_explicit_choice_all_is_served_beyond_loopback() -> None:
-    assert ask(site_of(), "GET", "/api/v1/health", door=INSECURE).status_code == 200
+    assert ask(site_of(), "GET", "/api/v1/health", policy=INSECURE).status_code == 200
 
 
-@pytest.mark.parametrize("door", [LOOPBACK, BEYOND])
-def test_a_known_user_gets_reports_on_every_listener(door: Door) -> None:
+@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND])
+def test_a_known_user_gets_reports_on_every_listener(policy: ListenerPolicy) -> None:
     answer = ask(
-        site_of(), "GET", "/api/v1/health", door=door, known=users(me="correct horse"), auth=("me", "correct horse")
+        site_of(), "GET", "/api/v1/health", policy=policy, known=users(me="correct horse"), auth=("me", "correct horse")
     )
 
     assert answer.status_code == 200
@@ -337,8 +339,30 @@ def test_reports_do_not_stand_on_the_bare_page() -> None:
     context.store.publish_diagnosis(scan_of(host))
     site = site_of(context)
 
-    bare, full = ask(site, "GET", "/", door=BEYOND, host="x.example"), ask(site, "GET", "/")
+    bare, full = ask(site, "GET", "/", policy=BEYOND, host="x.example"), ask(site, "GET", "/")
 
-    assert "1 container " in full.text
-    assert "containers" not in bare.text
+    assert "The one container is well" in full.text
+    assert "container" not in bare.text
+    assert "script" not in bare.text
     assert "api/v1" not in bare.text
+
+
+def test_below_a_prefix_all_is_served_and_beside_it_nothing() -> None:
+    site = site_of(make_context(snapshot(container())))
+    policy = ListenerPolicy(loopback=True, route_prefix="/docker/host")
+
+    for path in ("/", "/metrics", "/-/healthy", "/api/v1/health", "/assets/page.css"):
+        assert ask(site, "GET", f"/docker/host{path}", policy=policy).status_code == 200, path
+    for path in ("/metrics", "/-/healthy", "/docker", "/docker/hostile/metrics", "/docker/host/docker/host/metrics"):
+        assert ask(site, "GET", path, policy=policy).status_code == 404, path
+    for path in ("/", "/docker/host"):
+        answer = ask(site, "GET", path, policy=policy, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (308, "/docker/host/")
+
+
+def test_the_prefix_takes_no_rule_away() -> None:
+    policy = ListenerPolicy(loopback=False, route_prefix="/docker")
+
+    assert ask(site_of(), "GET", "/docker/api/v1/health", policy=policy).status_code == 403
+    assert ask(site_of(), "GET", "/docker/metrics", policy=policy).status_code == 200
+    assert ask(site_of(), "GET", "/docker/api/v1/health", policy=policy, known=users(me="pw")).status_code == 401

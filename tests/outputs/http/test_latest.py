@@ -13,8 +13,8 @@ from pydantic import PrivateAttr
 
 from bcon_exporter.errors import RateLimitedError
 from bcon_exporter.model.reports import DiagnoseAllReport
-from bcon_exporter.outputs.http.latest import LatestReports
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.latest_reports import LatestReports
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from tests.factories import container, snapshot
 from tests.outputs.scenes import Clock, make_context, scan_of
 from tests.waiting import wait_until

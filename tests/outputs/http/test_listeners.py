@@ -166,6 +166,7 @@ def ask_over_tls(port: int) -> int:
     return status
 
 
+@pytest.mark.integration
 @needs_openssl
 @pytest.mark.parametrize("begun", [b"", b"\x16\x03\x01\x02\x00\x01"])
 def test_who_never_ends_the_tls_handshake_has_few_places_for_five_seconds_and_keeps_nobody_out(
@@ -191,6 +192,7 @@ def test_who_never_ends_the_tls_handshake_has_few_places_for_five_seconds_and_ke
     assert kept <= CONNECTIONS_MAX // 2
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_an_idle_tls_connection_takes_less_than_120_kib(tmp_path: Path) -> None:
     def hold(port: int) -> float:
@@ -211,6 +213,7 @@ def resident_kib() -> int:
     return int(Path("/proc/self/status").read_text().partition("VmRSS:")[2].split()[0])
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_no_cbc_suite_is_spoken(tmp_path: Path) -> None:
     def offer(port: int) -> dict[str, bool]:
@@ -236,6 +239,7 @@ def can_speak(port: int, suites: str) -> bool:
         return False
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_failed_handshakes_and_requests_leave_little_that_refers_to_itself(tmp_path: Path) -> None:
     def litter(port: int) -> int:
@@ -257,6 +261,7 @@ def test_failed_handshakes_and_requests_leave_little_that_refers_to_itself(tmp_p
     assert found / 100 < 20  # of 50 a connection before
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_tls_is_served(tmp_path: Path) -> None:
     listener = serve_tls(tmp_path)

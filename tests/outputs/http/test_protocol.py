@@ -91,6 +91,7 @@ def test_headers_that_do_not_come_whole_end_the_connection_and_good_clients_are_
     assert median < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.promise("F14")
 def test_a_second_request_has_the_same_time_as_the_first() -> None:
     def ask_twice(port: int) -> None:
@@ -106,6 +107,7 @@ def test_a_second_request_has_the_same_time_as_the_first() -> None:
     served(listener(), ask_twice)
 
 
+@pytest.mark.slow
 @pytest.mark.promise("F14")
 def test_who_does_not_read_its_answers_loses_the_connection() -> None:
     def stall(port: int) -> float:
@@ -122,6 +124,7 @@ def test_who_does_not_read_its_answers_loses_the_connection() -> None:
     assert served(listener(), stall) >= STALL_SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.promise("F14")
 def test_who_does_not_read_one_long_answer_loses_the_connection() -> None:
     ended = threading.Event()
@@ -142,6 +145,7 @@ def test_who_does_not_read_one_long_answer_loses_the_connection() -> None:
     assert served(Listener(bind("127.0.0.1", 0, "web.listen-address"), answer_at_length), stall) >= STALL_SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "request_bytes",
     [

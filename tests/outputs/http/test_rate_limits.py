@@ -29,7 +29,7 @@ from tests.outputs.http.asking import BEYOND, LOOPBACK, error_of, site_of, users
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bcon_exporter.outputs.http import Door
+    from bcon_exporter.outputs.http import ListenerPolicy
 
 
 class Clock:
@@ -46,12 +46,12 @@ def ask_all(
     paths: Sequence[str],
     *,
     known: Users | None = None,
-    door: Door = LOOPBACK,
+    policy: ListenerPolicy = LOOPBACK,
     limits: Limits | None = None,
     **options: object,
 ) -> list[httpx.Response]:
     """Ask one listener for each path, one after the other."""
-    app = site_of().behind(lambda: door, lambda: known, limits)
+    app = site_of().behind(lambda: policy, lambda: known, limits)
 
     async def ask() -> list[httpx.Response]:
         transport = httpx.ASGITransport(app=app, client=("192.0.2.9", 1))
@@ -146,13 +146,13 @@ def test_so_many_requests_are_answered_at_once_of_one_client_and_of_all() -> Non
     assert asyncio.run(fill()) == (RUNNING_PER_CLIENT, RUNNING_MAX - RUNNING_PER_CLIENT)
 
 
-@pytest.mark.parametrize("door", [LOOPBACK, BEYOND])
-def test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check(door: Door) -> None:
+@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND])
+def test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check(policy: ListenerPolicy) -> None:
     known = users(me="right")
     limits = Limits()
     limits.passwords = PasswordChecks(Clock())
-    wrong = ask_all(["/metrics"] * 30, known=known, door=door, limits=limits, auth=("me", "wrong"))
-    right = ask_all(["/metrics"], known=known, door=door, limits=limits, auth=("me", "right"))
+    wrong = ask_all(["/metrics"] * 30, known=known, policy=policy, limits=limits, auth=("me", "wrong"))
+    right = ask_all(["/metrics"], known=known, policy=policy, limits=limits, auth=("me", "right"))
 
     assert [answer.status_code for answer in wrong[:WRONG_PASSWORDS_AT_ONCE]] == [401] * WRONG_PASSWORDS_AT_ONCE
     assert [answer.status_code for answer in wrong[WRONG_PASSWORDS_AT_ONCE:]] == [429] * 20

@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from bcon_exporter.errors import RateLimitedError
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.site import ApiOnDemand
-from bcon_exporter.outputs.http.threads import RequestThreads
 from tests.outputs.scenes import make_context
 
 if TYPE_CHECKING:

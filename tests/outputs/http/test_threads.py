@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from bcon_exporter.errors import RateLimitedError
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 
 
 def test_a_machine_without_threads_refuses_and_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

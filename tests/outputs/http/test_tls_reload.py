@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-pytestmark = needs_openssl
+pytestmark = [pytest.mark.integration, needs_openssl]
 NAME = "localhost"
 
 

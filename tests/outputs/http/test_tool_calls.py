@@ -10,7 +10,7 @@ import pytest
 
 from bcon_exporter.errors import ErrorCode, RateLimitedError
 from bcon_exporter.model.inputs import Words
-from bcon_exporter.outputs.http.threads import RequestThreads
+from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @pytest.mark.promise("S4")
 def test_a_thousand_identical_requests_are_one_call_in_one_thread() -> None:
     host, ledger = ScriptedHost(snapshot(container())), Ledger()
-    context = context_of(host=host, history=ledger)
+    context = context_of(host=host, memory=ledger)
 
     async def storm() -> list[bytes]:
         calls = ToolCalls(lambda: context, RequestThreads(limit=1))

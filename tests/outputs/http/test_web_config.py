@@ -91,6 +91,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         load_web_config(tmp_path / "absent")
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_tls_is_1_2_or_newer(tmp_path: Path) -> None:
     config = load_web_config(write(tmp_path, certificate(tmp_path)))
@@ -101,6 +102,7 @@ def test_tls_is_1_2_or_newer(tmp_path: Path) -> None:
     assert context.verify_mode is ssl.CERT_NONE
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_clients_must_show_a_certificate_when_asked_to(tmp_path: Path) -> None:
     text = certificate(tmp_path).replace(
@@ -126,6 +128,7 @@ def test_a_certificate_that_cannot_be_used_is_named(tmp_path: Path, content: str
         WebAccess(file)
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_a_key_with_a_passphrase_is_refused_instead_of_asked_for(tmp_path: Path) -> None:
     key = ["-newkey", "rsa:2048", "-passout", "pass:topsecret", "-keyout", str(tmp_path / "key.pem")]
@@ -163,6 +166,7 @@ def test_a_reload_takes_other_users_and_keeps_them_when_the_file_breaks(tmp_path
     assert access.users is None
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_a_reload_does_not_switch_tls_on(tmp_path: Path) -> None:
     file = write(tmp_path, "{}")
@@ -173,6 +177,7 @@ def test_a_reload_does_not_switch_tls_on(tmp_path: Path) -> None:
         access.reload()
 
 
+@pytest.mark.integration
 @needs_openssl
 def test_a_reload_takes_another_certificate(tmp_path: Path) -> None:
     file = write(tmp_path, certificate(tmp_path))

@@ -8,6 +8,7 @@ import pytest
 
 from bcon_exporter.model.facts import ContainerState, HealthStatus, Limits
 from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.quiet import Muting, QuietLine
 from tests.factories import (
     NOON,
     ago,
@@ -284,3 +285,14 @@ def test_a_looping_container_is_counted_once_over_the_host() -> None:
     text = scrape_text(exposition_of(scan_of(snapshot(facts), diagnosis(facts, symptoms=both, status="error")))[0])
 
     assert 'bcon_symptoms{symptom="restart_loop"} 1\n' in text
+
+
+def test_a_container_is_quiet_only_while_it_is_muted() -> None:
+    muting = Muting(projects={"shop": QuietLine(name="shop", source="command", until=NOON)})
+    host = snapshot(container(name="web", compose=compose("web")), container(name="api"))
+
+    text = scrape_text(exposition_of(scan_of(host, muting=muting))[0])
+
+    assert samples_of(text, "bcon_container_quiet") == [
+        'bcon_container_quiet{container="web",project="shop",service="web"} 1'
+    ]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from bcon_exporter.outputs.metrics import FAMILIES
-from bcon_exporter.outputs.metrics.families import C
+from bcon_exporter.outputs.metrics.families import CONTAINER_LABELS
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 _ROW = re.compile(r"\| `(?P<name>bcon_\w+)` \| (?P<kind>\w+) \| (?P<labels>[^|]*) \|")
@@ -20,7 +20,7 @@ def test_the_table_in_the_docs_is_the_table_in_the_code() -> None:
 
 
 def _shown(labels: tuple[str, ...]) -> tuple[str, ...]:
-    return ("C", *labels[3:]) if labels[:3] == C else labels
+    return ("C", *labels[3:]) if labels[:3] == CONTAINER_LABELS else labels
 
 
 def test_every_name_that_the_docs_mention_exists() -> None:

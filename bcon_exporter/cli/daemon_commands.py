@@ -1,0 +1,110 @@
+"""Commands about the daemon: run it (serve), check its settings, ask it (healthcheck, alerts)."""
+
+import http.client
+import json
+import ssl
+import sys
+
+from bcon_exporter.cli.daemon_client import explain_no_answer, make_connection, path_of, read_tls
+from bcon_exporter.cli.exits import Exit
+from bcon_exporter.cli.parsing import PROGRAM, Invocation
+from bcon_exporter.cli.screen import Screen, print_line
+from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
+from bcon_exporter.model.alerts import AlertsReport
+from bcon_exporter.settings import Settings, find_doubts
+
+_HTTP_OK = 200
+_FORBIDDEN = (401, 403)
+_ALERTS_MAX_BYTES = 64 * 1024 * 1024
+_NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
+
+
+def serve(call: Invocation) -> int:
+    """Run the daemon until it is told to stop."""
+    from bcon_exporter.app import run_daemon  # `healthcheck` runs every 30 s and needs none of it
+
+    return run_daemon(call.settings, call.reload)
+
+
+def check_config(call: Invocation) -> int:
+    """Check the settings, and what they name: the engine's address, the catalogue, the web configuration, paths."""
+    from bcon_exporter.app import check_settings  # as above
+
+    check_settings(call.settings)
+    warnings = find_doubts(call.settings)
+    for warning in warnings:
+        sys.stderr.write(f"{PROGRAM}: warning: {warning}\n")
+    print_line(call, "OK", {"ok": True, "warnings": warnings})
+    return Exit.FINE
+
+
+def check_daemon(call: Invocation) -> int:
+    """Ask the daemon at the configured address for /-/healthy; return 0 when it is healthy, else 1."""
+    healthy, message = _ask_health(call.settings)
+    if message is not None:
+        sys.stderr.write(f"{PROGRAM}: {call.settings.web.listen_address}: {message}\n")
+    if call.arguments.format == "json":
+        print_line(call, "", {"healthy": healthy, "message": message})
+    return Exit.FINE if healthy else Exit.FINDINGS
+
+
+def _ask_health(settings: Settings) -> tuple[bool, str | None]:
+    """Return whether the daemon is healthy, and a message where it is not, or where that is unknown."""
+    tls = read_tls(settings)
+    needs_certificate = tls is not None and tls.client_auth_type == "RequireAndVerifyClientCert"
+    connection = make_connection(settings.web.listen_address, encrypted=tls is not None)
+    try:
+        connection.connect()
+        if needs_certificate:
+            return True, _NOT_ASKED
+        connection.request("GET", path_of(settings, "/-/healthy"))
+        status = connection.getresponse().status
+    except (OSError, http.client.HTTPException) as error:
+        if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
+            return True, _NOT_ASKED
+        return False, explain_no_answer(error)
+    finally:
+        connection.close()
+    return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
+
+
+def show_alerts(call: Invocation) -> int:
+    """Print the alerts of the daemon: those that fire, that wait, and that have just ended."""
+    result = _ask_alerts(call.settings)
+    screen = Screen(call.arguments.format)
+    if call.arguments.format == "json":
+        screen.write(json.dumps({"result": result}, ensure_ascii=False) + "\n")
+        return Exit.FINE
+    report = AlertsReport.model_validate({key: value for key, value in result.items() if key != "age_seconds"})
+    screen.show_value(report)
+    return Exit.FINE
+
+
+def _ask_alerts(settings: Settings) -> dict[str, object]:
+    """Return the daemon's alerts, from the address at which it serves reports.
+
+    Raises:
+        BconError: The daemon does not answer, or refuses.
+    """
+    address = settings.api.listen_address or settings.web.listen_address
+    connection = make_connection(address, encrypted=read_tls(settings) is not None)
+    try:
+        connection.request("GET", path_of(settings, "/api/v1/alerts"))
+        answer = connection.getresponse()
+        status, body = answer.status, json.loads(answer.read(_ALERTS_MAX_BYTES))
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
+        raise InternalError(msg, {"address": str(address)}) from None
+    finally:
+        connection.close()
+    if status == _HTTP_OK:
+        result: dict[str, object] = body["result"]
+        return result
+    raise _refusal(status, str(body.get("error", {}).get("message", f"HTTP status {status}")), str(address))
+
+
+def _refusal(status: int, message: str, address: str) -> BconError:
+    if status in _FORBIDDEN:
+        msg = f"the daemon at {address} refuses: {message}; ask it for /api/v1/alerts with your own user and password"
+        return PermissionDeniedError(msg, {"address": address})
+    return InternalError(f"the daemon at {address} says: {message}", {"address": address})

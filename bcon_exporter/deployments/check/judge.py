@@ -1,0 +1,114 @@
+"""Runs the rules of `check` over one deployment. Pure."""
+
+from collections.abc import Mapping
+from posixpath import normpath
+
+from bcon_exporter.deployments.check.plan import make_plan
+from bcon_exporter.deployments.check.rule import Found
+from bcon_exporter.deployments.check.rules import CHECK_RULES
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import (
+    CheckCode,
+    CheckFinding,
+    CheckInput,
+    CheckReport,
+    CheckSeverity,
+    CheckVerdict,
+    NotChecked,
+)
+from bcon_exporter.model.deployment import FilePlace, KeyPlace, WantedDeployment
+from bcon_exporter.model.quantities import show_count
+
+_SEVERITIES = tuple(CheckSeverity)
+_CODES = tuple(CheckCode)
+
+
+def check_deployment(given: CheckInput) -> CheckReport:
+    """Return whether a deployment would come up, and what it would do."""
+    situation = Situation(given, given.deployment or WantedDeployment(project=""), make_plan(given))
+    findings: list[CheckFinding] = []
+    not_checked: dict[NotChecked, None] = {}
+    failed: list[str] = []
+    for rule in CHECK_RULES:
+        try:
+            for said in rule.find(situation):
+                if isinstance(said, NotChecked):
+                    not_checked[said] = None
+                else:
+                    findings.append(_finding(rule.code, said, given.places))
+        except Exception:  # noqa: BLE001 -- one rule's defect must not hide what the others find
+            failed.append(rule.code.value)
+    findings.sort(key=lambda one: (_SEVERITIES.index(one.severity), _CODES.index(one.code), one.service or ""))
+    if given.problem is not None:
+        not_checked[NotChecked(what="the deployment", reason=given.problem)] = None
+    verdict = _verdict(given, findings)
+    return CheckReport(
+        timestamp=given.snapshot.taken_at,
+        project=situation.deployment.project,
+        verdict=verdict,
+        summary=_summary(verdict, findings, given),
+        findings=tuple(findings),
+        not_checked=tuple(not_checked),
+        plan=situation.plan,
+        services=tuple(service.name for service in situation.services),
+        files=given.files,
+        rule_errors=tuple(failed),
+    )
+
+
+def _verdict(given: CheckInput, findings: list[CheckFinding]) -> CheckVerdict:
+    severities = {finding.severity for finding in findings}
+    if CheckSeverity.FAILS in severities:
+        return CheckVerdict.FAILS
+    if given.problem is not None or given.deployment is None:
+        return CheckVerdict.UNKNOWN
+    return CheckVerdict.RISK if CheckSeverity.RISK in severities else CheckVerdict.OK
+
+
+def _summary(verdict: CheckVerdict, findings: list[CheckFinding], given: CheckInput) -> str:
+    counts = [sum(finding.severity is severity for finding in findings) for severity in _SEVERITIES]
+    match verdict:
+        case CheckVerdict.FAILS:
+            return f"It would not come up: {show_count(counts[0], 'thing')} in the way."
+        case CheckVerdict.RISK:
+            return f"It may come up: {show_count(counts[1], 'risk')}."
+        case CheckVerdict.OK:
+            return "It would come up, as far as can be seen from here."
+        case CheckVerdict.UNKNOWN:
+            return f"Nothing could be judged: {given.problem or 'the files could not be read'}"
+
+
+def _finding(code: CheckCode, found: Found, places: Mapping[str, KeyPlace]) -> CheckFinding:
+    place = _find_place(found, places)
+    return CheckFinding(
+        severity=found.severity,
+        code=code,
+        service=found.service,
+        message=found.message,
+        evidence=found.evidence,
+        file=found.file or (place.file if place else None),
+        line=found.line or (place.line if place else None),
+    )
+
+
+def _find_place(found: Found, places: Mapping[str, KeyPlace]) -> FilePlace | None:
+    """Return where a key stands, or the nearest one above it that stands in a file."""
+    key = found.key
+    while key:
+        known = places.get(key)
+        if known is not None:
+            item = _find_item(found.item, known) if key == found.key else None
+            return item or known.place
+        key = key.rpartition(".")[0]
+    return None
+
+
+def _find_item(wanted: str, known: KeyPlace) -> FilePlace | None:
+    """Return where the text in a list stands that has a wanted part, or that is the end of a wanted path."""
+    if not wanted:
+        return None
+    for text, place in known.items.items():
+        parts = text.replace("=", ":").replace("/", ":").split(":")
+        if text == wanted or wanted in parts or (text and wanted.endswith(normpath(text).lstrip("./"))):
+            return place
+    return None

@@ -1,0 +1,50 @@
+"""What `up` would do to each service: the drift engine's differences, read as a plan."""
+
+from bcon_exporter.drift import detect_drift
+from bcon_exporter.model.check_report import CheckInput, ServicePlan
+from bcon_exporter.model.findings import DriftType, ServiceDrift
+from bcon_exporter.model.reports import DriftReport, DriftStatus
+
+_STRONGEST_FIRST = ("recreate", "create", "remove", "start", "orphan")
+
+
+def make_plan(given: CheckInput) -> tuple[ServicePlan, ...]:
+    """Return what would be done, by service, orphans last; nothing where the files cannot be resolved."""
+    if given.desired is None or given.desired.services is None:
+        return ()
+    report = detect_drift(given.desired, given.snapshot)
+    by_service: dict[str, list[ServiceDrift]] = {}
+    for difference in (*report.differences, *report.doubts):
+        by_service.setdefault(difference.service_name, []).append(difference)
+    running = {replicas.service_name: replicas.running > 0 for replicas in report.services}
+    steps = [
+        _step(name, by_service.get(name, []), report, is_running=is_running) for name, is_running in running.items()
+    ]
+    strays = [_step(name, by_service[name], report, is_running=False) for name in by_service if name not in running]
+    return (*steps, *(step for step in strays if step.action == "orphan"))
+
+
+def _step(name: str, differences: list[ServiceDrift], report: DriftReport, *, is_running: bool) -> ServicePlan:
+    actions = {_action(difference) for difference in differences}
+    why = tuple(dict.fromkeys(_why(difference) for difference in differences))
+    action = next((known for known in _STRONGEST_FIRST if known in actions), None)
+    match action:
+        case "recreate":
+            return ServicePlan(service=name, action="recreate", why=why, is_away=is_running)
+        case "create" | "remove" | "start" | "orphan":
+            return ServicePlan(service=name, action=action, why=why)
+        case _ if None in actions or (report.status is DriftStatus.UNKNOWN and not differences):
+            doubts = (report.unknown_detail,) if report.unknown_detail else why or ("not everything is known",)
+            return ServicePlan(service=name, action="unknown", why=doubts)
+        case _:
+            return ServicePlan(service=name, action="leave")
+
+
+def _action(difference: ServiceDrift) -> str | None:
+    if difference.compose_would == "remove_orphan":
+        return "remove" if difference.drift_type is DriftType.REPLICA_MISMATCH else "orphan"
+    return difference.compose_would
+
+
+def _why(difference: ServiceDrift) -> str:
+    return difference.field or difference.drift_type.value.replace("_", " ")

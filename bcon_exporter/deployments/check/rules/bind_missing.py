@@ -1,0 +1,50 @@
+"""bind_missing: what a bind mount names is not on the host."""
+
+from collections.abc import Iterator
+from posixpath import basename
+
+from bcon_exporter.deployments.check.rule import FAILS, RISK, CheckRule, Found
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import CheckCode, NotChecked
+from bcon_exporter.model.deployment import BindSource
+
+
+def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+    unseen: dict[str, None] = {}
+    for service in situation.services:
+        for bind in service.binds:
+            match situation.is_there(bind.source):
+                case None:
+                    unseen[bind.source] = None
+                case False:
+                    yield _found(service.name, bind)
+                case True:
+                    continue
+    for path in unseen:
+        yield NotChecked(what=f"the path {path}", reason=_reason(situation))
+
+
+def _found(service: str, bind: BindSource) -> Found:
+    if bind.creates:
+        looks_like_file = "." in basename(bind.target)
+        meant = ", where a file was probably meant" if looks_like_file else ""
+        message = f"{bind.source} is not there: the engine makes an empty directory of it{meant}."
+        severity = RISK
+    else:
+        message = f"{bind.source} is not there, and the file says not to make it. Create it, or correct the path."
+        severity = FAILS
+    return Found(severity, message, service, key=f"services.{service}.volumes", item=basename(bind.source.rstrip("/")))
+
+
+def _reason(situation: Situation) -> str:
+    if situation.host.paths is not None:
+        return "this user may not look there"
+    return next(reversed(situation.host.unseen.values()), "the host's files are not seen from here")
+
+
+BIND_MISSING = CheckRule(
+    CheckCode.BIND_MISSING,
+    "What a bind mount names is not on the host.",
+    "compose-spec: bind.create_host_path",
+    _find,
+)

@@ -1,0 +1,18 @@
+"""compose_error: Compose refuses the files."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import CheckCode
+
+
+def _find(situation: Situation) -> Iterator[Found]:
+    refusal = situation.given.refusal
+    if refusal is not None:
+        yield Found(FAILS, refusal.message, file=refusal.file, line=refusal.line)
+
+
+COMPOSE_ERROR = CheckRule(
+    CheckCode.COMPOSE_ERROR, "Compose refuses the files.", "`docker compose config`, docker/compose v5", _find
+)

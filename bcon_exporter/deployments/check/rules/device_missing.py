@@ -1,0 +1,24 @@
+"""device_missing: a device is not on the host."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import CheckCode, NotChecked
+
+
+def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+    for service in situation.services:
+        for device in service.devices:
+            is_there = situation.is_there(device)
+            if is_there is None:
+                reason = next(reversed(situation.host.unseen.values()), "this user may not look there")
+                yield NotChecked(what=f"the device {device} of {service.name}", reason=reason)
+            elif not is_there:
+                message = f"The device {device} is not on the host. Connect it, load its driver, or correct the path."
+                yield Found(FAILS, message, service.name, key=f"services.{service.name}.devices", item=device)
+
+
+DEVICE_MISSING = CheckRule(
+    CheckCode.DEVICE_MISSING, "A device is not on the host.", "moby: error gathering device information", _find
+)

@@ -1,0 +1,34 @@
+"""image_platform: an image, or the platform that the file asks for, is not of the engine's architecture."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.deployments.check.platforms import architecture_asked_for, architecture_of, runs_here
+from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import CheckCode
+
+
+def _find(situation: Situation) -> Iterator[Found]:
+    here = architecture_of(situation.snapshot.engine)
+    if here is None:
+        return
+    emulated = situation.host.emulated or ()
+    for service in situation.services:
+        asked = architecture_asked_for(service.platform) if service.platform else None
+        image = situation.image_of(service)
+        if asked is not None and not runs_here(asked, here, emulated):
+            message = f"The file asks for {service.platform}, but the engine runs {here}. Leave `platform` out."
+            yield Found(FAILS, message, service.name, key=f"services.{service.name}.platform")
+        elif image is not None and image.architecture and not runs_here(image.architecture, here, emulated):
+            message = f"The image {service.image} is for {image.architecture}, but the engine runs {here}. "
+            message += f"Pull the one for {here}."
+            evidence = (f"image {image.id[:19]}: {image.os or 'linux'}/{image.architecture}",)
+            yield Found(FAILS, message, service.name, evidence=evidence, key=f"services.{service.name}.image")
+
+
+IMAGE_PLATFORM = CheckRule(
+    CheckCode.IMAGE_PLATFORM,
+    "An image, or the platform that the file asks for, is not of the engine's architecture.",
+    "OCI image specification: architecture",
+    _find,
+)

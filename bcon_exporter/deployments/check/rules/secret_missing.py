@@ -1,0 +1,18 @@
+"""secret_missing: the file of a secret is not there."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.deployments.check.mounted_files import find_missing_files
+from bcon_exporter.deployments.check.rule import CheckRule, Found
+from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.model.check_report import CheckCode, NotChecked
+
+
+def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+    secrets = situation.deployment.secrets
+    return find_missing_files(situation, "secret", secrets, lambda service: service.secrets)
+
+
+SECRET_MISSING = CheckRule(
+    CheckCode.SECRET_MISSING, "The file of a secret is not there.", "Compose mounts it from the host", _find
+)

@@ -1,0 +1,7 @@
+"""Did a deployment succeed, and if not, which service, why, and since which change. Pure."""
+
+from bcon_exporter.deployments.verify.judge import Look, judge, overall
+from bcon_exporter.deployments.verify.rules import VERIFY_RULES
+from bcon_exporter.deployments.verify.watch import Watch, find_since, give_up, note, observe
+
+__all__ = ["VERIFY_RULES", "Look", "Watch", "find_since", "give_up", "judge", "note", "observe", "overall"]

@@ -1,0 +1,161 @@
+"""Finds why a server rejected a request: wrong credentials, no such database, no space, no connection left.
+
+The server is up and was reached. Its own state, or what changed there, may still be why.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+import re2
+
+from bcon_exporter.diagnosis.container_lookup import ContainerLookup, Reach, host_of, is_address, port_of
+from bcon_exporter.diagnosis.failed_connections import CERTIFICATE_EXPIRED, Failure, FailureKind, blame
+from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.last_exit import was_recreated
+from bcon_exporter.diagnosis.peer_changes import WORKED_SECONDS, find_change, has_worked
+from bcon_exporter.diagnosis.peer_state import HostContext, RejectedLogin, Trouble, find_trouble
+from bcon_exporter.diagnosis.peers import dependencies_of
+from bcon_exporter.diagnosis.server_kinds import candidates_for, find_server
+from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.findings import LikelyCause, SymptomType
+
+_MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service", "missing_in_service_topic"})
+CHANGED_CONFIDENCE = 0.82
+"""Surer than the causes "different credentials" and "migration has not run" in the signatures."""
+_JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
+"""Common names of jobs that fill a database."""
+_ITS_OWN_STATE: Mapping[str, str] = {
+    "peer_disk_full": "says that it has no space left",
+    "memory_own_limit": "says that its memory is full",
+    "redis_cannot_persist": "says that it cannot write its data",
+    "connections_exhausted": "says that it takes no more connections",
+    "peer_starting": "says that it is still starting or ending",
+    "peer_read_only": "says that it takes no writes",
+}
+"""Signatures of what a server says about itself → the rest of a sentence."""
+
+
+def find_rejection_causes(
+    failures: Sequence[Failure], client: ContainerFacts, lookup: ContainerLookup, context: HostContext
+) -> list[Finding]:
+    """Find the servers that rejected requests, where their own state or a change there explains it."""
+    findings = []
+    for failure in failures:
+        if failure.signature in _MADE_BY_JOBS:
+            findings += _of_failed_jobs(failure, client, lookup, context)
+        server = _server_of(failure, client, lookup)
+        trouble = None if server is None else _find_server_trouble(server, failure, client, context)
+        if server is not None and trouble is not None:
+            finding = blame(server, trouble, failure.line)
+            related = (SymptomType.LOG_ERROR, *finding.cause.related_symptoms)
+            cause = finding.cause.model_copy(update={"related_symptoms": tuple(dict.fromkeys(related))})
+            findings.append(replace(finding, cause=cause))
+    return findings
+
+
+def find_refused_client(
+    server: ContainerFacts, rejected_logins: Mapping[str, Sequence[RejectedLogin]]
+) -> Finding | None:
+    """Find the one client whose logins the server has rejected since the client was recreated.
+
+    The client's settings changed, not the server's: other clients may work well.
+    """
+    refused = rejected_logins.get(server.id, ())
+    since_made = next((login for login in refused if _rejected_since_created(login, server)), None)
+    if since_made is None or any(login.client.id != since_made.client.id for login in refused):
+        return None
+    client = since_made.client
+    cause = LikelyCause(
+        id="wrong_credentials",
+        description=f"{client.name}, made anew shortly before, asks with credentials that it refuses.",
+        confidence=0.85,
+        evidence=(quote(since_made.line),),
+        related_symptoms=(SymptomType.LOG_ERROR,),
+        peer=client.name,
+    )
+    return Finding(cause, (), client.id)
+
+
+def _rejected_since_created(rejected_logins: RejectedLogin, server: ContainerFacts) -> bool:
+    """Whether the client was recreated, after the server, and rejected soon after: it never worked."""
+    made = rejected_logins.client.created_at
+    soon = rejected_logins.first is not None and rejected_logins.first - made < timedelta(seconds=WORKED_SECONDS)
+    return was_recreated(rejected_logins.client) and soon and made > server.created_at
+
+
+def find_rejected_logins(
+    failed_connections: Iterable[tuple[ContainerFacts, Sequence[Failure]]], lookup: ContainerLookup
+) -> dict[str, list[RejectedLogin]]:
+    """Find the clients whose logins each server rejects, by the server's full id.
+
+    Args:
+        failed_connections: Of each container that has symptoms.
+        lookup: Who may be asked.
+    """
+    logins: dict[str, list[RejectedLogin]] = defaultdict(list)
+    for client, failures in failed_connections:
+        for failure in failures:
+            server = _server_of(failure, client, lookup) if failure.kind is FailureKind.DENIED else None
+            if server is not None:
+                logins[server.id].append(RejectedLogin(client, failure.span.first, failure.line))
+    return logins
+
+
+def _of_failed_jobs(
+    failure: Failure, client: ContainerFacts, lookup: ContainerLookup, context: HostContext
+) -> list[Finding]:
+    """Find failed jobs of its project that should have created what is missing."""
+    declared = {service for service, _ in dependencies_of(client)}
+    jobs = [
+        container
+        for container in lookup.in_project(client)
+        if container.state is ContainerState.EXITED
+        and container.exit_code
+        and container.compose is not None
+        and (container.compose.service in declared or _JOB.search(container.compose.service.lower()) is not None)
+    ]
+    troubles = [(job, find_trouble(job, failure.span, context)) for job in jobs]
+    return [blame(job, trouble, failure.line) for job, trouble in troubles if trouble is not None]
+
+
+def _server_of(failure: Failure, client: ContainerFacts, lookup: ContainerLookup) -> ContainerFacts | None:
+    """Return the server that the line names, or else the only server of the right kind that the client may use."""
+    if failure.peer is not None and not is_address(host_of(failure.peer)):
+        target = lookup.resolve(host_of(failure.peer), port_of(failure.peer, failure.line), client)
+        if target is not None and target.reach is Reach.NETWORK and len(target.containers) == 1:
+            return target.containers[0]
+    if failure.signature == CERTIFICATE_EXPIRED:
+        declared = [container for name, _ in dependencies_of(client) for container in lookup.of_service(name, client)]
+        return declared[0] if len(declared) == 1 and failure.peer is None else None
+    services = (service for service, _ in dependencies_of(client))
+    return find_server(failure.line, client, candidates_for(client, services, lookup))
+
+
+def _find_server_trouble(
+    server: ContainerFacts, failure: Failure, client: ContainerFacts, context: HostContext
+) -> Trouble | None:
+    if failure.signature == CERTIFICATE_EXPIRED:
+        text = "presents a certificate that has expired, or is not valid yet"
+        return Trouble(id="certificate_expired", text=text, confidence=0.9)
+    state_text = _ITS_OWN_STATE.get(failure.signature)
+    if state_text is not None:
+        own = find_trouble(server, failure.span, context, reached=True)
+        known = own is not None and own.confidence > 0.6  # noqa: PLR2004 - surer than what it says itself
+        text = f"{state_text}, and {own.text}" if own is not None and known else state_text
+        return Trouble(id="dependency_refuses_work", text=text, confidence=0.85)
+    changed = find_change(server, client, failure.span, context)
+    if changed is not None:
+        return replace(changed, confidence=CHANGED_CONFIDENCE)
+    if not has_worked(client, failure.span):
+        return None
+    what = "its credentials" if failure.kind is FailureKind.DENIED else "what it holds"
+    text = f"answered well before; {what} probably changed there since"
+    return Trouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
+
+
+CAUSES = {
+    "dependency_refuses_work": "the server that it asks says that it is full, starting, or takes no more connections",
+}
+"""Cause id → when it is given, for the docs."""

@@ -1,0 +1,115 @@
+"""Explains an error that no signature knows: which exception, where, how often, since when, after which change."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import re2
+
+from bcon_exporter.diagnosis.finding import Finding, quote
+from bcon_exporter.diagnosis.log_events import LogEvent, template_of
+from bcon_exporter.model.facts import ContainerFacts, LogLine
+from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_count, show_duration, show_times
+from bcon_exporter.model.signatures import SuggestionText
+
+CONFIDENCE = 0.4
+_SHOWN_CHARS = 4096
+"""So many characters of a line are searched for an exception and a place in the source."""
+_EXCEPTION = re2.compile(
+    r"^(?:panic: |fatal error: |thread '.*' panicked at |Uncaught |Unhandled |Caused by: )"
+    r"|(?:^|[\s\[(])(?:[A-Za-z_][\w$]*(?:\.|::|\\))*[A-Z]\w*(?:Error|Exception|Failure|Panic|Fault)\b"
+)
+_PLACE = re2.compile(
+    r"\.(?:py|pyx|js|mjs|cjs|ts|tsx|go|java|kt|scala|groovy|clj|rb|php|rs|cs|fs|cpp|cc|c|h|ex|exs|erl|pl|pm|lua|swift)"
+    r"\"?(?:[:(]|, line |:line | line | on line )\d+"
+)
+_INNERMOST_LAST = re2.compile(r'^\s*File ".*", line \d+')
+"""Python's traces name the place of the failure last; all others name it first."""
+
+
+def explain_by_shape(events: Sequence[LogEvent], lines: Sequence[LogLine], container: ContainerFacts) -> Finding | None:
+    """Explain failed events that no signature recognises; None when there are none.
+
+    Args:
+        events: Oldest first.
+        lines: The log that they were read from.
+        container: Its starts and image changes are what the error may have begun after.
+    """
+    if not events:
+        return None
+    newest = events[-1]
+    trace = [line.text[:_SHOWN_CHARS] for line in lines[newest.index : newest.index + newest.line_count]]
+    exception, place = _find_exception(trace), _find_place(trace)
+    after = _began_after(events[0].at, container)
+    description = f"The program reports {_kind(exception, place)} that no signature knows: {_how_often(events)}."
+    cause = LikelyCause(
+        id="program_reports_error",
+        description=f"{description} It began {after}." if after else description,
+        confidence=CONFIDENCE,
+        evidence=tuple(dict.fromkeys(quote(text.strip()) for text in (exception, place, newest.text) if text)),
+        related_symptoms=(SymptomType.LOG_ERROR,),
+    )
+    return Finding(cause, tuple(_advice(place, after)))
+
+
+def _kind(exception: str | None, place: str | None) -> str:
+    if exception is not None and place is not None:
+        return "an exception, with its place in the source (evidence),"
+    return "an exception" if exception is not None else "an error"
+
+
+def _how_often(events: Sequence[LogEvent]) -> str:
+    forms = len({template_of(event.text) for event in events})
+    count = show_times(len(events)) + (f" in {show_count(forms, 'form')}" if len(events) > 1 else "")
+    times = [event.at for event in events if event.at is not None]
+    if len(times) < 2:  # noqa: PLR2004 -- a span has two ends
+        return count
+    return f"{count} within {show_duration((max(times) - min(times)).total_seconds())}"
+
+
+def _began_after(first: datetime | None, container: ContainerFacts) -> str | None:
+    """Return the change after which it began: of the image, or else the last start."""
+    lifecycle = container.lifecycle
+    changes = [
+        ("its image changed", lifecycle.image_changed_at if lifecycle else None),
+        ("its last start", container.started_at),
+    ]
+    for what, at in changes:
+        if first is not None and at is not None and at <= first:
+            return f"{show_duration((first - at).total_seconds())} after {what}"
+    return None
+
+
+def _find_exception(trace: Sequence[str]) -> str | None:
+    named = [text for text in trace if _EXCEPTION.search(text.encode("utf-8", "replace")) is not None]
+    return named[-1] if named and _is_innermost_last(trace) else next(iter(named), None)
+
+
+def _find_place(trace: Sequence[str]) -> str | None:
+    places = [text for text in trace if _PLACE.search(text.encode("utf-8", "replace")) is not None]
+    return places[-1] if places and _is_innermost_last(trace) else next(iter(places), None)
+
+
+def _is_innermost_last(trace: Sequence[str]) -> bool:
+    return any(_INNERMOST_LAST.search(text.encode("utf-8", "replace")) is not None for text in trace)
+
+
+def _advice(place: str | None, after: str | None) -> list[SuggestionText]:
+    read_log = SuggestionText(
+        urgency=Urgency.SHORT_TERM,
+        action="Read the log around the first occurrence: what stands just before it is the likeliest reason.",
+        rationale="Later occurrences are often consequences of the first.",
+        check="docker logs --timestamps {name}",
+    )
+    source = SuggestionText(
+        urgency=Urgency.SHORT_TERM,
+        action="Look at the place in the source that the evidence names, with the values that the message tells.",
+        rationale="The innermost place of a trace is where the program gave up.",
+    )
+    changed = SuggestionText(
+        urgency=Urgency.SHORT_TERM,
+        action="Compare with what ran before: image, variables and mounted files.",
+        rationale=f"The error began {after}.",
+        check="docker inspect {name}",
+    )
+    return [read_log, *([source] if place else []), *([changed] if after and "image" in after else [])]

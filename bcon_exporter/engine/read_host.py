@@ -1,0 +1,201 @@
+"""One Docker host as the rest of the program sees it: snapshots, events, logs, and whether it answers."""
+
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+
+from bcon_exporter.clock import monotonic, utc_now
+from bcon_exporter.engine.background_checks import Heartbeat, StatsProbe
+from bcon_exporter.engine.container_names import check_reference, find_container, read_names
+from bcon_exporter.engine.containers import list_containers
+from bcon_exporter.engine.endpoint_health import RequestCounts
+from bcon_exporter.engine.event_log import EventLog
+from bcon_exporter.engine.events import EventStream, read_backfill, read_latest
+from bcon_exporter.engine.find_socket import Endpoint
+from bcon_exporter.engine.host_view import look_at_host
+from bcon_exporter.engine.kernel_log import KernelLog
+from bcon_exporter.engine.oom_kills import OomKills
+from bcon_exporter.engine.read_images import read_images
+from bcon_exporter.engine.read_logs import LogQuery, query_logs
+from bcon_exporter.engine.scan import Deadline, HostOptions, Wants
+from bcon_exporter.engine.session import EngineSession
+from bcon_exporter.engine.snapshot import SnapshotTaker
+from bcon_exporter.errors import BconError
+from bcon_exporter.model.deployment import HostFacts, ImageFacts
+from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.secrets.masking import Sealer
+
+_CLOSE_SECONDS = 0.9
+_LATEST_SECONDS = 3.0
+
+
+class DockerHost:
+    """One engine, read only. Making one does no I/O; all methods may be called from any thread."""
+
+    def __init__(
+        self, endpoint: Endpoint, options: HostOptions, sealer: Sealer, book: SecretBook | None = None
+    ) -> None:
+        self._options = options
+        self._session = EngineSession(endpoint, options)
+        self._log = EventLog()
+        self._taker = SnapshotTaker(self._session, sealer, self._log, book)
+        self._stream = EventStream(self._session, self._log)
+        self._kernel_log = KernelLog(options.kernel_log, options.proc_root)
+        self._oom_kills = OomKills()
+        self._oom_kills_lock = threading.Lock()
+        self._heartbeat = Heartbeat(self._session)
+        self._probe = StatsProbe(self._session)
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The engine's address."""
+        return self._session.endpoint
+
+    def start(self) -> None:
+        """Follow events, watch the engine's pulse and probe its stats until `close`, in threads."""
+        self._stream.start()
+        self._heartbeat.start()
+
+    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+        """Read the host; everything but `lifecycle` and `last_usage`, which history adds.
+
+        Args:
+            now: Wall clock, the snapshot's `taken_at`.
+            deadline_seconds: What is not read within is missing, with its reason in `unread` and `incomplete`.
+            wants: What to read.
+
+        Raises:
+            DockerConnectionError: The list of containers could not be read.
+            PermissionDeniedError: It is forbidden.
+            DeadlineExceededError: It did not come in time.
+        """
+        started = monotonic()
+        live = self._stream.is_live
+        snapshot = self._taker.take(now, Deadline.after(deadline_seconds), wants, events_are_live=live)
+        self._probe_stats(snapshot, wants, started)
+        if live and wants.logs:
+            with suppress(BconError):  # then the live stream brings them a little later
+                read_latest(self._session, self._log, Deadline.after(_LATEST_SECONDS))
+        return snapshot
+
+    def changes(self) -> int:
+        """Return how often a container has been made, started, ended, removed or altered since we follow events."""
+        return self._log.changes
+
+    def drain_events(self) -> EventBatch:
+        """Return what the event stream brought since the last call; without `start`, what the daemon remembers.
+
+        OOM kills of this machine that the engine left out are among them once a snapshot was taken.
+        """
+        batch = self._drain_engine()
+        if not self.endpoint.url.startswith("unix://"):
+            return batch
+        with self._oom_kills_lock:
+            logged, counts = self._kernel_log.read_kills(), self._taker.kill_counts()
+            return self._oom_kills.complete(
+                batch, self._taker.all_known_facts(), utc_now(), logged=logged, counts=counts
+            )
+
+    def _drain_engine(self) -> EventBatch:
+        if self._stream.is_started:
+            self._stream.first_backfill.wait(self._options.event_wait_seconds)
+            return self._log.drain()
+        try:
+            read_backfill(self._session, self._log, Deadline.after(self._options.read_timeout_seconds))
+        except BconError:
+            return EventBatch(events=(), covers_since=None)
+        return self._log.drain()
+
+    def resolve(self, container: str) -> str:
+        """Return the full id that an id, a unique id prefix or a name means.
+
+        Raises:
+            ContainerNotFoundError: There is none; `details["near_matches"]`.
+            InvalidInputError: It is malformed or ambiguous; `details["matches"]`.
+            BconError: The list of containers could not be read.
+        """
+        check_reference(container)
+        listed = list_containers(self._session, self._deadline(), None)
+        return find_container(container, (entry.read() for entry in listed))
+
+    def list_names(self, deadline_seconds: float) -> dict[str, str | None]:
+        """Return the Compose project of each container by its name, from one list call; None without a project.
+
+        Raises:
+            BconError: The list of containers could not be read.
+        """
+        return read_names(
+            entry.read() for entry in list_containers(self._session, Deadline.after(deadline_seconds), None)
+        )
+
+    def read_logs(self, container_id: str, *, tail: int, since: datetime | None, until: datetime | None) -> LogFacts:
+        """Return a container's newest `tail` lines at or after `since` and before `until`, oldest first, masked.
+
+        Raises:
+            ContainerNotFoundError: It is gone.
+            InvalidInputError: Its log driver keeps nothing to read back.
+            BconError: Its log cannot be read; the message says why.
+        """
+        check_reference(container_id)
+        facts = self._taker.known_facts(container_id)
+        name, tty, driver = (facts.name, facts.tty, facts.log_driver) if facts else (container_id[:12], None, None)
+        query = LogQuery(container_id, name, tty, driver, tail, since, until, self._taker.known_secrets(container_id))
+        return query_logs(self._session, query, Deadline.after(2 * self._options.read_timeout_seconds))
+
+    def engine(self) -> EngineFacts:
+        """Ask the engine about itself.
+
+        Raises:
+            BconError: It did not answer.
+        """
+        return self._taker.read_engine(self._deadline())
+
+    def read_images(self, references: Iterable[str]) -> dict[str, ImageFacts | None]:
+        """Return reference → image, None for one that is not there; what could not be read is left out."""
+        return read_images(self._session, references, self._deadline())
+
+    def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:
+        """Return what is seen of the engine's host; `paths` as `look_at_host` wants them."""
+        return look_at_host(self.endpoint.url, self._options.proc_root, snapshot.engine, snapshot.networks, paths)
+
+    def is_up(self) -> bool:
+        """Return whether the engine answered last, with `start` within six seconds of the truth; False before."""
+        return self._session.health.is_up()
+
+    def endpoints_up(self) -> dict[str, bool]:
+        """Return for list, inspect, stats, logs and events whether it answers: none does of an engine out of reach."""
+        return self._session.health.endpoints_up()
+
+    def requests(self) -> RequestCounts:
+        """Return what watching has cost the engine so far."""
+        return self._session.tally.counts()
+
+    def set_probe_interval(self, seconds: float) -> None:
+        """Probe hanging endpoints this often from now on."""
+        self._session.health.set_probe_interval(seconds)
+
+    def close(self) -> None:
+        """End the threads and all running calls; returns within a second, also while the engine hangs."""
+        self._session.closed.set()
+        deadline = Deadline.after(_CLOSE_SECONDS)
+        self._heartbeat.signal()
+        self._stream.close(deadline.left())
+        self._heartbeat.close(deadline.left())
+        self._probe.close(deadline.left())
+        self._taker.close(deadline.left())
+        if self._oom_kills_lock.acquire(timeout=max(0.0, deadline.left())):
+            try:
+                self._kernel_log.close()
+            finally:
+                self._oom_kills_lock.release()
+
+    def _deadline(self) -> Deadline:
+        return Deadline.after(self._options.read_timeout_seconds)
+
+    def _probe_stats(self, snapshot: HostSnapshot, wants: Wants, started: float) -> None:
+        """Probe stats when this scan did not need the engine for usage."""
+        if self._stream.is_started and wants.usage and self._session.health.last_asked("stats") < started:
+            self._probe.begin([container.id for container in snapshot.containers if container.is_running])

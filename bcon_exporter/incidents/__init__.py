@@ -1,0 +1,56 @@
+"""Incidents: symptoms and differences of a host joined into one failure each, with what changed before it. Pure."""
+
+from bcon_exporter.incidents.changes import LOOKED_BACK
+from bcon_exporter.incidents.fold import (
+    FoldedIncidents,
+    IncidentNews,
+    IncidentStep,
+    KnownPast,
+    acknowledge,
+    is_host_incident_open,
+    journal_step,
+    observe_outage,
+    observe_troubles,
+)
+from bcon_exporter.incidents.host_sentence import (
+    HostSentence,
+    HostSituation,
+    HostTone,
+    describe_host,
+    show_clock,
+    sort_incidents,
+)
+from bcon_exporter.incidents.notices import Scene, decide_message, note_arrival
+from bcon_exporter.incidents.quiet import find_muting, is_muted
+from bcon_exporter.incidents.titles import ENDED_BY
+from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who, find_troubles
+
+__all__ = [
+    "ENDED_BY",
+    "LOOKED_BACK",
+    "FoldedIncidents",
+    "HostSentence",
+    "HostSituation",
+    "HostTone",
+    "HostTroubles",
+    "IncidentNews",
+    "IncidentStep",
+    "KnownPast",
+    "Life",
+    "Scene",
+    "Trouble",
+    "Who",
+    "acknowledge",
+    "decide_message",
+    "describe_host",
+    "find_muting",
+    "find_troubles",
+    "is_host_incident_open",
+    "is_muted",
+    "journal_step",
+    "note_arrival",
+    "observe_outage",
+    "observe_troubles",
+    "show_clock",
+    "sort_incidents",
+]

@@ -1,0 +1,95 @@
+"""What happened before an incident, and what ended it: read from the journal."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+from bcon_exporter.model.incidents import EndedBy, IncidentChange, IncidentRoot
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+
+LOOKED_BACK = timedelta(minutes=30)
+CHANGES_AT_MOST = 10
+
+_CHANGES = frozenset(
+    {
+        JournalKind.START,
+        JournalKind.STOP,
+        JournalKind.KILL,
+        JournalKind.PAUSE,
+        JournalKind.UNPAUSE,
+        JournalKind.REMOVE,
+        JournalKind.IMAGE_CHANGE,
+        JournalKind.CONFIG_CHANGE,
+        JournalKind.NETWORK_CONNECT,
+        JournalKind.NETWORK_DISCONNECT,
+        JournalKind.DRIFT_ON,
+        JournalKind.DRIFT_OFF,
+        JournalKind.ENGINE_RESTART,
+    }
+)
+"""What somebody may have done; crashes and symptoms are signs of a trouble, not changes."""
+
+
+def find_changes(
+    entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime
+) -> tuple[IncidentChange, ...]:
+    """Return what changed in the half hour before: of the root's project first, of each the nearest first."""
+    changes = [
+        IncidentChange(
+            kind=entry.kind,
+            at=entry.at,
+            seconds_before=(started_at - entry.at).total_seconds(),
+            project=entry.project,
+            service=entry.service,
+            container=entry.container,
+            text=entry.text,
+        )
+        for entry in entries
+        if entry.kind in _CHANGES and not entry.data.get("by_policy") and is_before(entry, started_at)
+    ]
+    changes.sort(key=lambda change: (change.project != root.project, change.seconds_before))
+    return tuple(changes[:CHANGES_AT_MOST])
+
+
+def is_before(entry: JournalEntry, started_at: datetime) -> bool:
+    """Whether it happened in the half hour before."""
+    return timedelta() <= started_at - entry.at <= LOOKED_BACK
+
+
+def find_end(entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime, ended_at: datetime) -> EndedBy:
+    """Return what somebody did to the root last, before all was well again."""
+    own = sorted((entry for entry in entries if _is_of(entry, root)), key=lambda entry: entry.at)
+    during = [entry for entry in own if started_at < entry.at <= ended_at]
+    kinds = [entry.kind for entry in during if not entry.data.get("by_policy")]
+    before = {entry.kind for entry in own if is_before(entry, started_at)}
+    if JournalKind.IMAGE_CHANGE in kinds and _is_undone(during, own, started_at):
+        return EndedBy.CHANGED_BACK
+    if JournalKind.REMOVE in kinds:
+        return EndedBy.RECREATED if _started_after(kinds, JournalKind.REMOVE) else EndedBy.REMOVED
+    if JournalKind.UNPAUSE in kinds:
+        return EndedBy.RESUMED
+    if JournalKind.NETWORK_CONNECT in kinds and JournalKind.NETWORK_DISCONNECT in {*before, *kinds}:
+        return EndedBy.RECONNECTED
+    if JournalKind.START in kinds:
+        asked = {JournalKind.STOP, JournalKind.KILL} & set(kinds)
+        return EndedBy.RESTARTED if asked else EndedBy.STARTED
+    return EndedBy.BY_ITSELF
+
+
+def _is_of(entry: JournalEntry, root: IncidentRoot) -> bool:
+    if root.service is not None:
+        return (entry.project, entry.service) == (root.project, root.service)
+    return root.container is not None and entry.container == root.container
+
+
+def _started_after(kinds: Sequence[JournalKind], other: JournalKind) -> bool:
+    last = len(kinds) - 1 - kinds[::-1].index(other)
+    return JournalKind.START in kinds[last:]
+
+
+def _is_undone(during: Sequence[JournalEntry], own: Sequence[JournalEntry], started_at: datetime) -> bool:
+    """Whether the image is again the one that a change before the incident had replaced."""
+    changed = [entry for entry in own if entry.kind is JournalKind.IMAGE_CHANGE]
+    before = [entry.data.get("before") for entry in changed if is_before(entry, started_at)]
+    after = [entry.data.get("image") for entry in changed if entry in during]
+    return bool(before and after and after[-1] is not None and after[-1] == before[-1])

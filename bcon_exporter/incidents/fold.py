@@ -1,0 +1,454 @@
+"""Makes incidents of what scans find: opens, joins, merges and closes them. Pure; the state is a value."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bcon_exporter.incidents.changes import find_changes, find_end
+from bcon_exporter.incidents.titles import OUTAGE_TITLE, name_incident
+from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.incidents import (
+    HOST_CODE,
+    EndedBy,
+    Incident,
+    IncidentMember,
+    IncidentRoot,
+    IncidentState,
+    SeenBefore,
+    TrackedIncident,
+)
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.quantities import show_duration
+
+MERGED_WITHIN = timedelta(minutes=2)
+WELL_FOR = timedelta(minutes=2)
+ROOTS_AT_MOST = 10
+"""More that begin within one scan are one failure of the host."""
+AFTER_SHUTDOWN = timedelta(minutes=5)
+"""What fails so soon after the engine or its host came back belongs to that."""
+EVIDENCE_BYTES = 4096
+REMEMBERED_OVER = timedelta(days=1)
+_HOST = Who("", None)
+_NUMBERS_KEPT = 500
+
+
+class IncidentStep(StrEnum):
+    """What has become of an incident."""
+
+    OPENED = "opened"
+    WORSE = "worse"
+    JOINED = "joined"
+    MERGED = "merged"
+    CLOSED = "closed"
+
+
+@dataclass(frozen=True, slots=True)
+class IncidentNews:
+    """A step of an incident, and the incident after it."""
+
+    step: IncidentStep
+    incident: Incident
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedIncidents:
+    """What a scan has made of the open incidents.
+
+    Attributes:
+        ended: Those that are over.
+        entries: For the journal.
+    """
+
+    state: IncidentState
+    ended: tuple[Incident, ...] = ()
+    entries: tuple[JournalEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPast:
+    """What the journal and earlier incidents tell.
+
+    Attributes:
+        entries: Of the journal, of the time from half an hour before the oldest open incident, in any order.
+        find_earlier: Returns ended incidents with the same project, root service or container, and code.
+    """
+
+    entries: Sequence[JournalEntry] = ()
+    find_earlier: Callable[[IncidentRoot], SeenBefore] = lambda _: SeenBefore()
+
+
+def observe_troubles(
+    state: IncidentState, host: HostTroubles, past: KnownPast
+) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
+    """Return the state after a scan, and what has become of incidents."""
+    return _Fold(state, host, past).run()
+
+
+def observe_outage(
+    state: IncidentState, since: datetime, now: datetime, reason: str | None = None, past: KnownPast = KnownPast()
+) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
+    """Return the state in which the engine that cannot be reached is an incident of the host; see `observe_troubles`.
+
+    Args:
+        state: The state before.
+        since: When it was reached last, or when it was first missed.
+        now: The wall clock.
+        reason: Why it cannot be reached.
+        past: For earlier incidents.
+    """
+    if is_host_incident_open(state):
+        return state, ()
+    return _Fold(state, HostTroubles(now, ()), past).take_outage(since, reason)
+
+
+def is_host_incident_open(state: IncidentState) -> bool:
+    """Return whether an incident of the host as a whole goes on."""
+    return any(_is_of_host(tracked) for tracked in state.open)
+
+
+def acknowledge(state: IncidentState, incident_id: str, at: datetime) -> IncidentState:
+    """Return the state in which somebody is on an incident; one that was acknowledged keeps its time."""
+    changed = tuple(
+        one.model_copy(update={"incident": one.incident.model_copy(update={"acknowledged_at": at})})
+        if one.incident.id == incident_id and one.incident.acknowledged_at is None
+        else one
+        for one in state.open
+    )
+    return state.model_copy(update={"open": changed})
+
+
+class _Fold:
+    """One scan's work on a copy of the state."""
+
+    def __init__(self, state: IncidentState, host: HostTroubles, past: KnownPast) -> None:
+        self._before = state
+        self._host, self._past = host, past
+        self._open = list(state.open)
+        self._over = {identity: at for identity, at in state.over.items() if host.at - at < REMEMBERED_OVER}
+        self._numbers = dict(state.numbers)
+        self._news: list[IncidentNews] = []
+
+    def run(self) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
+        groups = _group_by_root([trouble for trouble in self._host.troubles if not self._is_over(trouble)])
+        is_host_down = self._is_new_shutdown()
+        fresh = [root for root, group in groups.items() if self._opens(root, group)]
+        if is_host_down or len(fresh) > ROOTS_AT_MOST:
+            self._take_host([trouble for root in fresh for trouble in groups.pop(root)], is_down=is_host_down)
+        for root, group in groups.items():
+            self._take_group(root, group)
+        self._open = [tracked for one in self._open if (tracked := self._refresh(one)) is not None]
+        seen_until = self._host.shutdown_ended_at or self._before.shutdown_seen_until
+        numbers = dict(list(self._numbers.items())[-_NUMBERS_KEPT:])
+        state = IncidentState(open=tuple(self._open), over=self._over, numbers=numbers, shutdown_seen_until=seen_until)
+        newest = {tracked.incident.id: tracked.incident for tracked in self._open}
+        return state, tuple(IncidentNews(one.step, newest.get(one.incident.id, one.incident)) for one in self._news)
+
+    def take_outage(self, since: datetime, reason: str | None) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
+        opened = self._start(_HOST, HOST_CODE, (), since)
+        told = {"title": OUTAGE_TITLE, "severity": Severity.CRITICAL, "evidence": () if reason is None else (reason,)}
+        incident = opened.model_copy(update=told)
+        tracked = self._open.pop().model_copy(update={"incident": incident})
+        before = self._before
+        state = before.model_copy(update={"open": (*before.open, tracked), "numbers": self._numbers})
+        return state, (IncidentNews(IncidentStep.OPENED, incident),)
+
+    def _is_over(self, trouble: Trouble) -> bool:
+        """Whether it only shows what belongs to an incident that has ended."""
+        since = self._over.get(trouble.who.identity)
+        if since is None or trouble.goes_on:
+            return False
+        life = self._host.lives.get(trouble.who.identity)
+        return life is not None and life.is_well and (life.newest_sign is None or life.newest_sign <= since)
+
+    def _is_new_shutdown(self) -> bool:
+        ended, seen = self._host.shutdown_ended_at, self._before.shutdown_seen_until
+        return ended is not None and (seen is None or ended > seen) and self._host.at - ended < AFTER_SHUTDOWN
+
+    def _opens(self, root: Who, group: Sequence[Trouble]) -> bool:
+        """Whether a group is bad enough for an incident and belongs to none yet."""
+        known = {identity for tracked in self._open for identity in tracked.members}
+        is_known = root.identity in known or any(trouble.who.identity in known for trouble in group)
+        return not is_known and _worst(group).rank >= Severity.ERROR.rank
+
+    def _take_host(self, troubles: Sequence[Trouble], *, is_down: bool) -> None:
+        open_one = self._find_open(lambda tracked: tracked.incident.root.code == HOST_CODE)
+        if open_one is not None:
+            self._join(open_one, troubles)
+        elif troubles or is_down:
+            self._start(_HOST, HOST_CODE, troubles)
+
+    def _take_group(self, root: Who, group: Sequence[Trouble]) -> None:
+        own = self._find_open(lambda tracked: root.identity in tracked.members)
+        suffering = {trouble.who.identity for trouble in group}
+        mistaken = [
+            tracked
+            for tracked in self._open
+            if tracked is not own and tracked.members and tracked.members[0] in suffering
+        ]
+        young = [tracked for tracked in mistaken if self._host.at - tracked.incident.started_at <= MERGED_WITHIN]
+        if own is not None:
+            self._merge_into(own.incident.id, young, group)
+        elif young:
+            self._merge(young, root, group)
+        elif mistaken:
+            for trouble in group:
+                self._join_where_known(trouble)
+        elif self._is_after_shutdown() and (host := self._find_open(_is_of_host)) is not None:
+            self._join(host, group)
+        elif _worst(group).rank >= Severity.ERROR.rank:
+            self._start(root, _code_of(root, group), group)
+
+    def _is_after_shutdown(self) -> bool:
+        ended = self._host.shutdown_ended_at
+        return ended is not None and self._host.at - ended < AFTER_SHUTDOWN
+
+    def _find_open(self, matches: Callable[[TrackedIncident], bool]) -> TrackedIncident | None:
+        return next((tracked for tracked in self._open if matches(tracked)), None)
+
+    def _join_where_known(self, trouble: Trouble) -> None:
+        known = self._find_open(lambda tracked: trouble.who.identity in tracked.members)
+        if known is not None:
+            self._join(known, (trouble,))
+
+    def _start(self, root: Who, code: str, group: Sequence[Trouble], started_at: datetime | None = None) -> Incident:
+        started_at = started_at or min((trouble.since for trouble in group), default=self._host.at)
+        named = IncidentRoot(container=root.container, project=root.project, service=root.service, code=code)
+        own = next((trouble for trouble in group if trouble.who.identity == root.identity), None)
+        others = [trouble for trouble in group if trouble is not own]
+        member = IncidentMember(
+            container=root.container,
+            project=root.project,
+            service=root.service,
+            role="root",
+            symptoms=own.codes if own is not None else (),
+            since=own.since if own is not None else started_at,
+        )
+        incident = Incident(
+            id=self._number(named),
+            started_at=started_at,
+            severity=_worst(group),
+            root=named,
+            title="",
+            members=(member,),
+            seen_before=self._past.find_earlier(named),
+        )
+        tracked = TrackedIncident(incident=incident, members=(root.identity,))
+        self._open.append(tracked)
+        tracked = self._join(tracked, [trouble for trouble in (own, *others) if trouble is not None], is_new=True)
+        self._news.append(IncidentNews(IncidentStep.OPENED, tracked.incident))
+        return tracked.incident
+
+    def _merge(self, young: Sequence[TrackedIncident], root: Who, group: Sequence[Trouble]) -> None:
+        """Open the root's incident, and let those end that turned out to be consequences of it."""
+        started_at = min(one.incident.started_at for one in young)
+        self._open = [tracked for tracked in self._open if tracked not in young]
+        merged = self._start(root, _code_of(root, group), group, min([started_at, *(one.since for one in group)]))
+        self._keep_acknowledgement(merged, young)
+        self._end_merged(merged.id, young)
+
+    def _keep_acknowledgement(self, merged: Incident, young: Sequence[TrackedIncident]) -> None:
+        """Leave it to whoever is on all that were merged into it, unless it is worse than they were."""
+        times = [one.incident.acknowledged_at for one in young]
+        worst = max(one.incident.severity.rank for one in young)
+        if merged.severity.rank <= worst and None not in times:
+            at = max(at for at in times if at is not None)
+            self._open = list(acknowledge(IncidentState(open=tuple(self._open)), merged.id, at).open)
+
+    def _merge_into(self, incident_id: str, young: Sequence[TrackedIncident], group: Sequence[Trouble]) -> None:
+        """Let a group join the root's incident, with the incidents that turned out to be consequences of it."""
+        self._open = [tracked for tracked in self._open if tracked not in young]
+        self._join(next(tracked for tracked in self._open if tracked.incident.id == incident_id), group)
+        self._end_merged(incident_id, young)
+
+    def _end_merged(self, incident_id: str, young: Sequence[TrackedIncident]) -> None:
+        for tracked in young:
+            self._keep_members(incident_id, tracked)
+            ended = tracked.incident.model_copy(update={"merged_into": incident_id, "ended_at": self._host.at})
+            self._news.append(IncidentNews(IncidentStep.MERGED, ended))
+
+    def _keep_members(self, incident_id: str, young: TrackedIncident) -> None:
+        """Add the members of a merged incident that this scan does not show any more."""
+        tracked = next(tracked for tracked in self._open if tracked.incident.id == incident_id)
+        pairs = list(zip(young.members, young.incident.members, strict=True))
+        gone = [pair for pair in pairs if pair[0] not in tracked.members]
+        members = (
+            *tracked.incident.members,
+            *(member.model_copy(update={"role": "suffers"}) for _, member in gone),
+        )
+        title = name_incident(tracked.incident.root, members)
+        incident = tracked.incident.model_copy(update={"members": members, "title": title})
+        identities = (*tracked.members, *(identity for identity, _ in gone))
+        self._open[self._open.index(tracked)] = tracked.model_copy(update={"incident": incident, "members": identities})
+
+    def _join(self, tracked: TrackedIncident, group: Iterable[Trouble], *, is_new: bool = False) -> TrackedIncident:
+        """Add troubles to an incident; one that belongs to another incident stays there."""
+        elsewhere = {identity for other in self._open if other is not tracked for identity in other.members}
+        members, identities = list(tracked.incident.members), list(tracked.members)
+        severity, grew = tracked.incident.severity, False
+        for trouble in group:
+            who = trouble.who
+            if who.identity in identities:
+                place = identities.index(who.identity)
+                codes = tuple(dict.fromkeys((*members[place].symptoms, *trouble.codes)))
+                members[place] = members[place].model_copy(update={"symptoms": codes})
+            elif who.identity not in elsewhere:
+                grew = True
+                identities.append(who.identity)
+                members.append(
+                    IncidentMember(
+                        container=who.container,
+                        project=who.project,
+                        service=who.service,
+                        role="suffers",
+                        symptoms=trouble.codes,
+                        since=trouble.since,
+                    )
+                )
+            severity = max(severity, trouble.severity, key=lambda one: one.rank)
+        told = self._describe(tracked.incident, members, group)
+        is_worse = severity.rank > tracked.incident.severity.rank
+        acknowledged_at = None if is_worse else tracked.incident.acknowledged_at
+        news = {"members": tuple(members), "severity": severity, "acknowledged_at": acknowledged_at, **told}
+        incident = tracked.incident.model_copy(update=news)
+        after = tracked.model_copy(update={"incident": incident, "members": tuple(identities)})
+        self._open[self._open.index(tracked)] = after
+        if not is_new and is_worse:
+            self._news.append(IncidentNews(IncidentStep.WORSE, incident))
+        elif not is_new and grew:
+            self._news.append(IncidentNews(IncidentStep.JOINED, incident))
+        return after
+
+    def _describe(
+        self, incident: Incident, members: Sequence[IncidentMember], group: Iterable[Trouble]
+    ) -> dict[str, object]:
+        """Return title, causes, steps and evidence; what the root's own trouble says wins."""
+        ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
+        first = ordered[0] if ordered else None
+        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in ordered for line in one.evidence))))
+        return {
+            "title": name_incident(incident.root, members),
+            "causes": first.causes if first is not None and first.causes else incident.causes,
+            "suggestions": first.suggestions if first is not None and first.suggestions else incident.suggestions,
+            "evidence": evidence,
+        }
+
+    def _number(self, root: IncidentRoot) -> str:
+        name = "".join(char if char.isascii() and (char.isalnum() or char in "_.-") else "-" for char in root.name)
+        base = f"{self._host.at:%Y-%m-%d}-{name.replace(' ', '-')}-{root.code}"
+        number = self._numbers.pop(base, 0) + 1
+        self._numbers[base] = number
+        return f"{base}-{number}"
+
+    def _refresh(self, tracked: TrackedIncident) -> TrackedIncident | None:
+        """Look for what changed before, and for the end; None once it is over."""
+        incident = tracked.incident
+        changes = find_changes(self._past.entries, incident.root, incident.started_at)
+        if changes != incident.changes:
+            incident = incident.model_copy(update={"changes": changes})
+        if not self._is_well(tracked):
+            return tracked.model_copy(update={"incident": incident, "well_since": None})
+        since = tracked.well_since or self._host.at
+        if self._host.at - since < WELL_FOR:  # so at least the second scan in a row shows it
+            return tracked.model_copy(update={"incident": incident, "well_since": since})
+        ended_by = find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        closed = incident.model_copy(update={"ended_at": since, "ended_by": ended_by})
+        self._news.append(IncidentNews(IncidentStep.CLOSED, closed))
+        self._over.update(dict.fromkeys(tracked.members, since))
+        return None
+
+    def _is_well(self, tracked: TrackedIncident) -> bool:
+        troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
+        since = tracked.well_since or self._host.at - WELL_FOR
+        return all(
+            _is_member_well(self._host.lives.get(identity), troubles.get(identity), since)
+            for identity in tracked.members
+        )
+
+
+def _is_member_well(life: Life | None, trouble: Trouble | None, since: datetime) -> bool:
+    """Whether a member runs, is not unhealthy, and has shown no new sign since then; one that is gone is over."""
+    if trouble is not None and trouble.goes_on:
+        return False
+    if life is None:
+        return trouble is None or trouble.severity.rank < Severity.ERROR.rank
+    return life.is_well and (life.newest_sign is None or trouble is None or life.newest_sign <= since)
+
+
+def _group_by_root(troubles: Iterable[Trouble]) -> dict[Who, list[Trouble]]:
+    """Return the troubles by who is at their root, in order.
+
+    A root that shows no trouble, and of which no cause is sure, is none: the first that suffers stands in for it.
+    """
+    own = {trouble.who.identity: trouble for trouble in troubles}
+    groups: dict[Who, list[Trouble]] = {}
+    stand_ins: dict[str, Who] = {}
+    for trouble in own.values():
+        root = trouble.root
+        if root is None:
+            groups.setdefault(trouble.who, []).append(trouble)
+        elif root.identity in own:
+            groups.setdefault(own[root.identity].who, []).append(trouble)
+        elif any(other.root_code for other in own.values() if other.root == root):
+            groups.setdefault(root, []).append(trouble)
+        else:
+            groups.setdefault(stand_ins.setdefault(root.identity, trouble.who), []).append(trouble)
+    return groups
+
+
+def _code_of(root: Who, group: Sequence[Trouble]) -> str:
+    own = next((trouble for trouble in group if trouble.who.identity == root.identity), None)
+    if own is not None:
+        return own.codes[0]
+    return next((trouble.root_code for trouble in group if trouble.root_code), "unknown")
+
+
+def _worst(group: Sequence[Trouble]) -> Severity:
+    return max((trouble.severity for trouble in group), key=lambda severity: severity.rank, default=Severity.ERROR)
+
+
+def _is_of_host(tracked: TrackedIncident) -> bool:
+    return tracked.incident.root.code == HOST_CODE
+
+
+def _cut(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return as many lines as fit into `EVIDENCE_BYTES`."""
+    kept, size = [], 0
+    for line in lines:
+        size += len(line.encode("utf-8", "replace"))
+        if size > EVIDENCE_BYTES:
+            break
+        kept.append(line)
+    return tuple(kept)
+
+
+def journal_step(news: IncidentNews, now: datetime) -> JournalEntry | None:
+    """Return the journal's entry of a step; who joined and what grew worse stands in the incident."""
+    incident = news.incident
+    match news.step:
+        case IncidentStep.OPENED:
+            kind, at, text = JournalKind.INCIDENT_OPEN, now, f"incident {incident.id}: {incident.title}"
+        case IncidentStep.MERGED:
+            kind, at = JournalKind.INCIDENT_CLOSE, now
+            text = f"incident {incident.id} turned out to be a part of {incident.merged_into}"
+        case IncidentStep.CLOSED:
+            lasted = show_duration(((incident.ended_at or now) - incident.started_at).total_seconds())
+            ended_by = "by itself" if incident.ended_by is EndedBy.BY_ITSELF else f"({incident.ended_by})"
+            kind, at = JournalKind.INCIDENT_CLOSE, now
+            text = f"incident {incident.id} is over after {lasted} {ended_by}"
+        case _:
+            return None
+    root = incident.root
+    return JournalEntry(
+        at=at,
+        kind=kind,
+        project=root.project,
+        service=root.service,
+        container=root.container,
+        code=root.code,
+        severity=incident.severity if kind is JournalKind.INCIDENT_OPEN else None,
+        text=text,
+        data={"incident": incident.id},
+    )

@@ -1,0 +1,208 @@
+"""What is wrong on the host at one scan, and how each container lives: what incidents are made of."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from bcon_exporter.memory.identity import identity_of
+from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
+from bcon_exporter.model.findings import LikelyCause, ServiceDrift, Severity, Suggestion, Symptom, SymptomType
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport
+
+ROOT_CONFIDENCE = 0.6
+"""So sure must a cause be to make a container the root that shows no trouble of its own."""
+
+LOOKING_BACK = frozenset(
+    {
+        SymptomType.OOM_KILLED,
+        SymptomType.RESTART_LOOP,
+        SymptomType.EXIT_ERROR,
+        SymptomType.NETWORK_ERROR,
+        SymptomType.DISK_PRESSURE,
+        SymptomType.SLOW_RESPONSE,
+        SymptomType.LOG_ERROR,
+        SymptomType.HEALTH_FLAPPING,
+    }
+)
+"""They stay for minutes after the last sign of them; of a container that runs, only new signs count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """A container, or a service that has none."""
+
+    identity: str
+    container: str | None
+    project: str | None = None
+    service: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with one of them.
+
+    Attributes:
+        severity: Of the worst of its symptoms and differences.
+        codes: The worst first.
+        root: Who explains it; None where nobody does.
+        root_code: The id of the cause that names the root.
+        goes_on: Something of it is so now, and is not only remembered.
+    """
+
+    who: Who
+    severity: Severity
+    codes: tuple[str, ...]
+    since: datetime
+    root: Who | None = None
+    root_code: str = ""
+    causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    evidence: tuple[str, ...] = ()
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How a container is.
+
+    Attributes:
+        is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
+        newest_sign: When something bad was seen of it last; None where nothing was.
+    """
+
+    is_well: bool
+    newest_sign: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostTroubles:
+    """One scan, as incidents see it.
+
+    Attributes:
+        lives: By identity; of all containers that are there.
+        shutdown_ended_at: When the engine or its host came back last; None when that is not known.
+    """
+
+    at: datetime
+    troubles: tuple[Trouble, ...]
+    lives: Mapping[str, Life] = field(default_factory=dict)
+    shutdown_ended_at: datetime | None = None
+
+
+def find_troubles(
+    report: DiagnoseAllReport,
+    snapshot: HostSnapshot,
+    drift: Iterable[DriftReport] = (),
+    *,
+    logged_errors_at: Mapping[str, datetime] | None = None,
+    shutdown_ended_at: datetime | None = None,
+) -> HostTroubles:
+    """Return what a scan has found, by container and service.
+
+    Args:
+        report: With the full reports of all containers.
+        snapshot: What it was made of.
+        drift: The newest reports of all projects.
+        logged_errors_at: Full container id → when its log last said something bad.
+        shutdown_ended_at: When the engine or its host came back last.
+    """
+    facts = {container.short_id: container for container in snapshot.containers}
+    by_name = {container.name: _who(container) for container in snapshot.containers}
+    troubles: dict[str, Trouble] = {}
+    for diagnosis in report.reports:
+        container = facts.get(diagnosis.container_id)
+        trouble = None if container is None else _of_container(diagnosis, _who(container), by_name)
+        if trouble is not None:
+            troubles[trouble.who.identity] = trouble
+    for project in drift:
+        for difference in project.differences:
+            if difference.severity.rank >= Severity.ERROR.rank:
+                _add_difference(troubles, _who_differs(project, difference, by_name), difference, report.timestamp)
+    ill = {identity for identity, trouble in troubles.items() if trouble.severity.rank >= Severity.ERROR.rank}
+    logged = logged_errors_at or {}
+    lives = {
+        identity: Life(_is_well(container, is_ill=identity in ill), _newest_sign(container, logged.get(container.id)))
+        for container in snapshot.containers
+        for identity in (identity_of(container),)
+    }
+    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at)
+
+
+def _who(container: ContainerFacts) -> Who:
+    compose = container.compose
+    if compose is None:
+        return Who(identity_of(container), container.name)
+    return Who(identity_of(container), container.name, compose.project, compose.service)
+
+
+def _of_container(diagnosis: DiagnosisReport, who: Who, by_name: Mapping[str, Who]) -> Trouble | None:
+    symptoms = sorted(
+        (symptom for symptom in diagnosis.symptoms if symptom.severity is not Severity.INFO),
+        key=lambda symptom: -symptom.severity.rank,
+    )
+    if not symptoms:
+        return None
+    root = by_name.get(diagnosis.root or "")
+    naming = next((cause for cause in diagnosis.likely_causes if cause.peer == diagnosis.root), None)
+    is_sure = naming is not None and naming.confidence >= ROOT_CONFIDENCE
+    return Trouble(
+        who=who,
+        severity=symptoms[0].severity,
+        codes=tuple(symptom.type.value for symptom in symptoms),
+        since=min(symptom.first_seen or symptom.detected_at for symptom in symptoms),
+        root=root,
+        root_code=naming.id if naming is not None and is_sure else "",
+        causes=diagnosis.likely_causes,
+        suggestions=diagnosis.suggestions,
+        evidence=tuple(line for symptom in symptoms for line in symptom.evidence),
+        goes_on=any(_goes_on(symptom) for symptom in symptoms),
+    )
+
+
+def _goes_on(symptom: Symptom) -> bool:
+    return symptom.type not in LOOKING_BACK and symptom.severity.rank >= Severity.ERROR.rank
+
+
+def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, Who]) -> Who:
+    name = difference.container_name
+    if name is not None and name in by_name:
+        return by_name[name]
+    identity = f"{project.project_name}\x1f{difference.service_name}"
+    return Who(identity, None, project.project_name, difference.service_name)
+
+
+def _add_difference(troubles: dict[str, Trouble], who: Who, difference: ServiceDrift, now: datetime) -> None:
+    """Add a difference to what is wrong with the service's container already, or as a trouble of its own."""
+    code = difference.drift_type.value
+    known = troubles.get(who.identity) or _find_of_service(troubles.values(), who)
+    if known is not None:
+        worst = max((known.severity, difference.severity), key=lambda severity: severity.rank)
+        codes = tuple(dict.fromkeys((*known.codes, code)))
+        troubles[known.who.identity] = replace(known, codes=codes, severity=worst, goes_on=True)
+        return
+    troubles[who.identity] = Trouble(
+        who, difference.severity, (code,), difference.first_seen or now, evidence=(difference.message,), goes_on=True
+    )
+
+
+def _find_of_service(troubles: Iterable[Trouble], who: Who) -> Trouble | None:
+    if who.container is not None:
+        return None
+    own = (who.project, who.service)
+    return next((trouble for trouble in troubles if (trouble.who.project, trouble.who.service) == own), None)
+
+
+def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:
+    if container.state is ContainerState.RUNNING:
+        return container.health is None or container.health.status is not HealthStatus.UNHEALTHY
+    return not is_ill
+
+
+def _newest_sign(container: ContainerFacts, logged_at: datetime | None) -> datetime | None:
+    """Return when it last crashed, lost a process to the OOM killer, changed its health, or logged something bad."""
+    times: Sequence[datetime | None] = (logged_at,)
+    if container.lifecycle is not None:
+        past = container.lifecycle
+        crashes = [end.at for end in past.exits if not (end.requested or end.shutdown) and end.exit_code != 0]
+        times = (*times, *crashes, *past.restarts, *past.oom_kills, *past.health_changes)
+    return max((at for at in times if at is not None), default=None)

@@ -1,0 +1,74 @@
+"""Carries what a database in memory has gathered over to the state file, once that can be used again."""
+
+import sqlite3
+from collections.abc import Sequence
+from typing import Any
+
+from bcon_exporter.journal.event_rows import load_events
+from bcon_exporter.journal.memory_rows import past_record, read_past
+from bcon_exporter.memory import Past, join_pasts
+
+_REPLACED = ("alerts", "container", "usage", "past")
+"""Kinds of values of which the newer one holds in any case."""
+
+_MARK_COUNTED = (
+    " ON CONFLICT (identity, at, container_id, action, detail) DO UPDATE SET counted = max(counted, excluded.counted)"
+)
+
+
+def carry_over(source: sqlite3.Connection, target: sqlite3.Connection, *, continues: bool) -> None:
+    """Add the rows of one database to another, in one transaction.
+
+    Args:
+        source: Read.
+        target: Added to.
+        continues: The source went on from what the target held, so that its values are the newer ones. Else both began
+            on their own: totals are added up, and what either knows is kept.
+    """
+    target.execute("BEGIN IMMEDIATE")
+    try:
+        for key, at, value in source.execute("SELECT key, at, value FROM memory"):
+            _carry_value(source, target, (key, at, value), continues=continues)
+        _copy(source, target, "events", _MARK_COUNTED)
+        for table in ("meta", "costs", "usage"):
+            _copy(source, target, table, " ON CONFLICT DO NOTHING")
+        if not continues:  # what both count from 1 is not the same entry
+            source.execute("UPDATE journal SET id = id + ?", (_newest_id(source) + _newest_id(target),))
+        _copy(source, target, "journal", " ON CONFLICT DO NOTHING")
+        target.execute("COMMIT")
+    except BaseException:
+        if target.in_transaction:
+            target.execute("ROLLBACK")
+        raise
+
+
+def _carry_value(
+    source: sqlite3.Connection, target: sqlite3.Connection, row: tuple[str, int, str], *, continues: bool
+) -> None:
+    key, at, value = row
+    kind, _, rest = key.partition("/")
+    if kind == "past":
+        stored = target.execute("SELECT value FROM memory WHERE key = ?", (key,)).fetchone()
+        if stored is not None:
+            ours = _read(source, rest, value)
+            theirs = _read(target, rest, stored[0])
+            value = past_record(rest, join_pasts(theirs, ours, continues=continues)).value
+    verb = "REPLACE" if continues or kind in _REPLACED else "IGNORE"
+    target.execute(f"INSERT OR {verb} INTO memory VALUES (?, ?, ?)", (key, at, value))  # noqa: S608 -- words of our own
+
+
+def _read(connection: sqlite3.Connection, identity: str, value: str) -> Past:
+    def query(sql: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        return connection.execute(sql, parameters).fetchall()
+
+    return load_events(query, identity, read_past(value))
+
+
+def _newest_id(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT coalesce(max(id), 0) FROM journal").fetchone()[0])
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, on_conflict: str) -> None:
+    rows = source.execute(f"SELECT * FROM {table}")  # noqa: S608 -- a name of our own
+    marks = ",".join("?" * len(rows.description))
+    target.executemany(f"INSERT INTO {table} VALUES ({marks}){on_conflict}", rows)  # noqa: S608 -- as above

@@ -1,0 +1,92 @@
+"""Lifecycle events in the state file: one row each, the same event never twice."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from bcon_exporter.journal.schema import from_micros, to_micros
+from bcon_exporter.memory import EVENTS_PER_IDENTITY, Past, counted_as, may_be_counted, order_of
+from bcon_exporter.model.lifecycle import LifecycleEvent
+
+EVENTS_IN_ALL = 200_000
+
+Query = Callable[[str, Sequence[Any]], Sequence[tuple[Any, ...]]]
+"""Runs a SELECT with parameters."""
+
+Statement = tuple[str, Sequence[Sequence[Any]]]
+"""One SQL statement and the rows to run it with."""
+
+
+def load_events(query: Query, identity: str, past: Past) -> Past:
+    """Return the past with the newest stored events of its identity, and which of them are counted."""
+    rows = query(
+        "SELECT at, container_id, action, detail, image, counted FROM events WHERE identity = ?"
+        " ORDER BY at DESC LIMIT ?",
+        (identity, EVENTS_PER_IDENTITY),
+    )
+    loaded = [(_from_row(row), bool(row[5])) for row in rows]
+    return replace(
+        past,
+        events=tuple(sorted((event for event, _ in loaded), key=order_of)),
+        counted=frozenset(counted_as(event) for event, is_counted in loaded if is_counted),
+    )
+
+
+def _from_row(row: tuple[Any, ...]) -> LifecycleEvent:
+    at, container_id, action, detail, image = row[:5]
+    number = int(detail) if detail.lstrip("-").isdigit() else None
+    return LifecycleEvent(
+        at=from_micros(at),
+        action=action,
+        container_id=container_id,
+        name="",
+        image=image,
+        exit_code=number if action == "die" else None,
+        signal=number if action == "kill" else None,
+        health=detail if action == "health_status" else None,
+    )
+
+
+def changed_events(identity: str, before: Past, after: Past) -> list[Statement]:
+    """Return the statements that store what two pasts of an identity differ in."""
+    # The same values are the same objects: one past is made of the other.
+    stored = {id(event) for event in before.events}
+    new = [event for event in after.events if id(event) not in stored]
+    counted = after.counted - before.counted
+    marked = [event for event in after.events if may_be_counted(event) and counted_as(event) in counted]
+    statements: list[Statement] = [
+        (
+            "INSERT OR IGNORE INTO events (identity, container_id, at, action, detail, image, counted)"
+            " VALUES (?, ?, ?, ?, ?, ?, 0)",
+            [_to_row(identity, event) for event in new],
+        ),
+        (
+            "UPDATE events SET counted = 1"
+            " WHERE identity = ? AND container_id = ? AND at = ? AND action = ? AND detail = ?",
+            [_to_row(identity, event)[:-1] for event in marked],
+        ),
+    ]
+    if new and len(after.events) == EVENTS_PER_IDENTITY:
+        oldest = (identity, to_micros(after.events[0].at))
+        statements.append(("DELETE FROM events WHERE identity = ? AND at < ?", [oldest]))
+    return statements
+
+
+def _to_row(identity: str, event: LifecycleEvent) -> tuple[Any, ...]:
+    match event.action:
+        case "die":
+            detail = "" if event.exit_code is None else str(event.exit_code)
+        case "kill":
+            detail = "" if event.signal is None else str(event.signal)
+        case _:
+            detail = event.health or ""
+    return identity, event.container_id, to_micros(event.at), event.action, detail, event.image
+
+
+def prune_events(before: datetime) -> tuple[Statement, ...]:
+    """Return the statements that drop old events, and the oldest beyond `EVENTS_IN_ALL`."""
+    return (
+        ("DELETE FROM events WHERE at < ?", [(to_micros(before),)]),
+        ("DELETE FROM events WHERE at < (SELECT at FROM events ORDER BY at DESC LIMIT 1 OFFSET ?)", [(EVENTS_IN_ALL,)]),
+    )

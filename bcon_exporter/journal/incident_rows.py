@@ -1,0 +1,75 @@
+"""Incidents that are over, in the state file; the open ones are values of the memory."""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from pydantic import ValidationError
+
+from bcon_exporter.journal.event_rows import Query, Statement
+from bcon_exporter.journal.schema import to_micros
+from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, SeenBefore
+
+KEEP = timedelta(days=90)
+
+
+class IncidentFilter(NamedTuple):
+    """Which incidents are wanted: those that had not ended by `since`; of a project, or of all."""
+
+    since: datetime
+    project: str | None = None
+
+
+def insert_incidents(incidents: Iterable[Incident]) -> Statement:
+    """Return the statement that stores incidents that are over."""
+    rows = [
+        (
+            incident.id, to_micros(incident.started_at), to_micros(incident.ended_at or incident.started_at),
+            incident.root.project, incident.root.service or incident.root.name, incident.root.code, incident.ended_by,
+            incident.model_dump_json(exclude_defaults=True),
+        )
+        for incident in incidents
+    ]  # fmt: skip
+    return "INSERT OR REPLACE INTO incidents VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows
+
+
+def find_ended(query: Query, wanted: IncidentFilter) -> list[Incident]:
+    """Return incidents that are over, newest first."""
+    rows = query(
+        "SELECT incident FROM incidents WHERE ended_at >= ? AND (? IS NULL OR project = ?)"
+        " ORDER BY started_at DESC, id DESC",
+        (to_micros(wanted.since), wanted.project, wanted.project),
+    )
+    return [incident for (text,) in rows if (incident := _read(text)) is not None]
+
+
+def find_by_id(query: Query, incident_id: str) -> Incident | None:
+    """Return one that is over; None when there is no such."""
+    rows = query("SELECT incident FROM incidents WHERE id = ?", (incident_id,))
+    return _read(rows[0][0]) if rows else None
+
+
+def _read(text: str) -> Incident | None:
+    try:
+        return Incident.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def find_earlier(query: Query, root: IncidentRoot) -> SeenBefore:
+    """Return how often the same has happened; incidents that were merged into others do not count."""
+    rows = query(
+        "SELECT id, ended_by FROM incidents WHERE project IS ? AND root = ? AND code = ? AND ended_by IS NOT NULL"
+        " ORDER BY started_at",
+        (root.project, root.service or root.name, root.code),
+    )
+    if not rows:
+        return SeenBefore()
+    (usual, _), *_ = Counter(ended_by for _, ended_by in rows).most_common(1)
+    return SeenBefore(count=len(rows), last_id=rows[-1][0], usual_end=EndedBy(usual))
+
+
+def prune_incidents(now: datetime) -> Statement:
+    """Return the statement that drops incidents of long ago."""
+    return "DELETE FROM incidents WHERE ended_at < ?", [(to_micros(now - KEEP),)]

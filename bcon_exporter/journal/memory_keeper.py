@@ -1,0 +1,580 @@
+"""Keeps the memory of a running exporter: loads what is needed of it, folds observations in, saves what has changed."""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from bcon_exporter.incidents import FoldedIncidents, acknowledge
+from bcon_exporter.journal.entry_rows import EntryFilter, find_entries, insert_entries, prune_entries
+from bcon_exporter.journal.event_rows import Statement, changed_events, load_events, prune_events
+from bcon_exporter.journal.incident_rows import (
+    IncidentFilter,
+    find_by_id,
+    find_earlier,
+    find_ended,
+    insert_incidents,
+    prune_incidents,
+)
+from bcon_exporter.journal.memory_rows import (
+    Record,
+    find_changed,
+    read_lines,
+    read_memory,
+    read_past,
+    read_usage,
+    times_record,
+    usage_records,
+)
+from bcon_exporter.journal.retention import Retention
+from bcon_exporter.journal.schema import to_micros
+from bcon_exporter.journal.state_file import RETRY_SECONDS, StateFile
+from bcon_exporter.journal.tool_costs import insert_cost, load_costs, prune_costs
+from bcon_exporter.journal.usage_rows import find_slots, insert_slots, prune_slots
+from bcon_exporter.memory import (
+    FAILED,
+    FAILED_RUNS_FOR,
+    Deployments,
+    FindingKind,
+    LogCounts,
+    Memory,
+    Past,
+    UsageSlot,
+    add_failed_runs,
+    add_usage,
+    add_verdict,
+    close_slot,
+    conclude_first_seen,
+    find_config_changes,
+    find_due,
+    find_named,
+    forget_absent,
+    forget_before,
+    identity_of,
+    join_coverage,
+    join_pasts,
+    join_told,
+    journal_coverage,
+    journal_deployment,
+    journal_findings,
+    journal_lifecycles,
+    observe_events,
+    observe_snapshot,
+    read_deployment,
+)
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.hysteresis import HoldState
+from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.quiet import Quiet
+from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.model.verify_report import DeploymentRecord
+
+USAGE_SAVED_EVERY = timedelta(minutes=5)
+"""Usage changes at every scan; the disk hears of it when a container stops, and else this often."""
+
+KEEP_REMOVED = timedelta(days=2)
+"""Facts look back a day, so what a removed container was is kept no longer."""
+
+EXITS_WITH_LINES = 5000
+
+DEPLOYMENTS_RECALLED = 1000
+"""So many of the newest verdicts are looked through at start, for the last one of each project."""
+
+DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
+
+_PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
+_READ_AT_START = (
+    "SELECT key, value FROM memory"
+    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets')"
+    "  OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
+)
+
+
+class MemoryKeeper:
+    """The one home of a `Memory`, and its state file; safe to use from several threads, one folds at a time.
+
+    Nothing here raises because of the file: see `status` and `errors_total`.
+    """
+
+    def __init__(self, state: StateFile, retention_seconds: float) -> None:
+        self._lock = threading.RLock()
+        self._state = state
+        self._memory = self._saved = self._read()
+        self._unread: set[str] = set()
+        self._entries: list[JournalEntry] = []
+        self._slots: list[UsageSlot] = []
+        self._ended: list[Incident] = []
+        self._incidents_total: Mapping[str, int] = {}
+        self._entries_total: Mapping[JournalKind, int] = {}
+        self._usage_saved_at: datetime | None = None
+        self._seen_before = self._memory.coverage.observed_until
+        self._retention = Retention(timedelta(seconds=retention_seconds), state, self._seen_before)
+
+    @classmethod
+    def open(
+        cls, path: Path | None, *, retention_seconds: float, now: datetime, read_only: bool = False
+    ) -> "MemoryKeeper":
+        """Open the state file, or go on without it.
+
+        A damaged file is set aside as `<name>.corrupt-<time>`. That of an earlier version is taken over, and kept as
+        `<name>.v1`. Another program's database, or a newer version's, is left alone. A full, locked or forbidden file
+        is tried again every minute.
+
+        Args:
+            retention_seconds: How long rows are kept.
+            now: Our clock.
+            path: The state file; None keeps everything in memory, on purpose.
+            read_only: Read what a daemon has written, as of now, and write nothing: for commands.
+        """
+        state = StateFile(path, read_only=read_only)
+        state.open(now)
+        return cls(state, retention_seconds)
+
+    @property
+    def memory(self) -> Memory:
+        """What is remembered now; never changed after it was handed out."""
+        return self._memory
+
+    def add_events(self, batch: EventBatch, now: datetime) -> None:
+        """Fold new events in."""
+        with self._lock:
+            if self._state.status == "memory":
+                self._save(now, self._memory.last_usage, with_times=True)
+                if self._state.retry(now):
+                    self._take_file_back()
+            self._recall(find_named(self._memory, batch.events))
+            self._memory = observe_events(self._memory, batch, now)
+            self._save(now)
+
+    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Fold a snapshot in and save; return it with each container's lifecycle and last usage."""
+        with self._lock:
+            enriched = self._fold(snapshot)
+            self._journal(snapshot)
+            self._note_usage(snapshot)
+            enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
+            self._save(snapshot.taken_at, self._find_usage_due(snapshot), with_times=True)
+            self._prune(snapshot.taken_at)
+            if not snapshot.partial:
+                self._forget_absent()
+            return enriched
+
+    def _journal(self, snapshot: HostSnapshot) -> None:
+        """Let the journal's next rows tell what has happened since the last scan."""
+        memory, now = self._memory, snapshot.taken_at
+        pasts, entries = journal_lifecycles(memory.pasts, memory.coverage.shutdowns, now)
+        failed_runs = add_failed_runs(memory.failed_runs, entries, now)
+        configs, changes = find_config_changes(memory.configs, snapshot.containers, now)
+        self._entries += [*entries, *changes, *journal_coverage(memory.journaled, memory.coverage)]
+        self._memory = replace(memory, pasts=pasts, failed_runs=failed_runs, journaled=memory.coverage, configs=configs)
+
+    def _note_usage(self, snapshot: HostSnapshot) -> None:
+        """Add to what containers use in these five minutes; what is finished is written with the rest."""
+        slot, finished = add_usage(self._memory.usage_slot, snapshot.containers, snapshot.taken_at)
+        self._memory = replace(self._memory, usage_slot=slot)
+        self._slots += finished
+
+    def _forget_absent(self) -> None:
+        """Let go of what is saved and belongs to no container that is there."""
+        self._memory = forget_absent(self._memory)
+        saved = {one: usage for one, usage in self._saved.last_usage.items() if one in self._memory.last_usage}
+        self._saved = replace(self._saved, pasts=self._memory.pasts, last_usage=saved)
+
+    def look(self, snapshot: HostSnapshot) -> HostSnapshot:
+        """Return a snapshot with each container's lifecycle and last usage, and remember nothing of it."""
+        with self._lock:
+            before = self._memory
+            try:
+                return self._fold(snapshot).model_copy(update={"failed_runs": before.failed_runs})
+            finally:
+                self._memory = replace(before, pasts={**self._saved.pasts, **before.pasts})
+
+    def _fold(self, snapshot: HostSnapshot) -> HostSnapshot:
+        self._recall({identity_of(container) for container in snapshot.containers})
+        self._recall_usage(container.id for container in snapshot.containers)
+        self._memory, enriched = observe_snapshot(self._memory, snapshot)
+        return enriched
+
+    def _recall(self, identities: Iterable[str]) -> None:
+        """Load the pasts of identities that are not at hand."""
+        absent = [identity for identity in identities if identity not in self._memory.pasts]
+        if not absent:
+            return
+        loaded = {}
+        for identity in absent:
+            failures = self._state.errors_total
+            loaded[identity] = self._load_past(identity)
+            if self._state.errors_total > failures:
+                loaded[identity] = Past()
+                self._unread.add(identity)
+        self._memory = replace(self._memory, pasts={**self._memory.pasts, **loaded})
+        self._saved = replace(self._saved, pasts={**self._saved.pasts, **loaded})
+
+    def _load_past(self, identity: str) -> Past:
+        query = self._state.query
+        stored = query("SELECT value FROM memory WHERE key = ?", (f"past/{identity}",))
+        past = load_events(query, identity, read_past(stored[0][0]) if stored else Past())
+        lines = {}
+        for container_id in {event.container_id for event in past.events}:
+            rows = query("SELECT key, value FROM memory WHERE key GLOB ?", (f"lines/{container_id}/*",))
+            lines.update(dict(found for key, text in rows if (found := read_lines(key, text)) is not None))
+        return replace(past, last_lines=lines) if lines else past
+
+    def _recall_usage(self, container_ids: Iterable[str]) -> None:
+        """Load the last usage of containers that no scan has seen yet."""
+        loaded = {}
+        for container_id in container_ids:
+            if container_id in self._memory.lifecycles or container_id in self._memory.last_usage:
+                continue
+            for (text,) in self._state.query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
+                usage = read_usage(text)
+                if usage is not None:
+                    loaded[container_id] = usage
+        if loaded:
+            self._memory = replace(self._memory, last_usage={**self._memory.last_usage, **loaded})
+            self._saved = replace(self._saved, last_usage={**self._saved.last_usage, **loaded})
+
+    def conclude_first_seen(
+        self,
+        kind: FindingKind,
+        present: Mapping[str, Severity | None],
+        now: datetime,
+        judged_at: datetime | None = None,
+    ) -> dict[str, datetime]:
+        """Return since when each present key has been there without a break; absent keys are forgotten.
+
+        Args:
+            kind: Of the keys.
+            present: Each with its severity; None where it could not be judged now.
+            now: When the host was looked at.
+            judged_at: When the scan ended: the journal tells nothing before what it came from. None for `now`.
+        """
+        with self._lock:
+            self._entries += journal_findings(kind, self.first_seen(kind), present, judged_at or now)
+            self._memory, since = conclude_first_seen(self._memory, kind, present, now)
+            self._save(now)
+            return since
+
+    def first_seen(self, kind: FindingKind) -> Mapping[str, datetime]:
+        """Return the keys that were present last, also before a restart of the exporter, each with since when."""
+        return self._memory.first_seen.get(kind, {})
+
+    def conclude(self, *, hysteresis: HoldState, log_counts: LogCounts) -> None:
+        """Keep what a scan has concluded until the next one; none of it outlives the process."""
+        with self._lock:
+            self._memory = replace(self._memory, hysteresis=hysteresis, log_counts=log_counts)
+
+    def find_due_deployments(self, snapshot: HostSnapshot) -> tuple[str, ...]:
+        """Note what a scan shows of deployments; return the projects of which one is to be judged now."""
+        with self._lock:
+            known = self._memory.deployments
+            if known.judged is None:
+                known = self._recall_deployments(snapshot.taken_at)
+            deployments, due = find_due(known, snapshot)
+            self._memory = replace(self._memory, deployments=deployments)
+            return due
+
+    def _recall_deployments(self, now: datetime) -> Deployments:
+        """Return what an earlier process knew of deployments, as its journal tells it."""
+        until = now + timedelta(days=1)
+        wanted = EntryFilter(until - DEPLOYMENTS_RECALLED_OF, until, kinds=(JournalKind.DEPLOYMENT,))
+        latest: dict[str, DeploymentRecord] = {}
+        for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED, 0)[0]:
+            record = read_deployment(entry)
+            if record is not None:
+                latest.setdefault(record.project, record)
+        return Deployments(latest=latest, seen_until=self._seen_before)
+
+    def keep_deployment(self, record: DeploymentRecord) -> None:
+        """Keep the verdict on a deployment, and tell the journal of it."""
+        with self._lock:
+            self._memory = replace(self._memory, deployments=add_verdict(self._memory.deployments, record))
+            self._entries.append(journal_deployment(record))
+            self._save(record.at)
+
+    def fold_incidents(self, fold: Callable[[IncidentState], FoldedIncidents], now: datetime) -> None:
+        """Fold a scan into the open incidents, store those that are over, and tell the journal.
+
+        Nobody changes the state meanwhile: what a person acknowledges is not lost.
+        """
+        with self._lock:
+            before = {tracked.incident.id for tracked in self._memory.incidents.open}
+            folded = fold(self._memory.incidents)
+            opened = [one.incident.root.code for one in folded.state.open if one.incident.id not in before]
+            self._incidents_total = {**self._incidents_total, **(Counter(self._incidents_total) + Counter(opened))}
+            self._memory = replace(self._memory, incidents=folded.state)
+            self._ended += folded.ended
+            self._entries += folded.entries
+            self._save(now)
+
+    def acknowledge_incident(self, incident_id: str, entry: JournalEntry) -> None:
+        """Note that somebody is on an open incident, at the entry's time."""
+        with self._lock:
+            self._memory = replace(self._memory, incidents=acknowledge(self._memory.incidents, incident_id, entry.at))
+            self._tell(entry)
+
+    def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
+        """Change what people have muted; what is over is forgotten."""
+        with self._lock:
+            quiets = tuple(quiet for quiet in change(self._memory.quiets) if quiet.ends_at > entry.at)
+            self._memory = replace(self._memory, quiets=quiets)
+            self._tell(entry)
+
+    def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
+        """Keep what a receiver has been told; the intent to send is kept before a message is sent."""
+        with self._lock:
+            self._memory = replace(self._memory, messages={**self._memory.messages, receiver: state})
+            self._save(now)
+
+    def _tell(self, entry: JournalEntry) -> None:
+        """Write what is remembered, and an entry of the journal."""
+        self._entries.append(entry)
+        self._save(entry.at)
+
+    def find_ended_incidents(self, wanted: IncidentFilter) -> list[Incident]:
+        """Return incidents that are over, newest first."""
+        with self._lock:
+            return find_ended(self._state.query, wanted)
+
+    def find_ended_incident(self, incident_id: str) -> Incident | None:
+        """Return one that is over; None when there is no such."""
+        with self._lock:
+            return find_by_id(self._state.query, incident_id)
+
+    def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:
+        """Return how often the same has happened before."""
+        with self._lock:
+            return find_earlier(self._state.query, root)
+
+    @property
+    def incidents_total(self) -> Mapping[str, int]:
+        """How many incidents this process has opened, by the code of their root."""
+        return self._incidents_total
+
+    def keep_alerts(self, state: str, now: datetime) -> None:
+        """Keep the state of the alerts; the next one replaces it."""
+        with self._lock:
+            self._memory = replace(self._memory, alerts=state)
+            self._save(now)
+
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
+        """Return entries of the journal, newest first, and how many there are in all."""
+        with self._lock:
+            return find_entries(self._state.query, wanted, limit, offset)
+
+    def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
+        """Return what a container used in each five minutes since then, at most of the last day, oldest first."""
+        with self._lock:
+            return find_slots(self._state.query, container_id, since)
+
+    def record_cost(self, entry: CostEntry) -> None:
+        """Add a tool call to the ledger."""
+        with self._lock:
+            self._state.write([insert_cost(entry)], entry.timestamp)
+            self._restate_if_lost(entry.timestamp)
+
+    def costs(self, since: datetime, until: datetime) -> Iterator[CostEntry]:
+        """Yield the ledger's entries of `since` ≤ time < `until`, oldest first."""
+        return load_costs(self._select, since, until)
+
+    def _select(self, sql: str, parameters: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+        with self._lock:
+            return self._state.query(sql, parameters)
+
+    def _find_usage_due(self, snapshot: HostSnapshot) -> set[str]:
+        """Return the containers of which the last usage is to be saved now."""
+        now, saved = snapshot.taken_at, self._saved.last_usage
+        unsaved = {one for one, usage in self._memory.last_usage.items() if saved.get(one) is not usage}
+        if self._usage_saved_at is None:
+            self._usage_saved_at = now
+        if timedelta() <= now - self._usage_saved_at < USAGE_SAVED_EVERY:
+            return unsaved - {container.id for container in snapshot.containers if container.is_running}
+        self._usage_saved_at = now
+        return unsaved
+
+    def _save(self, now: datetime, usage_due: Collection[str] = (), *, with_times: bool = False) -> None:
+        """Write what has changed since the last time, in one transaction.
+
+        Args:
+            now: Our clock.
+            usage_due: Containers of which the last usage is written too.
+            with_times: Also since and until when events are known, which changes at every scan.
+        """
+        self._join_unread()
+        before, memory = self._saved, self._memory
+        records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
+        if with_times and before.coverage.times != memory.coverage.times:
+            records.append(times_record(memory.coverage))
+        statements = _to_statements(records, now)
+        for identity, past in memory.pasts.items():
+            earlier = before.pasts.get(identity)
+            if past is not earlier:
+                statements += changed_events(identity, earlier or Past(), past)
+        statements.append(insert_entries(self._entries, memory.engine_name))
+        statements.append(insert_slots(self._slots))
+        statements.append(insert_incidents(self._ended))
+        self._slots, self._ended = [], []
+        self._count_entries()
+        self._state.write(statements, now)
+        usage = {one: memory.last_usage[one] for one in usage_due if one in memory.last_usage}
+        times = memory.coverage if with_times else before.coverage
+        coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
+        self._saved = replace(memory, coverage=coverage, last_usage={**before.last_usage, **usage})
+        self._restate_if_lost(now)
+
+    def _count_entries(self) -> None:
+        counts = Counter(entry.kind for entry in self._entries)
+        self._entries_total = {**self._entries_total, **(Counter(self._entries_total) + counts)}
+        self._entries = []
+
+    def _join_unread(self) -> None:
+        """Add what is stored of pasts that could not be read when they were asked for: ours began at nothing."""
+        for identity in sorted(self._unread):
+            failures = self._state.errors_total
+            stored = self._load_past(identity)
+            if self._state.errors_total > failures:
+                return
+            self._unread.discard(identity)
+            joined = join_pasts(stored, self._memory.pasts.get(identity, Past()), continues=False)
+            self._memory = replace(self._memory, pasts={**self._memory.pasts, identity: joined})
+
+    def _restate_if_lost(self, now: datetime) -> None:
+        """Write all that is known once more where what the file held cannot be read any more."""
+        if self._state.lost:
+            self._state.lost = False
+            self._saved = Memory()
+            self._save(now, self._memory.last_usage, with_times=True)
+
+    def _read(self) -> Memory:
+        memory = read_memory(Record(*row) for row in self._state.query(_READ_AT_START))
+        memory = replace(memory, journaled=memory.coverage)
+        now = memory.coverage.observed_until
+        if now is None:
+            return memory
+        failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
+        entries, _ = find_entries(self._state.query, failures, limit=1000, offset=0)
+        return replace(memory, failed_runs=add_failed_runs((), entries, now))
+
+    def _take_file_back(self) -> None:
+        """Read everything anew: the file has what memory lacked, and now has what memory held."""
+        current, stored = self._memory, self._read()
+        self._saved = stored
+        self._memory = replace(
+            stored,
+            coverage=join_coverage(stored.coverage, current.coverage),
+            journaled=join_told(stored.journaled, current.journaled),
+            incidents=_join_incidents(stored.incidents, current.incidents),
+            quiets=current.quiets or stored.quiets,
+            messages={**stored.messages, **current.messages},
+            hysteresis=current.hysteresis,
+            log_counts=current.log_counts,
+            configs=current.configs,
+            usage_slot=current.usage_slot,
+            deployments=current.deployments,
+            engine_name=current.engine_name,
+            loss_check=current.loss_check,
+        )
+
+    def _prune(self, now: datetime) -> None:
+        """Drop what is older than the retention, at most once an hour; a stepping clock deletes nothing."""
+        before = self._retention.decide(now)
+        if before is None:
+            self._state.write(self._retention.take_pending(), now)
+            return
+        memory = self._memory
+        self._memory = replace(memory, coverage=forget_before(memory.coverage, before))
+        present = [f"container/{one}" for one in memory.counted]
+        present += [f"past/{identity}" for identity in set(memory.identities.values())]
+        old, removed = to_micros(before), to_micros(now - KEEP_REMOVED)
+        statements: list[Statement] = [
+            ("UPDATE memory SET at = ? WHERE key = ?", [(to_micros(now), key) for key in present]),
+            ("DELETE FROM memory WHERE key GLOB 'container/*' AND at < ?", [(removed,)]),
+            *(
+                (f"DELETE FROM memory WHERE key GLOB '{kind}/*' AND at < ?", [(old,)])  # noqa: S608 -- words of our own
+                for kind in ("past", "lines", "usage")
+            ),
+            (
+                "DELETE FROM memory WHERE key GLOB 'lines/*' AND at < (SELECT at FROM memory WHERE key GLOB 'lines/*'"
+                " ORDER BY at DESC LIMIT 1 OFFSET ?)",
+                [(EXITS_WITH_LINES,)],
+            ),
+            *prune_events(before),
+            *prune_costs(before),
+            *prune_entries(now),
+            prune_slots(now),
+            prune_incidents(now),
+            *self._retention.take_pending(),
+        ]
+        self._state.write(statements, now)
+
+    @property
+    def status(self) -> Literal["file", "memory", "none"]:
+        """Where it is kept: the state file, memory because the file cannot be used, or no file at all."""
+        return self._state.status
+
+    @property
+    def reason(self) -> str | None:
+        """Why the status is not "file"."""
+        return self._state.reason
+
+    @property
+    def observed_since(self) -> datetime | None:
+        """Since when events are known; None when none could be read."""
+        return self._memory.coverage.observed_since
+
+    @property
+    def errors_total(self) -> int:
+        """How often the state file failed."""
+        return self._state.errors_total
+
+    @property
+    def entries_total(self) -> Mapping[JournalKind, int]:
+        """Entries that were written to the journal since the exporter started, by kind."""
+        return self._entries_total
+
+    @property
+    def gaps_total(self) -> int:
+        """How often events were lost beyond back-fill."""
+        return self._memory.coverage.gaps_total
+
+    def close(self) -> None:
+        """Write what is left and let go of the file."""
+        with self._lock:
+            now = self._memory.coverage.observed_until or self._retention.newest
+            self._slots += close_slot(self._memory.usage_slot)
+            self._save(now, self._memory.last_usage, with_times=True)
+            if self._state.status == "memory":  # the last chance
+                self._state.retry(now + timedelta(seconds=RETRY_SECONDS))
+            self._state.close()
+
+
+def _to_statements(records: Iterable[Record], now: datetime) -> list[Statement]:
+    """Return the statements that store records; empty ones are deleted."""
+    kept, gone = [], []
+    for key, value in records:
+        if value:
+            kept.append((key, to_micros(now), value))
+        else:
+            gone.append((key,))
+    return [("DELETE FROM memory WHERE key = ?", gone), (_PUT, kept)]
+
+
+def _join_incidents(stored: IncidentState, current: IncidentState) -> IncidentState:
+    """Return the open incidents of both; of one that both have, what was seen last."""
+    known = {tracked.incident.id for tracked in current.open}
+    missing = tuple(tracked for tracked in stored.open if tracked.incident.id not in known)
+    return current.model_copy(
+        update={
+            "open": (*missing, *current.open),
+            "over": {**stored.over, **current.over},
+            "numbers": {**stored.numbers, **current.numbers},
+        }
+    )

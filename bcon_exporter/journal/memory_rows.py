@@ -1,0 +1,241 @@
+"""Memory's values as rows of the state file: one key each, so that only what has changed is written.
+
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `past/IDENTITY`, `container/ID`, `usage/ID`,
+`lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An identity's events are rows of a table of their own.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from bcon_exporter.journal.schema import from_micros, to_micros
+from bcon_exporter.memory import Configured, CountedContainer, Coverage, FindingKind, Gap, Memory, Past, Shutdown
+from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.facts import UsageFacts
+from bcon_exporter.model.incidents import IncidentState
+from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.quiet import Quiet
+
+Value = TypeVar("Value")
+
+
+class Record(NamedTuple):
+    """One value as it is stored; an empty one is to be deleted."""
+
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Losses:
+    gaps: tuple[Gap, ...] = ()
+    shutdowns: tuple[Shutdown, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Times:
+    since: UtcDatetime | None
+    until: UtcDatetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Container:
+    identity: str
+    restart_count: int | None
+    started_at: UtcDatetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    restarts_total: int
+    oom_kills_total: int
+    containers: dict[str, Configured] = field(default_factory=dict)
+    journaled_until: UtcDatetime | None = None
+
+
+@cache
+def _adapter(of: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(of)
+
+
+def encode(value: object) -> str:
+    """Return a value as JSON."""
+    return str(_adapter(cast("Any", type(value))).dump_json(value), "utf-8")
+
+
+def decode(of: type[Value], text: str) -> Value | None:
+    """Return the value that JSON holds; None when it is damaged."""
+    try:
+        return cast("Value", _adapter(cast("Any", of)).validate_json(text))
+    except ValidationError:
+        return None
+
+
+def past_record(identity: str, past: Past) -> Record:
+    """Return what is stored of a past beside its events and last lines."""
+    stored = _Past(past.restarts_total, past.oom_kills_total, dict(past.containers), past.journaled_until)
+    return Record(f"past/{identity}", encode(stored))
+
+
+def read_past(text: str) -> Past:
+    """Return the past of `past_record`, without events and last lines."""
+    stored = decode(_Past, text)
+    if stored is None:
+        return Past()
+    return Past(
+        restarts_total=stored.restarts_total,
+        oom_kills_total=stored.oom_kills_total,
+        containers=stored.containers,
+        journaled_until=stored.journaled_until,
+    )
+
+
+def container_record(container_id: str, identity: str, counted: CountedContainer) -> Record:
+    """Return what is stored of a container."""
+    return Record(f"container/{container_id}", encode(_Container(identity, counted.restart_count, counted.started_at)))
+
+
+def losses_record(coverage: Coverage) -> Record:
+    """Return the gaps and shutdowns that are stored."""
+    return Record("coverage", encode(_Losses(coverage.gaps, coverage.shutdowns)))
+
+
+def times_record(coverage: Coverage) -> Record:
+    """Return since and until when events are known, as stored."""
+    return Record("times", encode(_Times(*coverage.times)))
+
+
+def lines_key(container_id: str, at: datetime) -> str:
+    """Return the key of the last lines before an end."""
+    return f"lines/{container_id}/{to_micros(at)}"
+
+
+def read_lines(key: str, text: str) -> tuple[tuple[str, datetime], tuple[str, ...]] | None:
+    """Return container id and time of an end, and its lines; None when they are damaged."""
+    _, container_id, micros = key.split("/")
+    lines = decode(list[str], text)
+    return None if lines is None else ((container_id, from_micros(int(micros))), tuple(lines))
+
+
+def find_changed(before: Memory, after: Memory) -> Iterator[Record]:
+    """Yield what has changed between two memories, save events, usage and the times of the coverage."""
+    if (before.coverage.gaps, before.coverage.shutdowns) != (after.coverage.gaps, after.coverage.shutdowns):
+        yield losses_record(after.coverage)
+    for identity, past in after.pasts.items():
+        earlier = before.pasts.get(identity)
+        if past is not earlier:
+            yield from _changed_past(identity, earlier or Past(), past)
+    for container_id, counted in after.counted.items():
+        own = after.identities[container_id]
+        if before.counted.get(container_id) is not counted or before.identities.get(container_id) != own:
+            yield container_record(container_id, own, counted)
+    for kind in ("symptom", "drift"):
+        yield from _changed_first_seen(kind, before.first_seen.get(kind, {}), after.first_seen.get(kind, {}))
+    yield from _changed_talk(before, after)
+    if after.incidents is not before.incidents and after.incidents != before.incidents:
+        yield Record("incidents", after.incidents.model_dump_json(exclude_defaults=True))
+    if after.alerts is not None and after.alerts != before.alerts:
+        yield Record("alerts", after.alerts)
+
+
+def _changed_talk(before: Memory, after: Memory) -> Iterator[Record]:
+    """Yield what has changed of what people told the exporter, and it them."""
+    if after.quiets != before.quiets:
+        yield Record("quiets", encode_quiets(after.quiets))
+    for name, state in after.messages.items():
+        if before.messages.get(name) != state:
+            yield Record(f"messages/{name}", state.model_dump_json(exclude_defaults=True))
+
+
+def encode_quiets(quiets: tuple[Quiet, ...]) -> str:
+    """Return what people have muted as JSON; nothing for none."""
+    return str(_adapter(tuple[Quiet, ...]).dump_json(quiets), "utf-8") if quiets else ""
+
+
+def _changed_past(identity: str, before: Past, after: Past) -> Iterator[Record]:
+    stored = past_record(identity, after)
+    if stored != past_record(identity, before):
+        yield stored
+    for end, lines in after.last_lines.items():
+        if before.last_lines.get(end) != lines:
+            yield Record(lines_key(*end), encode(list(lines)))
+
+
+def _changed_first_seen(
+    kind: FindingKind, before: Mapping[str, datetime], after: Mapping[str, datetime]
+) -> Iterator[Record]:
+    if before is after:
+        return
+    for key in before.keys() - after.keys():
+        yield Record(f"seen/{kind}/{key}", "")
+    for key, since in after.items():
+        if before.get(key) != since:
+            yield Record(f"seen/{kind}/{key}", str(to_micros(since)))
+
+
+def usage_records(usage: Mapping[str, UsageFacts], due: Collection[str]) -> Iterator[Record]:
+    """Yield the last usage of the containers for which it is due."""
+    for container_id in due:
+        if container_id in usage:
+            yield Record(f"usage/{container_id}", usage[container_id].model_dump_json(exclude_defaults=True))
+
+
+def read_usage(text: str) -> UsageFacts | None:
+    """Return stored usage; None when it is damaged."""
+    try:
+        return UsageFacts.model_validate_json(text)
+    except ValidationError:
+        return None
+
+
+def read_memory(records: Iterable[Record]) -> Memory:
+    """Return the memory of stored values; pasts and usage are loaded when they are asked for."""
+    identities, counted = {}, {}
+    first_seen: dict[FindingKind, dict[str, datetime]] = {"symptom": {}, "drift": {}}
+    whole: dict[str, str] = {}
+    messages: dict[str, ReceiverState] = {}
+    for key, value in records:
+        kind, _, rest = key.partition("/")
+        match kind:
+            case "container":
+                container = decode(_Container, value)
+                if container is not None:
+                    identities[rest] = container.identity
+                    counted[rest] = CountedContainer(container.restart_count, container.started_at)
+            case "seen":
+                finding, _, name = rest.partition("/")
+                if finding in first_seen and value.isdigit():
+                    first_seen[finding][name] = from_micros(int(value))
+            case "messages":
+                messages[rest] = decode(ReceiverState, value) or ReceiverState()
+            case _:
+                whole[key] = value
+    return Memory(
+        coverage=_read_coverage(whole),
+        identities=identities,
+        counted=counted,
+        first_seen=first_seen,
+        incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
+        quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
+        messages=messages,
+        alerts=whole.get("alerts"),
+    )
+
+
+def _read_coverage(whole: Mapping[str, str]) -> Coverage:
+    losses = (decode(_Losses, whole["coverage"]) if "coverage" in whole else None) or _Losses()
+    times = (decode(_Times, whole["times"]) if "times" in whole else None) or _Times(None, None)
+    return Coverage(
+        gaps=losses.gaps, shutdowns=losses.shutdowns, observed_since=times.since, observed_until=times.until
+    )
+
+
+def _read_incidents(text: str) -> IncidentState:
+    try:
+        return IncidentState.model_validate_json(text)
+    except ValidationError:
+        return IncidentState()

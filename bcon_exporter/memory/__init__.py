@@ -1,0 +1,80 @@
+"""What is remembered from scan to scan: one frozen value, and pure functions that fold observations into it."""
+
+from bcon_exporter.memory.config_changes import find_config_changes
+from bcon_exporter.memory.deployments import Deployments, add_verdict, find_due, journal_deployment, read_deployment
+from bcon_exporter.memory.event_coverage import Coverage, Gap, forget_before, join_coverage, join_told
+from bcon_exporter.memory.exit_reasons import Shutdown
+from bcon_exporter.memory.identity import identity_of, identity_of_event
+from bcon_exporter.memory.journal_entries import (
+    FAILED,
+    FAILED_RUNS_FOR,
+    add_failed_runs,
+    journal_coverage,
+    journal_findings,
+    journal_lifecycles,
+)
+from bcon_exporter.memory.log_counts import CountedLog, LogCounts
+from bcon_exporter.memory.lost_restarts import CountedContainer
+from bcon_exporter.memory.memory import (
+    FindingKind,
+    Memory,
+    conclude_first_seen,
+    find_named,
+    forget_absent,
+    observe_events,
+    observe_snapshot,
+)
+from bcon_exporter.memory.runs import order_of
+from bcon_exporter.memory.timeline import (
+    EVENTS_PER_IDENTITY,
+    Configured,
+    Past,
+    counted_as,
+    join_pasts,
+    may_be_counted,
+)
+from bcon_exporter.memory.usage_slots import Spread, UsageSlot, add_usage, close_slot
+
+__all__ = [
+    "EVENTS_PER_IDENTITY",
+    "FAILED",
+    "FAILED_RUNS_FOR",
+    "Configured",
+    "CountedContainer",
+    "CountedLog",
+    "Coverage",
+    "Deployments",
+    "FindingKind",
+    "Gap",
+    "LogCounts",
+    "Memory",
+    "Past",
+    "Shutdown",
+    "Spread",
+    "UsageSlot",
+    "add_failed_runs",
+    "add_usage",
+    "add_verdict",
+    "close_slot",
+    "conclude_first_seen",
+    "counted_as",
+    "find_config_changes",
+    "find_due",
+    "find_named",
+    "forget_absent",
+    "forget_before",
+    "identity_of",
+    "identity_of_event",
+    "join_coverage",
+    "join_pasts",
+    "join_told",
+    "journal_coverage",
+    "journal_deployment",
+    "journal_findings",
+    "journal_lifecycles",
+    "may_be_counted",
+    "observe_events",
+    "observe_snapshot",
+    "order_of",
+    "read_deployment",
+]

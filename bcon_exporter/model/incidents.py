@@ -1,0 +1,197 @@
+"""Incidents: one failure with everything that belongs to it, from its first sign to its end."""
+
+from enum import StrEnum
+from typing import Literal
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion
+from bcon_exporter.model.journal_kinds import JournalKind
+
+HOST_CODE = "host"
+"""Code of the one incident that an engine or a host makes which went down, or on which very much fails at once."""
+
+
+class EndedBy(StrEnum):
+    """What ended an incident, as far as events tell."""
+
+    RECREATED = "recreated"
+    RESTARTED = "restarted"
+    STARTED = "started"
+    RESUMED = "resumed"
+    RECONNECTED = "reconnected"
+    CHANGED_BACK = "changed_back"
+    REMOVED = "removed"
+    BY_ITSELF = "by_itself"
+
+
+class IncidentRoot(Frozen):
+    """Where the trouble comes from.
+
+    Attributes:
+        container: Its name; None for a service without a container, and for the host.
+        code: Its worst symptom, else its drift type, else the id of the cause that names it.
+    """
+
+    container: str | None
+    project: str | None = None
+    service: str | None = None
+    code: str
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.container or self.service or "the host"
+
+
+class IncidentMember(Frozen):
+    """A container, or a service without one, that belongs to an incident.
+
+    Attributes:
+        symptoms: Codes, the worst first; of symptoms and differences. They stay after these are over.
+        since: When the first of them was seen.
+    """
+
+    container: str | None
+    project: str | None = None
+    service: str | None = None
+    role: Literal["root", "suffers"]
+    symptoms: tuple[str, ...] = ()
+    since: UtcDatetime
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.container or self.service or "the host"
+
+
+class IncidentChange(Frozen):
+    """Something that happened before an incident, from the journal.
+
+    Attributes:
+        seconds_before: How long before it.
+    """
+
+    kind: JournalKind
+    at: UtcDatetime
+    seconds_before: float
+    project: str | None = None
+    service: str | None = None
+    container: str | None = None
+    text: str
+
+
+class SeenBefore(Frozen):
+    """Earlier incidents with the same project, root service and code.
+
+    Attributes:
+        last_id: The newest of them.
+        usual_end: What ended most of them.
+    """
+
+    count: int = 0
+    last_id: str | None = None
+    usual_end: EndedBy | None = None
+
+
+class Incident(Frozen):
+    """One failure.
+
+    Attributes:
+        id: `YYYY-MM-DD-ROOT-CODE-N`, by the UTC day on which it opened.
+        started_at: When its first sign was seen.
+        ended_at: None while it is open.
+        severity: The worst that any member has had.
+        title: One sentence.
+        members: The root first, then by when they joined.
+        causes, suggestions: Of the root, by the diagnosis.
+        changes: Of the 30 minutes before it; those of its project first, the nearest first.
+        evidence: Masked text of containers among it, 4 KiB at most.
+        merged_into: The id of the incident that this one turned out to be a part of; it is over then.
+        acknowledged_at: When somebody said that they are on it.
+    """
+
+    id: str
+    started_at: UtcDatetime
+    ended_at: UtcDatetime | None = None
+    severity: Severity
+    root: IncidentRoot
+    title: str
+    members: tuple[IncidentMember, ...]
+    causes: tuple[LikelyCause, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    changes: tuple[IncidentChange, ...] = ()
+    evidence: tuple[str, ...] = ()
+    ended_by: EndedBy | None = None
+    seen_before: SeenBefore = SeenBefore()
+    merged_into: str | None = None
+    acknowledged_at: UtcDatetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it goes on."""
+        return self.ended_at is None and self.merged_into is None
+
+
+class IncidentLine(Frozen):
+    """One incident of a list; see `Incident`.
+
+    Attributes:
+        suffers: Names of the members that suffer from the root.
+    """
+
+    id: str
+    started_at: UtcDatetime
+    ended_at: UtcDatetime | None
+    severity: Severity
+    root: IncidentRoot
+    title: str
+    suffers: tuple[str, ...]
+    ended_by: EndedBy | None
+    merged_into: str | None
+    acknowledged_at: UtcDatetime | None
+
+
+class IncidentsReport(Frozen):
+    """Incidents that were asked for.
+
+    Attributes:
+        since: Those that had not ended before it.
+        total: How many there are, also beyond `limit`.
+        incidents: Newest first.
+        known_since: Since when events are known; None where no daemon has watched.
+    """
+
+    since: UtcDatetime
+    total: int
+    incidents: tuple[IncidentLine, ...]
+    known_since: UtcDatetime | None
+
+
+class TrackedIncident(Frozen):
+    """An open incident and how near its end is.
+
+    Attributes:
+        members: Identity of each member's container or service, in the order of `incident.members`.
+        well_since: Since when every member is well; None while one is not.
+    """
+
+    incident: Incident
+    members: tuple[str, ...]
+    well_since: UtcDatetime | None = None
+
+
+class IncidentState(Frozen):
+    """What is carried from scan to scan.
+
+    Attributes:
+        open: Oldest first.
+        over: Identity of each member of an incident that has ended within a day → since when it is well. What its log
+            or its past still shows of the time before opens none.
+        numbers: Id without its number → the last number that was given, of the last two days.
+        shutdown_seen_until: Shutdowns up to then have had their incident.
+    """
+
+    open: tuple[TrackedIncident, ...] = ()
+    over: dict[str, UtcDatetime] = {}
+    numbers: dict[str, int] = {}
+    shutdown_seen_until: UtcDatetime | None = None

@@ -1,0 +1,116 @@
+"""The reports of the last scans, by GET; the engine is not asked."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastapi import FastAPI, Response
+from pydantic_core import to_json
+
+from bcon_exporter.errors import DockerConnectionError
+from bcon_exporter.outputs.http.openapi_models import (
+    LatestAlerts,
+    LatestDiagnosis,
+    LatestDrift,
+    LatestDriftReport,
+    result_model,
+)
+from bcon_exporter.outputs.http.request_threads import RequestThreads
+from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan, ScanName
+from bcon_exporter.tools import Context
+from bcon_exporter.tools.drift import find_report
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.base import Frozen
+
+
+class LatestReports:
+    """Serves the reports in the store; each is rendered once a scan, whatever the number of requests."""
+
+    def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
+        self._context = context
+        self._threads = threads
+        self._texts: dict[ScanName | Literal["alerts"], tuple[object, asyncio.Task[bytes]]] = {}
+
+    async def diagnosis(self) -> Response:
+        """Return the last diagnosis with every container's full report."""
+        context = self._context()
+        scan = context.store.diagnosis
+        if scan is None:
+            raise _nothing_yet(context, "diagnose")
+        text = await self._text("diagnose", scan.report, lambda: scan.report.model_dump_json().encode())
+        return _with_age(text, scan, context)
+
+    async def drift(self) -> Response:
+        """Return the last drift reports of all projects."""
+        context = self._context()
+        scan = context.store.drift
+        if scan is None:
+            raise _nothing_yet(context, "drift")
+        fields = {"reports": scan.reports, "untracked": scan.untracked}
+        return _with_age(await self._text("drift", scan, lambda: to_json(fields)), scan, context)
+
+    async def project_drift(self, project: str) -> Response:
+        """Return the last drift report of one project."""
+        context = self._context()
+        scan = context.store.drift
+        if scan is None:
+            raise _nothing_yet(context, "drift")
+        report = find_report(scan.reports, project)
+        return _with_age(report.model_dump_json().encode(), scan, context)
+
+    async def alerts(self) -> Response:
+        """Return the alerts that fire, wait or have just ended, as the exporter itself judges."""
+        context = self._context()
+        last_round = context.store.alerts
+        if last_round is None:
+            msg = "the alerts have not been judged yet; try again in a few seconds"
+            raise DockerConnectionError(msg, {})
+        text = await self._text("alerts", last_round, lambda: last_round.report.model_dump_json().encode())
+        return _with_age(text, last_round, context)
+
+    async def _text(self, name: ScanName | Literal["alerts"], report: object, render: Callable[[], bytes]) -> bytes:
+        """Return a report as JSON; rendering goes on for the others when one client hangs up."""
+        rendered = self._texts.get(name)
+        if rendered is None or rendered[0] is not report or _has_failed(rendered[1]):
+            rendered = self._texts[name] = report, asyncio.ensure_future(self._threads.run(render))
+        return await asyncio.shield(rendered[1])
+
+
+def add_latest_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
+    """Add the routes of the last scans' reports."""
+    latest = LatestReports(context, threads)
+    routes: tuple[tuple[str, Any, type[Frozen]], ...] = (
+        ("/api/v1/alerts", latest.alerts, LatestAlerts),
+        ("/api/v1/diagnosis", latest.diagnosis, LatestDiagnosis),
+        ("/api/v1/drift", latest.drift, LatestDrift),
+        ("/api/v1/drift/{project}", latest.project_drift, LatestDriftReport),
+    )
+    for path, endpoint, model in routes:
+        api.add_api_route(
+            path,
+            endpoint,
+            methods=["GET"],
+            tags=["reports"],
+            summary=(endpoint.__doc__ or "").removeprefix("Return "),
+            operation_id=f"get {path}",
+            responses={200: {"model": result_model(model.__name__, model), "description": "The last scan's report"}},
+        )
+
+
+def _nothing_yet(context: Context, name: ScanName) -> Exception:
+    """Return the error of the first scan, or one that says that it is still under way."""
+    error = context.store.status(name).error
+    msg = f"no {name} scan has ended yet; try again in a few seconds"
+    return error or DockerConnectionError(msg, {"scan": name})
+
+
+def _has_failed(task: "asyncio.Task[bytes]") -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
+
+
+def _with_age(report: bytes, scan: DiagnoseScan | DriftScan | AlertRound, context: Context) -> Response:
+    """Return the envelope of a report's JSON with the age of its scan as the last field."""
+    age_seconds = round(max(0.0, context.monotonic() - scan.finished_monotonic), 3)
+    body = b'{"result":%s,"age_seconds":%r}}' % (report[:-1], age_seconds)
+    return Response(body, media_type="application/json")

@@ -1,0 +1,171 @@
+"""The shapes of the API's answers, for the OpenAPI document."""
+
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, Field, create_model
+
+from bcon_exporter.errors import ErrorCode
+from bcon_exporter.model.alerts import AlertsReport
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
+from bcon_exporter.tools import Tool
+
+
+class ErrorBody(Frozen):
+    """What went wrong and what to do about it."""
+
+    code: ErrorCode
+    message: str
+    details: dict[str, Any] = Field({}, description="Facts for machines: the id asked for, near matches, fields")
+
+
+class ErrorEnvelope(Frozen):
+    """Every answer that is no result."""
+
+    error: ErrorBody
+
+
+class LatestDiagnosis(DiagnoseAllReport):
+    """The last scan's report with every container's full report, and how old it is."""
+
+    age_seconds: float
+
+
+class LatestDriftReport(DriftReport):
+    """The last scan's report of one project, and how old it is."""
+
+    age_seconds: float
+
+
+class LatestDrift(Frozen):
+    """The last scan's reports of all projects, and how old they are."""
+
+    age_seconds: float
+    reports: tuple[DriftReport, ...]
+    untracked: tuple[str, ...]
+
+
+class LatestAlerts(AlertsReport):
+    """The alerts of the last round, and how old they are."""
+
+    age_seconds: float
+
+
+class ToolDescription(Frozen):
+    """One tool with the JSON schemas of what it takes and gives."""
+
+    name: str
+    summary: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+
+
+@cache
+def result_model(name: str, output_type: Any) -> type[BaseModel]:
+    """Return the envelope of a result."""
+    return create_model(f"{name}_result", result=(output_type, ...))
+
+
+def describe_tool(tool: Tool[Any]) -> ToolDescription:
+    """Return a tool as the list of tools shows it."""
+    return ToolDescription(
+        name=tool.name,
+        summary=tool.summary,
+        input_schema=tool.input_schema(),
+        output_schema=tool.output_schema(),
+    )
+
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorEnvelope, "description": description}
+    for status, description in {
+        400: "The input is wrong; details.errors names each field",
+        401: "User name and password are needed",
+        403: "The socket, the file or this listener does not allow it",
+        404: "No such container, Compose file or address",
+        405: "The address does not take this method",
+        408: "The body did not come in time",
+        413: "The body is larger than 64 KiB",
+        415: "The body is not declared as application/json",
+        421: "The Host header names another server",
+        422: "Compose refused the file",
+        429: "Too many requests at once; try again",
+        431: "The headers are larger than 16 KiB",
+        500: "A defect; the log has the details",
+        503: "The engine cannot be reached, or no scan has ended yet",
+        504: "The engine or Compose did not answer in time",
+    }.items()
+}
+
+
+def query_parameters(tool: Tool[Any], without: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return a tool's input fields as query parameters."""
+    schema = tool.input_schema()
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": field}
+        for name, field in schema.get("properties", {}).items()
+        if name not in without
+    ]
+
+
+_NO_USER = (401,)
+_ENVELOPE = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorEnvelope"}}}
+_OF_THE_GATE = (400, 403, 405, 408, 413, 421, 431, 500)
+
+
+def plain_paths() -> dict[str, Any]:
+    """Return the addresses that are served without the API framework."""
+    text = _content("text/plain")
+    families = text | _content("application/openmetrics-text")
+    return {
+        "/": {"get": _page("What is wrong on this host, on one page; to strangers a page without reports")},
+        "/c/{container}": {"get": _page("Page of a container, by name or short id", "container")},
+        "/i/{incident_id}": {"get": _page("Page of an incident", "incident_id")},
+        "/p/{project}": {"get": _page("Page of a Compose project", "project")},
+        "/history": {"get": _page("Timeline; takes the query of /api/v1/history")},
+        "/alerts": {"get": _page("Alerts that fire, wait or have just ended")},
+        "/metrics": {
+            "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": families}, _NO_USER)
+            | {"parameters": [_names_parameter()]}
+        },
+        "/-/healthy": {"get": _operation("200 while scans are started on time", {"200": text, "503": text})},
+        "/-/ready": {"get": _operation("200 with a good scan and a reachable engine", {"200": text, "503": text})},
+    }
+
+
+def _page(summary: str, argument: str | None = None) -> dict[str, Any]:
+    """Return the operation of a page; what is wrong with a request is told on a page too."""
+    page = _content("text/html")
+    operation = _operation(summary, dict.fromkeys(("200", "400", "404", "503"), page), _NO_USER)
+    operation["responses"]["400"]["content"] |= _ENVELOPE
+    if argument is not None:
+        operation["parameters"] = [
+            {"name": argument, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        ]
+    return operation
+
+
+def _content(media_type: str) -> dict[str, Any]:
+    return {media_type: {"schema": {"type": "string"}}}
+
+
+def _operation(summary: str, contents: dict[str, Any], errors: tuple[int, ...] = ()) -> dict[str, Any]:
+    """Return an operation with its own answers, and the errors of `errors` and of the gate before every address."""
+    responses = {
+        str(status): {"description": ERROR_RESPONSES[status]["description"], "content": _ENVELOPE}
+        for status in sorted((*errors, *_OF_THE_GATE))
+    }
+    responses |= {status: {"description": summary, "content": content} for status, content in contents.items()}
+    return {"summary": summary, "tags": ["exporter"], "responses": responses}
+
+
+def _names_parameter() -> dict[str, Any]:
+    return {
+        "name": "name[]",
+        "in": "query",
+        "required": False,
+        "description": "Only these metric families; may be repeated",
+        "schema": {"type": "array", "items": {"type": "string"}},
+    }

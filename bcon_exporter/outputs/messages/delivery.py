@@ -1,0 +1,94 @@
+"""Delivers one message to one receiver within a bounded time, in a process of its own."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.receivers import Receiver
+
+DEADLINE_SECONDS = 30.0
+_ANSWER_BYTES = 4096
+_PROGRAM = (sys.executable, "-s", "-P", "-m", "bcon_exporter.outputs.messages.send_process")
+_AT_ONCE = threading.Semaphore(3)
+"""Each takes some 50 MB for as long as it lasts."""
+
+
+class Outgoing(NamedTuple):
+    """A message as it is sent.
+
+    Attributes:
+        key: See `Sending`.
+        kind: What apprise makes a colour or a picture of: failure, warning, success or info.
+    """
+
+    title: str
+    body: str
+    key: str
+    kind: str = "info"
+
+
+class Delivery(NamedTuple):
+    """Why a message did not arrive; nothing when it did. Holds neither address nor answer."""
+
+    problem: str = ""
+
+    @property
+    def arrived(self) -> bool:
+        """True when the receiver took it."""
+        return not self.problem
+
+
+def require_apprise() -> None:
+    """Say what is missing where messages are wanted without the library that sends them.
+
+    Raises:
+        SettingsError: It is not installed.
+    """
+    if find_spec("apprise") is None:
+        msg = "notify.url needs the extra `notify`: pip install 'bcon-exporter[notify]'"
+        raise SettingsError(msg, {"setting": "notify.url"})
+
+
+def deliver(receiver: Receiver, message: Outgoing, deadline_seconds: float = DEADLINE_SECONDS) -> Delivery:
+    """Send a message and return whether it arrived; never raises, never takes longer than the deadline."""
+    return _run({"url": receiver.url.get_secret_value(), **message._asdict()}, deadline_seconds)
+
+
+def check_addresses(receivers: Iterable[Receiver]) -> dict[str, str]:
+    """Return what is wrong with the addresses of receivers, by name; nothing is sent."""
+    problems = {one.name: _run({"url": one.url.get_secret_value()}, DEADLINE_SECONDS).problem for one in receivers}
+    return {name: problem for name, problem in problems.items() if problem}
+
+
+def _make_environment() -> dict[str, str]:
+    """Return where Python finds its packages, and nothing of the daemon's own: no proxy, no credentials."""
+    folders = [folder for folder in sys.path if folder.startswith("/")]
+    return {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "PYTHONPATH": ":".join(folders)}
+
+
+def _run(message: dict[str, str], deadline_seconds: float) -> Delivery:
+    with _AT_ONCE:
+        try:
+            done = subprocess.run(
+                _PROGRAM,
+                input=json.dumps(message).encode(),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=deadline_seconds,
+                check=False,
+                env=_make_environment(),
+                cwd="/",
+            )
+        except subprocess.TimeoutExpired:
+            return Delivery(f"no answer within {deadline_seconds:g} s")
+        except OSError as error:
+            return Delivery(f"no process could be started: {(error.strerror or type(error).__name__).lower()}")
+    try:
+        return Delivery(str(json.loads(done.stdout[:_ANSWER_BYTES])["problem"]))
+    except (ValueError, KeyError, TypeError):
+        return Delivery(f"the process that sends ended with {done.returncode}")

@@ -1,0 +1,217 @@
+"""Tells receivers of incidents, each in a thread of its own: nothing waits for one that hangs."""
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bcon_exporter.incidents import Scene, decide_message, note_arrival
+from bcon_exporter.model.digest import DigestInput
+from bcon_exporter.model.messages import ReceiverState, Sending
+from bcon_exporter.model.receivers import Receiver
+from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_addresses, deliver
+from bcon_exporter.outputs.messages.wording import Wording
+from bcon_exporter.tools import Context
+from bcon_exporter.tools.digest import write_digest
+from bcon_exporter.tools.incidents import find_open
+from bcon_exporter.tools.quiet import find_quiet_now
+
+_log = logging.getLogger(__name__)
+
+LONGEST_PAUSE_SECONDS = 30.0
+SHORT_PAUSE_SECONDS = 2.0
+FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 5.0, 60.0
+
+
+@dataclass(frozen=True)
+class Names:
+    """How messages name this host, and where they lead."""
+
+    host: str = ""
+    external_url: str | None = None
+    weekly_digest: bool = False
+
+
+class MessageSender:
+    """Tells one receiver.
+
+    Args:
+        receiver: Who.
+        context: Returns the context in force.
+        interval_seconds: Returns the time between two scans.
+        names: Returns how messages name this host.
+        send: Sends one message, within a bounded time.
+    """
+
+    def __init__(
+        self,
+        receiver: Receiver,
+        context: Callable[[], Context],
+        interval_seconds: Callable[[], float],
+        names: Callable[[], Names] = Names,
+        send: Callable[[Receiver, Outgoing], Delivery] = deliver,
+    ) -> None:
+        self.receiver = receiver
+        self._context, self._interval_seconds = context, interval_seconds
+        self._names, self._send = names, send
+        self._news = threading.Event()
+        self._stopped = False
+        self._retry_at = 0.0
+        self._failed_in_a_row = 0
+        self.sent = self.failures = 0
+
+    def start(self) -> None:
+        """Start the thread."""
+        threading.Thread(target=self._run, name=f"messages-{self.receiver.name}", daemon=True).start()
+
+    def wake(self) -> None:
+        """Tell that a scan has ended."""
+        self._news.set()
+
+    def stop(self) -> None:
+        """Send no more; what has not arrived is sent after the next start."""
+        self._stopped = True
+        self._news.set()
+
+    def _run(self) -> None:
+        for problem in check_addresses((self.receiver,)).values():
+            _log.warning("messages to %s: %s", self.receiver.name, problem)
+        while not self._stopped:
+            pause = LONGEST_PAUSE_SECONDS
+            try:
+                pause = self.tell()
+            except Exception:  # noqa: BLE001 -- the job boundary: the next round comes whatever happened to this
+                _log.exception("telling %s failed because of a defect", self.receiver.name)
+            self._news.wait(pause)
+            self._news.clear()
+
+    def tell(self) -> float:
+        """Send what is due; return in how many seconds to look again at the latest."""
+        context, name = self._context(), self.receiver.name
+        before = context.memory.memory.messages.get(name, ReceiverState())
+        state = self._decide(context, before)
+        if state != before:
+            context.memory.keep_messages(name, state, context.now())  # the intent, before anything is sent
+        if state.sending is None and self._is_digest_due(context, state):
+            return self._send_digest(context, state)
+        if state.sending is None:
+            waiting = any(told.severity is None and not told.was_muted for told in state.told.values())
+            return SHORT_PAUSE_SECONDS if waiting else LONGEST_PAUSE_SECONDS
+        left = self._retry_at - context.monotonic()
+        if left > 0:
+            return left
+        delivery = self._send_out(context, state.sending)
+        self._count(context, delivery)
+        if delivery.arrived:
+            context.memory.keep_messages(name, note_arrival(state, context.now()), context.now())
+            return 0.0
+        return self._retry_at - context.monotonic()
+
+    def _is_digest_due(self, context: Context, state: ReceiverState) -> bool:
+        """Whether this week's digest is wanted, has not arrived, and is not held back; the first week has none."""
+        if not self._names().weekly_digest:
+            return False
+        if state.digest_at is None:
+            kept = state.model_copy(update={"digest_at": context.now()})
+            context.memory.keep_messages(self.receiver.name, kept, context.now())
+            return False
+        due_at = find_digest_time(context.to_local(context.now()))
+        is_due = context.to_local(state.digest_at) < due_at and context.monotonic() >= self._retry_at
+        return is_due and find_quiet_now(context).host is None
+
+    def _send_digest(self, context: Context, state: ReceiverState) -> float:
+        due_at = find_digest_time(context.to_local(context.now()))
+        key = hashlib.sha256(f"digest {due_at:%Y-%m-%d}".encode()).hexdigest()[:32]
+        report = write_digest(context, DigestInput())
+        delivery = self._send(self.receiver, self._wording(context).write_digest(key, report))
+        self._count(context, delivery)
+        if not delivery.arrived:
+            return max(0.0, self._retry_at - context.monotonic())
+        kept = state.model_copy(update={"digest_at": context.now()})
+        context.memory.keep_messages(self.receiver.name, kept, context.now())
+        return 0.0
+
+    def _decide(self, context: Context, before: ReceiverState) -> ReceiverState:
+        """Return what is due; before the first scan nothing new is."""
+        scan = context.store.diagnosis
+        if scan is None:
+            return before
+        scene = Scene(
+            now=context.now(),
+            scan_at=scan.finished_at,
+            interval=timedelta(seconds=self._interval_seconds()),
+            open=tuple(find_open(context)),
+            find_ended=context.memory.find_ended_incident,
+            muting=find_quiet_now(context),
+        )
+        return decide_message(before, scene, self.receiver)
+
+    def _send_out(self, context: Context, sending: Sending) -> Delivery:
+        open_ones = {incident.id: incident for incident in find_open(context)}
+        told = []
+        for notice in sending.notices:
+            incident = open_ones.get(notice.incident_id) or context.memory.find_ended_incident(notice.incident_id)
+            if incident is not None:
+                told.append((notice, incident))
+        if not told:
+            return Delivery()  # nobody knows any more what it was to be about
+        return self._send(self.receiver, self._wording(context).write(sending.key, told, context.now()))
+
+    def _wording(self, context: Context) -> Wording:
+        names = self._names()
+        return Wording(
+            host=names.host or context.memory.memory.engine_name or "this host",
+            external_url=names.external_url,
+            to_local=context.to_local,
+            hide=context.secrets.hide,
+            scan=context.store.diagnosis,
+        )
+
+    def _count(self, context: Context, delivery: Delivery) -> None:
+        """Count it; say once that a receiver takes nothing, and that it does again."""
+        if delivery.arrived:
+            self.sent += 1
+            if self._failed_in_a_row:
+                _log.info("messages arrive at %s again", self.receiver.name)
+            self._failed_in_a_row, self._retry_at = 0, 0.0
+            return
+        self.failures += 1
+        if not self._failed_in_a_row:
+            _log.warning("a message to %s has not arrived and is sent again: %s", self.receiver.name, delivery.problem)
+        wait = min(FIRST_RETRY_SECONDS * 2**self._failed_in_a_row, LONGEST_RETRY_SECONDS)
+        self._failed_in_a_row = min(self._failed_in_a_row + 1, 10)
+        self._retry_at = context.monotonic() + wait
+
+
+def find_digest_time(local: datetime) -> datetime:
+    """Return when this week's digest is due, by the clock on the wall: Monday at 8, at that time or before it."""
+    monday = (local - timedelta(days=local.weekday())).replace(hour=8, minute=0, second=0, microsecond=0)
+    return monday if monday <= local else monday - timedelta(days=7)
+
+
+class MessageSenders:
+    """All receivers."""
+
+    def __init__(self, senders: Iterable[MessageSender]) -> None:
+        self._senders = tuple(senders)
+
+    def start(self) -> None:
+        """Start a thread for each receiver."""
+        for sender in self._senders:
+            sender.start()
+
+    def wake(self) -> None:
+        """Tell that a scan has ended."""
+        for sender in self._senders:
+            sender.wake()
+
+    def stop(self) -> None:
+        """Send no more."""
+        for sender in self._senders:
+            sender.stop()
+
+    def counts(self) -> Mapping[str, tuple[int, int]]:
+        """Return by receiver how many messages arrived, and how many attempts failed."""
+        return {sender.receiver.name: (sender.sent, sender.failures) for sender in self._senders}

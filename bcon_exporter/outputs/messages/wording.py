@@ -1,0 +1,144 @@
+"""What a message says, fit for a phone: what, where, since when, why, numbers, first step, one masked line, link."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from bcon_exporter.incidents import ENDED_BY
+from bcon_exporter.model.digest import DigestReport
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.messages import Notice, NoticeKind
+from bcon_exporter.model.quantities import show_duration
+from bcon_exporter.model.reports import DiagnosisReport
+from bcon_exporter.outputs.messages.delivery import Outgoing
+from bcon_exporter.secrets.masking import safe_text
+from bcon_exporter.store import DiagnoseScan
+
+TITLE_CHARS = 160
+LINE_CHARS = 300
+TOLD_IN_FULL = 4
+"""Of more incidents in one message each gets its title only."""
+_WORDS = {
+    NoticeKind.OPENED: "",
+    NoticeKind.WORSE: "WORSE: ",
+    NoticeKind.CHANGED: "NOW KNOWN: ",
+    NoticeKind.ENDED: "OVER: ",
+}
+
+
+@dataclass(frozen=True)
+class Wording:
+    """Writes messages.
+
+    Attributes:
+        host: How the host is called.
+        external_url: Where people reach this exporter; None where they do not.
+        to_local: Returns a time by the host's clock on the wall.
+        hide: Takes out the secrets that containers are known to have.
+        scan: The last diagnosis, for the numbers; None before the first.
+    """
+
+    host: str
+    external_url: str | None
+    to_local: Callable[[datetime], datetime]
+    hide: Callable[[str], str]
+    scan: DiagnoseScan | None = None
+
+    def write(self, key: str, told: Sequence[tuple[Notice, Incident]], now: datetime) -> Outgoing:
+        """Return the message that tells of incidents; several are told in one."""
+        if len(told) == 1:
+            ((notice, incident),) = told
+            title = f"{_WORDS[notice.kind]}{incident.title}"
+            body = "\n".join(self._paragraph(notice, incident, now))
+        else:
+            kinds = {notice.kind for notice, _ in told}
+            over = "OVER: " if kinds == {NoticeKind.ENDED} else ""
+            title = f"{over}{len(told)} incidents"
+            parts = (self._part(notice, incident, now, len(told)) for notice, incident in told)
+            body = "\n\n".join(parts)
+        return Outgoing(self._clean(f"{title} [{self.host}]", TITLE_CHARS), body, key, _kind(told))
+
+    def write_digest(self, key: str, report: DigestReport) -> Outgoing:
+        """Return the message that tells of a week."""
+        # loads rich, which a daemon without receivers does not need
+        from bcon_exporter.outputs.text import render_plain
+        from bcon_exporter.outputs.text.digest import summarize
+
+        lines = (self._clean(line, LINE_CHARS) for line in render_plain(report).splitlines())
+        body = "\n".join(line for line in lines if line)
+        return Outgoing(self._clean(f"The week of {self.host}: {summarize(report)}", TITLE_CHARS), body, key)
+
+    def _part(self, notice: Notice, incident: Incident, now: datetime, count: int) -> str:
+        title = self._clean(f"{_WORDS[notice.kind]}{incident.title}", TITLE_CHARS)
+        if count > TOLD_IN_FULL:
+            return f"{title}{self._link(incident)}"
+        return "\n".join((title, *self._paragraph(notice, incident, now)))
+
+    def _paragraph(self, notice: Notice, incident: Incident, now: datetime) -> Iterator[str]:
+        for label, text in self._facts(notice, incident, now):
+            if text:
+                yield f"{label}: {self._clean(text, LINE_CHARS)}"
+        link = self._link(incident).strip()
+        yield link or f"bcon-exporter incidents {incident.id}"
+
+    def _facts(self, notice: Notice, incident: Incident, now: datetime) -> Iterator[tuple[str, str]]:
+        yield "Severity", incident.severity.value
+        yield "Project", incident.root.project or ""
+        yield "Since", self._since(incident, now)
+        if incident.merged_into is None and incident.ended_at is not None:
+            yield "Until", self._until(incident)
+        yield "Why", incident.causes[0].description if incident.causes else ""
+        report = self._report_of(incident)
+        worst = max(report.symptoms, key=lambda one: one.severity.rank, default=None) if report is not None else None
+        yield "Seen", worst.description if worst is not None else ""
+        if notice.kind is not NoticeKind.ENDED:
+            yield "Changed before", _tell_change(incident)
+            yield "Do", incident.suggestions[0].action if incident.suggestions else ""
+            yield "Log", incident.evidence[-1] if incident.evidence else ""
+
+    def _since(self, incident: Incident, now: datetime) -> str:
+        began = self.to_local(incident.started_at)
+        lasted = show_duration(((incident.ended_at or now) - incident.started_at).total_seconds())
+        return f"{began:%Y-%m-%d %H:%M:%S} ({lasted})" if incident.ended_at is None else f"{began:%Y-%m-%d %H:%M:%S}"
+
+    def _until(self, incident: Incident) -> str:
+        ended = self.to_local(incident.ended_at or incident.started_at)
+        lasted = show_duration(((incident.ended_at or incident.started_at) - incident.started_at).total_seconds())
+        how = f", {ENDED_BY[incident.ended_by]}" if incident.ended_by is not None else ""
+        return f"{ended:%H:%M:%S} (after {lasted}{how})"
+
+    def _report_of(self, incident: Incident) -> DiagnosisReport | None:
+        """Return what the last diagnosis says of the root, with its numbers."""
+        if self.scan is None or incident.root.container is None or incident.ended_at is not None:
+            return None
+        reports = self.scan.report.reports
+        return next((one for one in reports if one.container_name == incident.root.container), None)
+
+    def _link(self, incident: Incident) -> str:
+        return f"\n{self.external_url}/i/{incident.id}" if self.external_url is not None else ""
+
+    def _clean(self, text: str, chars: int) -> str:
+        """Return one line, masked once more: it leaves the host."""
+        return " ".join(safe_text(self.hide(text), max_chars=chars).split())
+
+
+def _tell_change(incident: Incident) -> str:
+    if not incident.changes:
+        return ""
+    change = incident.changes[0]
+    who = change.container or change.service or change.project or "the host"
+    return f"{who}: {change.text} ({show_duration(change.seconds_before)} before)"
+
+
+def _kind(told: Sequence[tuple[Notice, Incident]]) -> str:
+    going_on = [notice for notice, _ in told if notice.kind is not NoticeKind.ENDED]
+    if not going_on:
+        return "success"
+    return "failure" if any(notice.severity is Severity.CRITICAL for notice in going_on) else "warning"
+
+
+def write_test(host: str, key: str) -> Outgoing:
+    """Return the message of `notify --test`."""
+    body = "If you read this, messages of bcon-exporter arrive here. Nothing is wrong."
+    return Outgoing(f"Test message [{host}]", body, key)

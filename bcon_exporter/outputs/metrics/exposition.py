@@ -1,0 +1,182 @@
+"""Answers /metrics: the text of the last scans, rendered once a scan, and the exporter's own live state."""
+
+import gzip
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Literal
+
+from bcon_exporter import clock
+from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
+from bcon_exporter.outputs.metrics.container_samples import container_samples
+from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
+from bcon_exporter.outputs.metrics.negotiation import CONTENT_TYPES
+from bcon_exporter.outputs.metrics.own_samples import OwnState
+from bcon_exporter.outputs.metrics.rendered import Block, GzippedStart, Part, render
+from bcon_exporter.outputs.metrics.subjects import choose_subjects
+from bcon_exporter.outputs.metrics.writing import Format, Samples, cap_series
+from bcon_exporter.store import SCAN_NAMES, DiagnoseScan, DriftScan, ScanName, ScanStatus, Store
+
+STALE_AFTER_INTERVALS = 3
+Fresh = frozenset[ScanName]
+"""Scans that are recent enough for their families to be shown."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """One answer."""
+
+    body: bytes
+    content_type: str
+    encoding: Literal["gzip"] | None
+
+
+@dataclass(frozen=True)
+class Generation:
+    """The rendered text of the last scans; a scrape reads one generation, which never changes."""
+
+    statuses: Mapping[ScanName, ScanStatus]
+    client: Mapping[Format, bytes]
+    parts: Mapping[ScanName, Part] = field(default_factory=dict)
+    series_dropped: int = 0
+    compressed: dict[tuple[Format, Fresh], GzippedStart] = field(default_factory=dict)
+
+    def blocks(self, fmt: Format, fresh: Fresh) -> tuple[Block, ...]:
+        """Return the families of the scans that are not too old."""
+        return tuple(
+            block
+            for name in SCAN_NAMES
+            if name in fresh and name in self.parts
+            for block in self.parts[name].blocks(fmt)
+        )
+
+    def text(self, fmt: Format, fresh: Fresh) -> bytes:
+        """Return all that is stored, as text."""
+        return b"".join((*(block.text for block in self.blocks(fmt, fresh)), self.client[fmt]))
+
+    def compress(self, fmt: Format, fresh: Fresh) -> GzippedStart:
+        """Return the same compressed; compressed once only."""
+        start = self.compressed.get((fmt, fresh))
+        if start is None:
+            start = self.compressed[fmt, fresh] = GzippedStart(self.text(fmt, fresh))
+        return start
+
+    def compress_as(self, before: "Generation") -> None:
+        """Compress what scrapes asked of the generation before, so that the scan's thread does it and no scrape."""
+        for fmt, fresh in tuple(before.compressed):
+            self.compress(fmt, fresh)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a scrape would show now."""
+
+    statuses: Mapping[ScanName, ScanStatus]
+    series_dropped: int
+    fresh: Fresh
+
+
+class Exposition:
+    """Renders a scan once when it is finished, and answers scrapes from the bytes.
+
+    Args:
+        store: Where the scans come from.
+        series_cap: At most so many samples come from scans.
+        label_names: Container labels that bcon_container_info carries.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        own: OwnState,
+        *,
+        series_cap: int,
+        label_names: tuple[str, ...] = (),
+        monotonic: Callable[[], float] = clock.monotonic,
+    ) -> None:
+        self._store = store
+        self._own = own
+        self._label_names = label_names
+        self._series_cap = series_cap
+        self._monotonic = monotonic
+        self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
+        self._publishing = Lock()
+        self._client = ClientLibrary()
+        self._generation = Generation(store.statuses, self._client.read())
+
+    def reload(self, label_names: tuple[str, ...], series_cap: int) -> None:
+        """Use other container labels, and another cap, from the next scan on."""
+        self._label_names, self._series_cap = label_names, series_cap
+
+    def has_rendered(self, name: ScanName) -> bool:
+        """Return whether there ever was a scan of this kind to show."""
+        return name in self._generation.parts
+
+    def publish(self, name: ScanName) -> None:
+        """Render a finished scan; of a failed one only the status.
+
+        Both scans end in threads of their own, so a lock keeps one from undoing the other.
+        """
+        with self._publishing:
+            self._publish(name)
+
+    def _publish(self, name: ScanName) -> None:
+        before, statuses = self._generation, self._store.statuses
+        parts, dropped = dict(before.parts), before.series_dropped
+        scan = self._store.diagnosis if name == "diagnose" else self._store.drift
+        if scan is not None and scan is not self._rendered.get(name):
+            if isinstance(scan, DiagnoseScan):
+                samples, dropped = self._diagnose_samples(scan, parts.get("drift"))
+            else:
+                samples = drift_samples(scan)
+            parts[name] = Part.of(samples)
+            self._log_dropped(before.series_dropped, dropped)
+            self._rendered[name] = scan
+        generation = Generation(statuses, self._client.read(), parts, dropped)
+        generation.compress_as(before)
+        self._generation = generation
+
+    def _diagnose_samples(self, scan: DiagnoseScan, drift: Part | None) -> tuple[tuple[Samples, ...], int]:
+        subjects = choose_subjects(scan.snapshot, scan.report)
+        samples = (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names))
+        return cap_series(samples, self._series_cap - (drift.series if drift else 0))
+
+    def _log_dropped(self, before: int, dropped: int) -> None:
+        """Log when series begin to be left out, and when that ends."""
+        if dropped and not before:
+            _log.warning(
+                "%d series are left out of /metrics: the cap is %d (metrics.series-cap); watch fewer containers "
+                "(filter.*) or raise it",
+                dropped,
+                self._series_cap,
+            )
+        elif before and not dropped:
+            _log.info("no series are left out of /metrics any more")
+
+    def answer(self, fmt: Format, *, compress: bool, names: Collection[str] = ()) -> Scrape:
+        """Return the answer to one scrape, with these families only (`?name[]=`), or all when `names` is empty."""
+        generation, now = self._generation, self._monotonic()
+        fresh = frozenset(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
+        own = self._own.samples(generation.statuses, generation.series_dropped)
+        end = EOF if fmt == "openmetrics" else b""
+        if names:
+            stored = b"".join(block.choose(names) for block in generation.blocks(fmt, fresh))
+            live = render(tuple(item for item in own if item.family.is_among(names)), fmt)
+            body = stored + live + self._client.text(fmt, names) + end
+            body = gzip.compress(body, compresslevel=1) if compress else body
+        else:
+            tail = render(own, fmt) + end
+            body = generation.compress(fmt, fresh).end_with(tail) if compress else generation.text(fmt, fresh) + tail
+        return Scrape(body, CONTENT_TYPES[fmt], "gzip" if compress else None)
+
+    def moment(self) -> "Moment":
+        """Return what the next scrape would be made of; alerts are judged by the same samples."""
+        generation, now = self._generation, self._monotonic()
+        fresh = frozenset(name for name in SCAN_NAMES if self._is_fresh(generation, name, now))
+        return Moment(generation.statuses, generation.series_dropped, fresh)
+
+    def _is_fresh(self, generation: Generation, name: ScanName, now: float) -> bool:
+        ended = generation.statuses[name].last_success_monotonic
+        return ended is not None and now - ended <= STALE_AFTER_INTERVALS * self._own.interval_seconds(name)

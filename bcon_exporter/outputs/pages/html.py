@@ -1,0 +1,193 @@
+"""Renders the pages with Jinja2: every text is escaped, and no style or script stands in a page itself."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from bcon_exporter.diagnosis.exit_codes import explain_exit
+from bcon_exporter.drift.wording import WOULD
+from bcon_exporter.errors import BconError
+from bcon_exporter.incidents import ENDED_BY, HostTone, show_clock
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.quantities import show_count, show_duration, show_size
+from bcon_exporter.outputs.pages import views
+from bcon_exporter.tools import Context
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+ASSETS: Mapping[str, tuple[bytes, bytes]] = {
+    name: (files(__package__).joinpath("assets", name).read_bytes(), content_type)
+    for name, content_type in (
+        ("page.css", b"text/css; charset=utf-8"),
+        ("page.js", b"text/javascript; charset=utf-8"),
+    )
+}
+"""Name → content and its type. They hold nothing of the host."""
+_ASSETS_VERSION = hashlib.sha256(b"".join(content for content, _ in ASSETS.values())).hexdigest()[:8]
+
+_SIGNS = {
+    HostTone.GOOD: ("#17803d", "M9 16.5l5 5 9-10"),
+    HostTone.UNKNOWN: ("#5d5fb5", "M12 12.5a4 4 0 1 1 5.6 3.6c-1 .5-1.6 1.2-1.6 2.4M16 23v.1"),
+    HostTone.WARNING: ("#b06a00", "M16 8.5v9M16 23v.1"),
+    HostTone.BAD: ("#c62828", "M11 11l10 10M21 11l-10 10"),
+}
+_TIMELINE_TONES = {
+    JournalKind.CRASH: "error",
+    JournalKind.OOM: "critical",
+    JournalKind.KILL: "warning",
+    JournalKind.GAP: "warning",
+    JournalKind.ENGINE_RESTART: "warning",
+    JournalKind.INCIDENT_OPEN: "error",
+    JournalKind.INCIDENT_CLOSE: "healthy",
+    JournalKind.SYMPTOM_ON: "warning",
+    JournalKind.SYMPTOM_OFF: "healthy",
+    JournalKind.DRIFT_ON: "warning",
+    JournalKind.DRIFT_OFF: "healthy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """Which page is asked for.
+
+    Attributes:
+        kind: Name of its template.
+        argument: Of the container, incident or project.
+        root: Leads from the page to the first one: "./" or "../".
+        token: Shows that a form is one of ours.
+    """
+
+    kind: str
+    argument: str = ""
+    query: Mapping[str, str] | None = None
+    root: str = "./"
+    token: str = ""
+
+
+def favicon(tone: HostTone) -> str:
+    """Return the sign of a tone as the address of an image."""
+    colour, path = _SIGNS[tone]
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="15" fill="{colour}"/>'
+        f'<path d="{path}" fill="none" stroke="#fff" stroke-width="3.2" stroke-linecap="round"/></svg>'
+    )
+    return f"data:image/svg+xml,{quote(svg)}"
+
+
+def sign_path(tone: HostTone) -> str:
+    """Return the path within the sign of a tone."""
+    return _SIGNS[tone][1]
+
+
+@cache
+def _template_environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+
+    environment = Environment(
+        loader=PackageLoader("bcon_exporter.outputs.pages", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+    @pass_context
+    def ago(context: Any, when: datetime) -> str:
+        return show_duration((context["host"].now - when).total_seconds())
+
+    @pass_context
+    def clock_time(context: Any, when: datetime) -> str:
+        return show_clock(when, context["host"].to_local, context["host"].now)
+
+    @pass_context
+    def stamp(context: Any, when: datetime) -> str:
+        return f"{context['host'].to_local(when):%Y-%m-%d %H:%M:%S %Z}"
+
+    @pass_context
+    def hour(context: Any, when: datetime) -> str:
+        return f"{context['host'].to_local(when):%H:%M:%S}"
+
+    @pass_context
+    def groupby_day(context: Any, entries: Sequence[JournalEntry]) -> list[tuple[str, list[JournalEntry]]]:
+        to_local = context["host"].to_local
+        return [
+            (f"{date:%A, %d %B %Y}", list(of_day))
+            for date, of_day in groupby(entries, key=lambda entry: to_local(entry.at).date())
+        ]
+
+    environment.filters |= {
+        "ago": ago,
+        "clock": clock_time,
+        "stamp": stamp,
+        "hour": hour,
+        "groupby_day": groupby_day,
+        "count": show_count,
+        "duration": show_duration,
+        "size": show_size,
+        "exit_code": explain_exit,
+        "segment": lambda name: quote(name, safe=""),
+        "words": lambda code: str(code).replace("_", " "),
+    }
+    environment.globals |= {
+        "favicon": favicon,
+        "sign_path": sign_path,
+        "would": WOULD,
+        "ended_by": ENDED_BY,
+        "older": lambda query, offset: urlencode({**query, "offset": offset}),
+        "kinds": tuple(JournalKind),
+        "timeline_tones": _TIMELINE_TONES,
+        "assets_version": _ASSETS_VERSION,
+        "no_project": views.NO_PROJECT,
+    }
+    return environment
+
+
+def _read(context: Context, hang: str | None, wanted: PageRequest) -> Any:
+    query = wanted.query or {}
+    readers: dict[str, Callable[[], Any]] = {
+        "overview": lambda: views.read_overview(context, hang, views.RowFilter.of(query)),
+        "container": lambda: views.read_container(context, wanted.argument),
+        "incident": lambda: views.read_incident(context, wanted.argument),
+        "project": lambda: views.read_project(context, wanted.argument),
+        "history": lambda: views.read_history(context, query),
+        "alerts": lambda: views.read_alerts(context),
+    }
+    return readers[wanted.kind]()
+
+
+def render_page(context: Context, hang: str | None, wanted: PageRequest) -> str:
+    """Return a page.
+
+    Raises:
+        BconError: There is no such container, incident or project, or the query cannot be.
+    """
+    page = _read(context, hang, wanted)
+    host = views.read_host(context, hang)
+    template = _template_environment().get_template(f"{wanted.kind}.html")
+    return template.render(host=host, page=page, root=wanted.root, token=wanted.token)
+
+
+def render_error(context: Context, hang: str | None, wanted: PageRequest, error: BconError) -> str:
+    """Return the page that says what is wrong with a request."""
+    near = error.details.get("near_matches")
+    template = _template_environment().get_template("error.html")
+    return template.render(
+        host=views.read_host(context, hang),
+        root=wanted.root,
+        error=error,
+        near=near if isinstance(near, list | tuple) else (),
+        kind=wanted.kind,
+    )
+
+
+def render_bare(version: str) -> str:
+    """Return what strangers see: no report, no name."""
+    return _template_environment().get_template("bare.html").render(version=version, root="./")

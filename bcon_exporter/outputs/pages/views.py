@@ -1,0 +1,497 @@
+"""What each page shows, read from the last reports, the incidents and the journal; the engine is not asked."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bcon_exporter.errors import BconError, ContainerNotFoundError, DockerConnectionError, InvalidInputError
+from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, sort_incidents
+from bcon_exporter.memory import UsageSlot
+from bcon_exporter.model.alerts import Alert, AlertsReport
+from bcon_exporter.model.facts import ContainerFacts, EngineFacts, LogLine
+from bcon_exporter.model.findings import STATUS_RANK, Severity, Symptom
+from bcon_exporter.model.incidents import Incident, IncidentLine
+from bcon_exporter.model.inputs import (
+    GetHistoryInput,
+    GetIncidentInput,
+    ListDeploymentsInput,
+    ListIncidentsInput,
+    Words,
+)
+from bcon_exporter.model.journal import HistoryReport, JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.quiet import QuietLine
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
+from bcon_exporter.model.verify_report import DeploymentRecord
+from bcon_exporter.outputs.pages.charts import Chart, draw_cpu, draw_memory
+from bcon_exporter.store import ScanStatus
+from bcon_exporter.tools import Context, find_tool
+from bcon_exporter.tools.drift import find_report
+from bcon_exporter.tools.incidents import find_open, get_incident, list_incidents
+from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
+from bcon_exporter.tools.registry import parse_input
+from bcon_exporter.tools.utility import get_history, list_deployments
+
+NO_PROJECT = "no project"
+_ALL_IS_WELL = "The engine answers, and the last scan succeeded."
+_LOOKED_BACK = timedelta(days=89)
+_LINES_AROUND = 4
+_LINES_AT_MOST = 60
+_HISTORY_OF_ONE = timedelta(days=7)
+_HISTORY_FIELDS = ("name", "kind", "words", "since", "offset")
+_DRIFT_ORDER = (DriftStatus.DRIFTED, DriftStatus.UNKNOWN, DriftStatus.SYNCED)
+_CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRow:
+    """One container of a list.
+
+    Attributes:
+        status: "critical" to "healthy", or "not checked".
+        since: When the trouble was first seen.
+        what, cause, first_step: Of its worst trouble; empty where there is none.
+    """
+
+    name: str
+    status: str
+    project: str
+    state: str
+    since: datetime | None = None
+    what: str = ""
+    cause: str = ""
+    first_step: str = ""
+    root: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The containers of one project."""
+
+    project: str
+    rows: tuple[ContainerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """Which containers are shown: a part of their names, a project, a status."""
+
+    text: str = ""
+    project: str = ""
+    status: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> "RowFilter":
+        """Return what a query asks for."""
+        return cls(*(query.get(name, "").strip()[:255] for name in ("q", "project", "status")))
+
+    def __bool__(self) -> bool:
+        """Return whether anything is left out."""
+        return bool(self.text or self.project or self.status)
+
+    def takes(self, row: ContainerRow) -> bool:
+        """Return whether a container is shown."""
+        text = self.text.lower()
+        return (
+            (not text or text in row.name.lower() or text in row.what.lower())
+            and self.project in ("", row.project)
+            and self.status in ("", row.status)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What every page says of the host.
+
+    Attributes:
+        state: See `read_state`.
+    """
+
+    name: str
+    engine: EngineFacts | None
+    sentence: HostSentence
+    now: datetime
+    to_local: Callable[[datetime], datetime]
+    taken_at: datetime | None
+    state: str
+    version: str
+    open_incidents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The first page."""
+
+    counts: tuple[tuple[str, int], ...]
+    total: int
+    ignored: int
+    incidents: tuple[Incident, ...]
+    over: tuple[IncidentLine, ...]
+    ailing: tuple[Group, ...]
+    unchecked: tuple[ContainerRow, ...]
+    healthy: tuple[Group, ...]
+    report: DiagnoseAllReport | None
+    deployments: tuple[DeploymentRecord, ...]
+    drift: tuple[DriftReport, ...]
+    untracked: tuple[str, ...]
+    quiet: tuple[QuietLine, ...]
+    filter: RowFilter
+    projects: tuple[str, ...]
+    exporter: "ExporterState"
+
+
+@dataclass(frozen=True, slots=True)
+class ExporterState:
+    """How bcon-exporter itself is doing."""
+
+    good: bool
+    message: str
+    diagnose: ScanStatus
+    drift: ScanStatus
+    state_file: str
+    known_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLine:
+    """A log line. `marked`: the diagnosis quotes it; `skipped`: lines before it are left out."""
+
+    line: LogLine
+    marked: bool
+    skipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerPage:
+    """All of one container."""
+
+    report: DiagnosisReport
+    row: ContainerRow
+    facts: ContainerFacts
+    incidents: tuple[Incident, ...]
+    lines: tuple[ShownLine, ...]
+    ends: tuple[ExitFacts, ...]
+    cpu: Chart | None
+    memory: Chart | None
+    slots: tuple[UsageSlot, ...]
+    history: HistoryReport
+    changes: tuple[JournalEntry, ...]
+    alerts: tuple[Alert, ...]
+    quiet: QuietLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectPage:
+    """All of one Compose project. `drift` is None for a project that no drift scan has seen yet."""
+
+    name: str
+    rows: tuple[ContainerRow, ...]
+    drift: DriftReport | None
+    incidents: tuple[Incident, ...]
+    deployments: tuple[DeploymentRecord, ...]
+    quiet: QuietLine | None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryPage:
+    """A part of the journal, and what was asked for."""
+
+    report: HistoryReport
+    query: Mapping[str, str]
+    limit: int
+    offset: int
+
+
+def read_host(context: Context, hang: str | None) -> Host:
+    """Return what every page says of the host."""
+    scan, now = context.store.diagnosis, context.now()
+    report = scan.report if scan is not None else None
+    drift = context.store.drift
+    incidents = find_open(context)
+    situation = HostSituation(
+        now=now,
+        report=report,
+        not_current=_why_not_current(context, hang),
+        incidents=incidents,
+        drift=drift.reports if drift is not None else (),
+        deployments=list_deployments(context, ListDeploymentsInput(limit=50)).deployments,
+        well_since=_well_since(context, report),
+        to_local=context.to_local,
+        quiet=list_quiet(context, Nothing()).quiet,
+    )
+    engine = scan.snapshot.engine if scan is not None else None
+    return Host(
+        name=engine.name if engine is not None else "",
+        engine=engine,
+        sentence=describe_host(situation),
+        now=now,
+        to_local=context.to_local,
+        taken_at=report.timestamp if report is not None else None,
+        state=read_state(context),
+        version=context.version,
+        open_incidents=len(incidents),
+    )
+
+
+def read_state(context: Context) -> str:
+    """Return what stands for all that a page shows of the host, but for ages and numbers: changed, it is news."""
+    scan, drift = context.store.diagnosis, context.store.drift
+    seen = hashlib.sha256()
+    for one in scan.report.reports if scan is not None else ():
+        seen.update(f"{one.container_name}\0{one.status}\0{one.checked}\0{one.root}\0{one.state}\n".encode())
+    for report in drift.reports if drift is not None else ():
+        seen.update(f"{report.project_name}\0{report.status}\0{len(report.differences)}\n".encode())
+    seen.update("\n".join(one.id for one in find_open(context)).encode())
+    return seen.hexdigest()[:16]
+
+
+def _why_not_current(context: Context, hang: str | None) -> str | None:
+    """Return why the last report does not tell how the host is now; None where it does."""
+    status = context.store.status("diagnose")
+    if hang is not None:
+        return hang
+    if status.error is not None:
+        return f"the last scan failed: {status.error.message}"
+    if not context.host.is_up() and context.store.diagnosis is not None:
+        return "the engine does not answer"
+    return None
+
+
+def _well_since(context: Context, report: DiagnoseAllReport | None) -> datetime | None:
+    """Return since when nothing has been found, as far as the journal tells; None where something is."""
+    known_since = context.memory.observed_since
+    if report is None or known_since is None or report.healthy < report.total_containers:
+        return None
+    request = GetHistoryInput(since=context.now() - _LOOKED_BACK, kind=JournalKind.SYMPTOM_OFF, limit=1)
+    entries = get_history(context, request).entries
+    return max([known_since, *(entry.at for entry in entries)])
+
+
+def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Overview:
+    """Return the first page."""
+    scan, drift, now = context.store.diagnosis, context.store.drift, context.now()
+    report = scan.report if scan is not None else None
+    reports = report.reports if report is not None else ()
+    rows = [row for row in map(to_row, reports) if wanted.takes(row)]
+    why_not = _why_not_current(context, hang)
+    recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
+    shown_drift = drift.reports if drift is not None else ()
+    return Overview(
+        counts=_counts(report),
+        total=report.total_containers if report is not None else 0,
+        ignored=report.ignored if report is not None else 0,
+        incidents=tuple(sort_incidents(find_open(context))),
+        over=list_incidents(context, recent).incidents,
+        ailing=_group(row for row in rows if row.status in ("critical", "error", "warning")),
+        unchecked=tuple(row for row in rows if row.status == "not checked"),
+        healthy=_group(row for row in rows if row.status == "healthy"),
+        report=report,
+        deployments=_newest(list_deployments(context, ListDeploymentsInput(limit=50)).deployments),
+        drift=tuple(sorted(shown_drift, key=lambda one: (_DRIFT_ORDER.index(one.status), one.project_name))),
+        untracked=drift.untracked if drift is not None else (),
+        quiet=list_quiet(context, Nothing()).quiet,
+        filter=wanted,
+        projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),
+        exporter=ExporterState(
+            good=why_not is None and report is not None,
+            message=why_not
+            or ("The engine answers, and the last scan succeeded." if report else "The first scan runs."),
+            diagnose=context.store.status("diagnose"),
+            drift=context.store.status("drift"),
+            state_file=context.memory.status,
+            known_since=context.memory.observed_since,
+        ),
+    )
+
+
+def _counts(report: DiagnoseAllReport | None) -> tuple[tuple[str, int], ...]:
+    if report is None:
+        return ()
+    return (
+        ("critical", report.critical),
+        ("error", report.error),
+        ("warning", report.warning),
+        ("not checked", report.not_checked),
+        ("healthy", report.healthy - report.not_checked),
+    )
+
+
+def to_row(report: DiagnosisReport) -> ContainerRow:
+    """Return a container's line: its worst symptom, the likeliest cause and the first thing to do."""
+    worst = _worst(report)
+    blind = report.not_evaluated[0].reason if report.is_unchecked and report.not_evaluated else ""
+    return ContainerRow(
+        name=report.container_name,
+        status="not checked" if report.is_unchecked else report.status,
+        project=report.project or NO_PROJECT,
+        state=report.state.value,
+        since=None if worst is None else worst.first_seen or worst.detected_at,
+        what=worst.description if worst is not None else blind,
+        cause=report.likely_causes[0].description if worst is not None and report.likely_causes else "",
+        first_step=report.suggestions[0].action if worst is not None and report.suggestions else "",
+        root=report.root,
+    )
+
+
+def _worst(report: DiagnosisReport) -> Symptom | None:
+    telling = [symptom for symptom in report.symptoms if symptom.severity is not Severity.INFO]
+    return max(telling, key=lambda symptom: symptom.severity.rank, default=None)
+
+
+def _group(rows: Iterable[ContainerRow]) -> tuple[Group, ...]:
+    """Return containers by project: the worst project first, and the worst container first in each."""
+    groups: dict[str, list[ContainerRow]] = {}
+    for row in sorted(rows, key=lambda row: (-_rank(row), row.root is not None, row.name)):
+        groups.setdefault(row.project, []).append(row)
+    worst_first = sorted(groups.items(), key=lambda item: (-_rank(item[1][0]), item[0] == NO_PROJECT, item[0]))
+    return tuple(Group(project, tuple(members)) for project, members in worst_first)
+
+
+def _rank(row: ContainerRow) -> int:
+    return next((rank for status, rank in STATUS_RANK.items() if status == row.status), 0)
+
+
+def _newest(records: Sequence[DeploymentRecord]) -> tuple[DeploymentRecord, ...]:
+    """Return the newest deployment of each project."""
+    newest: dict[str, DeploymentRecord] = {}
+    for record in records:
+        newest.setdefault(record.project, record)
+    return tuple(newest.values())
+
+
+def read_container(context: Context, name: str) -> ContainerPage:
+    """Return all of one container, by name or short id.
+
+    Raises:
+        ContainerNotFoundError: The last scan has seen none; `details["near_matches"]`.
+        InvalidInputError: It is left out of the diagnosis.
+        DockerConnectionError: There was no scan yet.
+    """
+    scan = context.store.diagnosis
+    if scan is None:
+        raise _nothing_yet(context)
+    report = next((one for one in scan.report.reports if name in (one.container_name, one.container_id)), None)
+    facts = next((one for one in scan.snapshot.containers if report and one.short_id == report.container_id), None)
+    if report is None and any(name in (one.name, one.short_id) for one in scan.snapshot.containers):
+        msg = f"{name} is left out of the diagnosis by a filter or by its label bcon.ignore"
+        raise InvalidInputError(msg, {"container_id": name})
+    if report is None or facts is None:
+        known = [one.container_name for one in scan.report.reports]
+        msg = f"the last scan has seen no such container{did_you_mean(name, known)}"
+        raise ContainerNotFoundError(msg, {"near_matches": nearest_names(name, known)})
+    now = context.now()
+    slots = tuple(context.memory.find_usage(facts.id, now - timedelta(days=1)))
+    usage = facts.usage or facts.last_usage
+    history = get_history(context, GetHistoryInput(name=report.container_name, since=now - _HISTORY_OF_ONE, limit=50))
+    own = [one for one in find_open(context) if report.container_name in {member.container for member in one.members}]
+    return ContainerPage(
+        report=report,
+        row=to_row(report),
+        facts=facts,
+        incidents=tuple(own),
+        lines=pick_lines(facts, report),
+        ends=tuple(reversed(facts.lifecycle.exits[-5:])) if facts.lifecycle is not None else (),
+        cpu=draw_cpu(slots, now),
+        memory=draw_memory(slots, now, usage.memory_limit_bytes if usage is not None else None),
+        slots=slots,
+        history=history,
+        changes=tuple(entry for entry in history.entries if entry.kind in _CHANGE_KINDS)[:5],
+        alerts=_alerts_about(context, report.container_name),
+        quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
+    )
+
+
+def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
+    """Return the alerts of a container that fire, one of a name, each with its runbook."""
+    alerts = context.store.alerts.report.alerts if context.store.alerts is not None else ()
+    own = {one.name: one for one in alerts if one.labels.get("container") == container and one.state == "firing"}
+    return tuple(
+        one for one in own.values() if one.annotations.get("runbook_url", "").startswith(("https://", "http://"))
+    )
+
+
+def _nothing_yet(context: Context) -> BconError:
+    error = context.store.status("diagnose").error
+    return error or DockerConnectionError("the first scan has not ended yet; try again in a few seconds", {})
+
+
+def pick_lines(facts: ContainerFacts, report: DiagnosisReport) -> tuple[ShownLine, ...]:
+    """Return the newest log lines that the diagnosis quotes, with those around them; else just the newest."""
+    lines = facts.logs.lines if facts.logs is not None else ()
+    quotes = [text for symptom in report.symptoms for text in symptom.evidence]
+    quotes += [text for cause in report.likely_causes for text in cause.evidence]
+    marked = {
+        index for index, line in enumerate(lines) if line.text.strip() and any(line.text in one for one in quotes)
+    }
+    if marked:
+        near = {at for index in marked for at in range(index - _LINES_AROUND, index + _LINES_AROUND + 1)}
+        chosen = sorted(near & set(range(len(lines))))[-_LINES_AT_MOST:]
+    else:
+        chosen = list(range(len(lines)))[-_LINES_AT_MOST // 3 :]
+    return tuple(
+        ShownLine(lines[index], index in marked, position > 0 and chosen[position - 1] != index - 1)
+        for position, index in enumerate(chosen)
+    )
+
+
+def read_project(context: Context, name: str) -> ProjectPage:
+    """Return all of one project.
+
+    Raises:
+        ComposeFileNotFoundError: No such project runs or is configured; `details["near_matches"]`.
+    """
+    scan, drift = context.store.diagnosis, context.store.drift
+    reports = scan.report.reports if scan is not None else ()
+    rows = [to_row(one) for one in reports if (one.project or NO_PROJECT) == name]
+    rows.sort(key=lambda row: (-_rank(row), row.name))
+    known = [report.project_name for report in drift.reports] if drift is not None else []
+    found = None
+    if drift is not None and (name in known or not rows):
+        found = find_report(drift.reports, name)
+    elif not rows:
+        raise _nothing_yet(context)
+    deployments = ListDeploymentsInput(project=name, limit=10) if found is not None else None
+    return ProjectPage(
+        name=name,
+        rows=tuple(rows),
+        drift=found,
+        incidents=tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else (),
+        deployments=list_deployments(context, deployments).deployments if deployments is not None else (),
+        quiet=find_quiet_now(context).find(None, name, None),
+    )
+
+
+def read_incident(context: Context, incident_id: str) -> Incident:
+    """Return all of one incident.
+
+    Raises:
+        NotFoundError, InvalidInputError: There is no such, or it cannot be an id.
+    """
+    request = parse_input(find_tool("get_incident"), {"incident_id": incident_id}, context.now())
+    assert isinstance(request, GetIncidentInput)  # noqa: S101 -- the tool's own input
+    return get_incident(context, request)
+
+
+def read_history(context: Context, query: Mapping[str, str]) -> HistoryPage:
+    """Return a part of the journal.
+
+    Raises:
+        InvalidInputError: What was asked for cannot be.
+    """
+    asked = {
+        name: query[name].strip()
+        for name in ("name", "kind", "words", "since", "offset")
+        if query.get(name, "").strip()
+    }
+    request = parse_input(find_tool("get_history"), Words({"since": "7d", "limit": "100", **asked}), context.now())
+    assert isinstance(request, GetHistoryInput)  # noqa: S101 -- the tool's own input
+    return HistoryPage(get_history(context, request), asked, request.limit, request.offset)
+
+
+def read_alerts(context: Context) -> AlertsReport | None:
+    """Return the alerts of the last round; None before the first."""
+    last = context.store.alerts
+    return None if last is None else last.report

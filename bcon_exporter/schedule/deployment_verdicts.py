@@ -1,0 +1,49 @@
+"""The daemon's own verdict on each deployment it sees, a minute after it went quiet."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from bcon_exporter.errors import BconError
+from bcon_exporter.tools import Context
+from bcon_exporter.tools.watch_deployment import judge_deployment
+
+_log = logging.getLogger(__name__)
+
+
+class DeploymentJudge:
+    """Judges in a thread of its own, one deployment after the other: each reads the host, and no scan waits for that.
+
+    Args:
+        context: Returns the daemon's.
+    """
+
+    def __init__(self, context: Callable[[], Context]) -> None:
+        self._context = context
+        self._judging = threading.Lock()
+
+    def look(self) -> None:
+        """Judge what the last diagnosis shows to be due; what comes while some are judged is for the next look."""
+        if self._judging.acquire(blocking=False):
+            threading.Thread(target=self._judge_due, name="deployments", daemon=True).start()
+
+    def _judge_due(self) -> None:
+        try:
+            context = self._context()
+            scan = context.store.diagnosis
+            for project in context.memory.find_due_deployments(scan.snapshot) if scan is not None else ():
+                _judge(context, project)
+        finally:
+            self._judging.release()
+
+
+def _judge(context: Context, project: str) -> None:
+    """Judge a deployment; where that fails it has no verdict, and the log says so."""
+    try:
+        report = judge_deployment(context, project)
+    except BconError as error:
+        _log.warning("the deployment of %s could not be judged: %s", project, error.message)
+    except Exception:  # noqa: BLE001 -- the job boundary: a defect here must cost no other verdict
+        _log.exception("the deployment of %s could not be judged; please report this", project)
+    else:
+        context.memory.keep_deployment(report.record)

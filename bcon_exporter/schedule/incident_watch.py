@@ -1,0 +1,93 @@
+"""Folds each scan into the open incidents, and writes down what has become of them."""
+
+from datetime import datetime, timedelta
+
+from bcon_exporter.incidents import (
+    LOOKED_BACK,
+    FoldedIncidents,
+    HostTroubles,
+    IncidentStep,
+    KnownPast,
+    find_troubles,
+    is_host_incident_open,
+    journal_step,
+    observe_outage,
+    observe_troubles,
+)
+from bcon_exporter.journal import EntryFilter
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.incidents import IncidentState
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.reports import DiagnoseAllReport
+from bcon_exporter.tools import Context
+
+ENTRIES_AT_MOST = 500
+AWAY_FOR = timedelta(minutes=2)
+"""So long must an engine be away: one that is started anew is back before."""
+_OVER = (IncidentStep.MERGED, IncidentStep.CLOSED)
+
+
+def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAllReport) -> None:
+    """Open, join, merge and close incidents by what a diagnosis has found; drift counts as it was last compared."""
+    memory = context.memory.memory
+    drift = context.store.drift
+    shutdowns = memory.coverage.shutdowns
+    host = find_troubles(
+        report,
+        snapshot,
+        drift.reports if drift is not None else (),
+        logged_errors_at=memory.log_counts.newest,
+        shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
+    )
+    if memory.incidents.open or _may_open(host):
+        context.memory.fold_incidents(lambda state: _fold(context, state, host), host.at)
+
+
+def _fold(context: Context, state: IncidentState, host: HostTroubles) -> FoldedIncidents:
+    past = KnownPast(_find_entries(context, host, state), context.memory.find_earlier_incidents)
+    folded, news = observe_troubles(state, host, past)
+    ended = tuple(one.incident for one in news if one.step in _OVER)
+    entries = tuple(entry for one in news if (entry := journal_step(one, context.now())) is not None)
+    return FoldedIncidents(folded, ended, entries)
+
+
+def watch_outage(context: Context, away_since: datetime | None) -> datetime | None:
+    """Open an incident of the host when its engine has been away for a while; return since when it is away.
+
+    No scan tells of it: one of a hung engine fails after its deadline, or does not come back.
+
+    Args:
+        context: With the host and the memory.
+        away_since: What this returned when it was called before.
+    """
+    if context.host.is_up():
+        return None
+    now = context.now()
+    since = min(away_since or now, now)
+    if now - since < AWAY_FOR or is_host_incident_open(context.memory.memory.incidents):
+        return since
+    error = context.store.status("diagnose").error
+    reason = error.message if error is not None else None
+    past = KnownPast(find_earlier=context.memory.find_earlier_incidents)
+
+    def fold(state: IncidentState) -> FoldedIncidents:
+        folded, news = observe_outage(state, since, now, reason, past)
+        entries = tuple(entry for one in news if (entry := journal_step(one, now)) is not None)
+        return FoldedIncidents(folded, (), entries)
+
+    context.memory.fold_incidents(fold, now)
+    return since
+
+
+def _may_open(host: HostTroubles) -> bool:
+    is_ill = any(trouble.severity.rank >= Severity.ERROR.rank for trouble in host.troubles)
+    return is_ill or host.shutdown_ended_at is not None
+
+
+def _find_entries(context: Context, host: HostTroubles, state: IncidentState) -> list[JournalEntry]:
+    """Return what the journal tells of the time from half an hour before the oldest trouble on."""
+    began = [tracked.incident.started_at for tracked in state.open]
+    began += [trouble.since for trouble in host.troubles]
+    wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
+    return context.memory.find_entries(wanted, ENTRIES_AT_MOST, 0)[0]

@@ -1,0 +1,294 @@
+"""Known secrets: values that an environment holds under a secret's name are hidden wherever they stand.
+
+A bare password has no shape and no name beside it, so only its value tells. `find_secrets` takes the values out of an
+environment, `KnownSecrets` hides them in text. They live in memory only: nothing here is a field of a model.
+"""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import Any
+from urllib.parse import quote, quote_plus, unquote
+
+import re2
+
+from bcon_exporter.secrets.cleaning import strip_controls
+from bcon_exporter.secrets.secret_names import key_strength
+from bcon_exporter.secrets.shapes import MASK, looks_random
+
+MOST_VALUES = 1024
+"""Values of one environment, or of a project's files over time; where there are more, no text is shown at all."""
+_MOST_CHARS = 256 * 1024
+_SHORTEST = 4
+_WHOLE_WORD_BELOW = 8
+"""A shorter value is hidden as a whole word only, or it would cut holes into digests and ids."""
+_SHORTEST_DOCUMENT_LINE = 8
+_PIECE_CHARS = 512
+"""A longer value is searched in pieces of this size."""
+_SHORTEST_BASE64_BYTES = 9
+_MOST_SEARCHED_AT_ONCE = 16 * 1024
+"""Characters of all forms of all values that one expression may hold; more are looked for one by one. The memory of an
+expression grows with them: for the 256 KiB of one environment it took more than a gigabyte."""
+_SEARCH_MEMORY_BYTES = 4 * 2**20
+_FEW_LITERALS = 16
+_LITTLE_TO_SEARCH = 2**20
+"""Characters times literals. Below that, or with few literals, each is looked for by itself: an expression takes longer
+to compile, and 4 kB of memory a literal."""
+_EXPRESSIONS_KEPT = 16
+_UNRESERVED = str.maketrans("", "", "-._~")
+_BORDER = r"\b"
+_OF_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
+
+_WORD = r"(?:[a-z]+|[A-Z]+|[A-Z][a-z]+)"
+_LONGEST_PLAIN = 24
+_PLAIN = re2.compile(
+    "|".join(
+        (
+            r"[0-9]{1,8}",  # ports, counts, dates
+            rf"{_WORD}",
+            rf"{_WORD}(?:[-_. ]{_WORD})+",  # my-app, db.example.com
+            r"[a-z]{2}-[a-z]+-[0-9]",  # eu-west-1
+            r"v?[0-9]{1,4}(?:\.[0-9]{1,5}){1,3}(?::[0-9]{1,5})?",  # versions, addresses
+            r"[0-9]{1,6}[a-zA-Z]{1,2}",  # 30s, 64m
+            r"(?i:aes|rsa|sha|hmac|hs|rs|es|ps|ed|md|utf|base|iso)[-_]?[0-9]{1,5}(?:[-_][a-z]{2,4})?",
+            rf"\.{{0,2}}/(?:{_WORD}[-_./]?)*",  # /run/secrets/db_password
+            rf"(?:https?|tcp|unix)://{_WORD}(?:[-.]{_WORD})*(?::[0-9]{{1,5}})?/?",
+            r"\$?\{.*\}|<[a-z_ -]*>",  # a place for a value
+        )
+    )
+)
+_SHORT_PLAIN = re2.compile(rf"{_WORD}[0-9]{{1,4}}")  # python3, admin123
+_LONGEST_SHORT_PLAIN = 8
+_LONGEST_WORD = 14
+
+
+def is_plain_word(value: str) -> bool:
+    """Return whether a value is too common to hide: hiding each "postgres" or "5432" would make logs unreadable."""
+    if len(value) < _SHORTEST or len(set(value)) == 1:
+        return True
+    if len(value) > _LONGEST_PLAIN or not value.isascii():
+        return False
+    if value.isalpha() and len(value) > _LONGEST_WORD:
+        return False
+    if _PLAIN.fullmatch(value):
+        return True
+    return len(value) <= _LONGEST_SHORT_PLAIN and _SHORT_PLAIN.fullmatch(value) is not None
+
+
+def find_secrets(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the values that stand under a secret's name, and the passwords within URLs under any name.
+
+    Each line of a longer value stands for itself. Plain words are left out, however secret, and so is the folder that
+    every shell exports as PWD: hidden, it would be so in each path of a project.
+
+    Args:
+        pairs: Names and raw values of an environment, of labels, of options.
+    """
+    values: set[str] = set()
+    for key, value in pairs:
+        strength = key_strength(key)
+        if strength != "no" and not (key == "PWD" and value.startswith("/")):
+            values.update(_lines_of(strip_controls(value), weak=strength == "weak"))
+        if "@" in value:
+            for password in _url_passwords(value):
+                values.update(_lines_of(strip_controls(password), weak=False))
+    return frozenset(values)
+
+
+def environment_pairs(entries: Iterable[Any]) -> Iterable[tuple[str, str]]:
+    """Yield names and values of entries "KEY=value"."""
+    for entry in entries:
+        key, equals, value = str(entry).partition("=")
+        if equals:
+            yield key, value
+
+
+def _lines_of(value: str, *, weak: bool) -> Iterable[str]:
+    lines = [line.strip() for line in value.split("\n")]
+    least = _SHORTEST_DOCUMENT_LINE if sum(map(bool, lines)) > 1 else _SHORTEST
+    for line in lines:
+        if len(line) >= least and not is_plain_word(line) and MASK not in line and (not weak or looks_random(line)):
+            yield line
+
+
+def _url_passwords(value: str) -> Iterable[str]:
+    """Yield the passwords of URLs, or of "user:password@host", as they are before they are escaped."""
+    for rest in value.split("://")[1:] or [value]:
+        at = rest.find("@")
+        end = min((position for position in (rest.find(char, at) for char in "/?#, ") if position > 0), default=None)
+        userinfo = rest[:end].rpartition("@")[0]
+        _, colon, password = userinfo.partition(":")
+        if at > 0 and colon:
+            yield unquote(password)
+
+
+class KnownSecrets:
+    """Values that must not be shown, and how they are found in text: in time linear in the text, in little memory.
+
+    Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
+    """
+
+    __slots__ = ("_base64", "_literals", "_values")
+
+    def __init__(self, values: frozenset[str] = frozenset()) -> None:
+        self._values = values
+        self._base64: frozenset[str] = frozenset()
+        self._literals: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return f"KnownSecrets({len(self._values)} values)"
+
+    def __reduce__(self) -> Any:
+        msg = "secrets stay in memory"
+        raise TypeError(msg)
+
+    @property
+    def values(self) -> frozenset[str]:
+        """The values themselves; never show them."""
+        return self._values
+
+    @property
+    def too_many(self) -> bool:
+        """Whether there are more than can be searched; then nothing is shown."""
+        return len(self._values) > MOST_VALUES or sum(map(len, self._values)) > _MOST_CHARS
+
+    def hide(self, text: str) -> str:
+        """Return the text with `***` in the place of each value; the text must be clean."""
+        return self._hide(text, len(text))
+
+    def _hide(self, text: str, chars: int) -> str:
+        """Hide the values in a text, one of several that have so many characters in all."""
+        if not self._values or not text:
+            return text
+        if self._literals is None:
+            self._literals = self._find_literals()
+        if not self._literals:
+            return MASK
+        much = len(self._literals) > _FEW_LITERALS and chars * len(self._literals) > _LITTLE_TO_SEARCH
+        if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
+            return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
+        for literal in self._literals:
+            if literal in text:
+                text = self._mask(_find_all(literal, text), text)
+        return text
+
+    def stand_in(self, texts: Iterable[str]) -> bool:
+        """Return whether one of the values may stand in one of these raw texts: one search for all."""
+        if not self._values:
+            return False
+        text = "\n".join(texts)
+        return len(text) > _MOST_CHARS or self.hide(clean := strip_controls(text)) != clean
+
+    def hide_lines(self, lines: list[str]) -> list[str]:
+        """Return lines with `***` in the place of each value: one search for all."""
+        if not self._values or not lines:
+            return lines
+        text = "\n".join(lines)
+        hidden = self.hide(text)
+        return lines if hidden is text else [self._hide(line, len(text)) for line in lines]
+
+    def hide_tag(self, reference: str) -> str:
+        """Return an image reference with values hidden in its tag only: an image's name is an identity."""
+        name, colon, tag = reference.rpartition(":")
+        if not colon or "/" in tag or "@" in name:
+            return reference
+        return f"{name}:{self.hide(tag)}"
+
+    def _mask(self, spans: Iterable[tuple[int, int]], text: str) -> str:
+        done: list[str] = []
+        position = 0
+        for first, last in spans:
+            start, end = first, last
+            if end <= position:
+                continue
+            if text[start:end] in self._base64:
+                while start > position and text[start - 1] in _BASE64:
+                    start -= 1
+                while end < len(text) and text[end] in _BASE64:
+                    end += 1
+            done += [text[position : max(start, position)], MASK]
+            position = end
+        return "".join(done) + text[position:] if done else text
+
+    def _find_literals(self) -> tuple[str, ...]:
+        """Return what is looked for, the longest first; nothing when there is too much of it."""
+        if self.too_many:
+            return ()
+        self._base64 = frozenset(core for value in self._values for core in _base64_cores(value))
+        literals = self._base64.union(form for value in self._values for form in _forms(value))
+        return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
+
+
+@lru_cache(maxsize=_EXPRESSIONS_KEPT)
+def _search_for(literals: tuple[str, ...]) -> Any:
+    options = re2.Options()
+    options.never_capture = True
+    options.log_errors = False
+    options.max_mem = _SEARCH_MEMORY_BYTES
+    expression = re2.compile("|".join(map(_literal, literals)), options)
+    re2.purge()  # it would keep the last 128, of up to 4 MB each
+    return expression
+
+
+def _literal(text: str) -> str:
+    before, after = _ends_of_words(text)
+    return f"{_BORDER if before else ''}{re2.escape(text)}{_BORDER if after else ''}"
+
+
+def _ends_of_words(text: str) -> tuple[bool, bool]:
+    """Return whether a value must begin and end where a word does."""
+    if len(text) >= _WHOLE_WORD_BELOW and not text.isdigit():
+        return False, False
+    return text[0] in _OF_WORDS - {"_"}, text[-1] in _OF_WORDS - {"_"}
+
+
+def _find_all(literal: str, text: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each occurrence of a value, by the same rules as `_literal`."""
+    before, after = _ends_of_words(literal)
+    start = text.find(literal)
+    while start >= 0:
+        end = start + len(literal)
+        within = (before and text[start - 1 : start] in _OF_WORDS) or (after and text[end : end + 1] in _OF_WORDS)
+        if not within:
+            yield start, end
+        start = text.find(literal, start + 1 if within else end)
+
+
+def _forms(value: str) -> Iterable[str]:
+    """Yield the spellings of a value in text: bare, in JSON, in a URL, in a Compose file."""
+    forms = (
+        {value}
+        if value.isascii() and value.translate(_UNRESERVED).isalnum()
+        else {
+            value,
+            strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),
+            json.dumps(value)[1:-1],
+            value.replace("$", "$$"),
+            quote_plus(value),
+            *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
+        }
+    )
+    for form in forms:
+        if len(form) <= _PIECE_CHARS:
+            yield form
+        else:
+            for start in range(0, len(form) - _SHORTEST_DOCUMENT_LINE, _PIECE_CHARS):
+                yield form[start : start + _PIECE_CHARS]
+
+
+def _base64_cores(value: str) -> Iterable[str]:
+    """Yield the part of the base64 text that depends on the value alone, for each of its three alignments."""
+    raw = value.encode()
+    if not _SHORTEST_BASE64_BYTES <= len(raw) <= _PIECE_CHARS:
+        return
+    for offset in range(3):
+        encoded = base64.b64encode(b"\0" * offset + raw).decode()
+        core = encoded[(8 * offset + 5) // 6 : 8 * (offset + len(raw)) // 6]
+        yield core
+        if "+" in core or "/" in core:
+            yield core.replace("+", "-").replace("/", "_")
+
+
+NO_SECRETS = KnownSecrets()

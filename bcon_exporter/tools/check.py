@@ -1,0 +1,101 @@
+"""check: gathers what a deployment would make and what is there, and judges it. With the user's own rights only."""
+
+from datetime import timedelta
+
+from bcon_exporter.compose import ResolvedDeployment
+from bcon_exporter.deployments.check import check_deployment
+from bcon_exporter.drift import find_projects
+from bcon_exporter.engine import Wants
+from bcon_exporter.model.check_report import CheckInput, CheckReport
+from bcon_exporter.model.deployment import DeploymentWords, ImageFacts
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.secrets.masking import safe_text
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.observe import hide_learned, observe
+from bcon_exporter.tools.tool import Tool
+
+_WANTS = Wants(logs=False, usage=True, config=True)
+_PEAK_OF = timedelta(days=1)
+
+
+def check(context: Context, words: DeploymentWords) -> CheckReport:
+    """Return whether a deployment would come up on this host, and what it would do to what runs.
+
+    Raises:
+        ComposeFileNotFoundError, PermissionDeniedError: There is no such Compose file, or it may not be read.
+        DockerConnectionError, DeadlineExceededError: The engine does not answer.
+        InvalidInputError: An edit cannot be judged.
+    """
+    given = gather(context, words)
+    return _hide(check_deployment(given), context)
+
+
+def gather(context: Context, words: DeploymentWords) -> CheckInput:
+    """Return all that a check is judged by; raises as `check` does."""
+    snapshot = observe(context, _WANTS)
+
+    def resolve() -> ResolvedDeployment:
+        return context.compose.resolve_deployment(words, snapshot.taken_at, find_projects(snapshot))
+
+    resolved, snapshot = hide_learned(context, snapshot, resolve)
+    deployment = resolved.deployment
+    return CheckInput(
+        snapshot=snapshot,
+        deployment=deployment.wanted if deployment is not None else None,
+        desired=resolved.desired,
+        refusal=resolved.refusal,
+        problem=resolved.problem,
+        places=dict(resolved.places),
+        images=_read_images(context, resolved),
+        host=context.host.look_at_host(snapshot, deployment.paths if deployment is not None else {}),
+        peak_memory_bytes=_find_peaks(context, resolved, snapshot),
+        files=dict(resolved.files),
+    )
+
+
+def _read_images(context: Context, resolved: ResolvedDeployment) -> dict[str, ImageFacts | None]:
+    """Return each service's image; a service whose image could not be read has none."""
+    if resolved.deployment is None:
+        return {}
+    by_service = resolved.deployment.images
+    found = context.host.read_images(by_service.values())
+    return {service: found[reference] for service, reference in by_service.items() if reference in found}
+
+
+def _find_peaks(context: Context, resolved: ResolvedDeployment, snapshot: HostSnapshot) -> dict[str, int]:
+    """Return the most memory that each container of limited services used in the last day, where it is known."""
+    if resolved.deployment is None:
+        return {}
+    wanted = resolved.deployment.wanted
+    limited = {service.name for service in wanted.services if service.memory_limit_bytes is not None}
+    peaks: dict[str, int] = {}
+    for container in snapshot.containers:
+        claim = container.compose
+        if claim is not None and claim.project == wanted.project and claim.service in limited:
+            slots = context.memory.find_usage(container.id, snapshot.taken_at - _PEAK_OF)
+            used = [slot.memory_bytes.maximum for slot in slots if slot.memory_bytes.maximum is not None]
+            if used:
+                peaks[container.id] = int(max(used))
+    return peaks
+
+
+def _hide(report: CheckReport, context: Context) -> CheckReport:
+    """Return a report in whose sentences no secret stands that any container or file is known to hold."""
+
+    def hide(text: str) -> str:
+        return safe_text(context.secrets.hide(text))
+
+    findings = tuple(
+        finding.model_copy(update={"message": hide(finding.message), "evidence": tuple(map(hide, finding.evidence))})
+        for finding in report.findings
+    )
+    not_checked = tuple(
+        one.model_copy(update={"what": hide(one.what), "reason": hide(one.reason)}) for one in report.not_checked
+    )
+    plan = tuple(step.model_copy(update={"why": tuple(map(hide, step.why))}) for step in report.plan)
+    return report.model_copy(
+        update={"findings": findings, "not_checked": not_checked, "plan": plan, "summary": hide(report.summary)}
+    )
+
+
+CHECK = Tool("check", "Whether a deployment would come up.", DeploymentWords, CheckReport, check)

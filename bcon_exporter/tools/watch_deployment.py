@@ -1,0 +1,211 @@
+"""Watches a deployment for a while: reads the host again and again, and judges what was seen by then."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bcon_exporter.deployments.verify import Watch, find_since, give_up, note
+from bcon_exporter.deployments.verify import observe as observe_deployment
+from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
+from bcon_exporter.drift import detect_drift, find_projects
+from bcon_exporter.engine import Wants
+from bcon_exporter.errors import BconError, ComposeParseError, DeadlineExceededError, DockerConnectionError
+from bcon_exporter.journal import EntryFilter
+from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
+from bcon_exporter.model.desired import DesiredProject, RunningProject
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.verify_report import VerifyReport
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.first_seen import date_symptoms
+from bcon_exporter.tools.observe import hide_learned, observe
+
+LEAST_PAUSE_SECONDS = 1.5
+PAUSE_SHARE = 5
+"""A look that took a second is followed by none for five: watching must not be the load."""
+LAST_LOOK_SECONDS = 1.5
+REACHED_WITHIN_SECONDS = 10.0
+"""An engine that does not answer by then is not there."""
+_AWAY = (DockerConnectionError, DeadlineExceededError)
+JOURNAL_SLACK = timedelta(seconds=5)
+JOURNALED_AT_MOST = 200
+_LEAST_LOG_WINDOW = 10.0
+_LONGEST_LOG_WINDOW = 86400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be watched.
+
+    Attributes:
+        words: Name the Compose files, for somebody who asks.
+        window_seconds: For how long.
+        since: When the deployment began; None to find it.
+        running: A project that runs, by its own files; the words name nothing then.
+    """
+
+    words: DeploymentWords = field(default_factory=DeploymentWords)
+    window_seconds: float = 0.0
+    since: datetime | None = None
+    running: str | None = None
+
+
+class DeploymentWatch:
+    """One window. Reads only; what it remembers dies with it.
+
+    Args:
+        context: Of a command.
+        asked: What to watch.
+        wait: Waits for so many seconds.
+    """
+
+    def __init__(self, context: Context, asked: Asked, wait: Callable[[float], object]) -> None:
+        self._context = context
+        self._asked = asked
+        self._wait = wait
+        self._log_reader = LogReader()
+        self._holds = HoldState()
+        self._watch = Watch(context.now(), asked.window_seconds, given_since=asked.since)
+        self._failure: BconError | None = None
+        self._report: VerifyReport | None = None
+        self._files: Mapping[str, str] = {}
+
+    def run(self, tell: Callable[[VerifyReport], None]) -> VerifyReport:
+        """Watch until the window ends, or nothing can change the verdict any more; return the last report.
+
+        Args:
+            tell: Is called with the report as it would be then, after each look.
+
+        Raises:
+            BconError: The engine was never reached, or the files could not be read at the end.
+        """
+        context = self._context
+        started = context.monotonic()
+        ends = started + self._asked.window_seconds
+        context.host.start()
+        while True:
+            began = context.monotonic()
+            last = began >= ends
+            self.look(min(max(0.0, ends - began) + LAST_LOOK_SECONDS, context.scan_deadline_seconds))
+            if self._report is not None and self._failure is None:
+                tell(self._report)
+                last = last or self._report.is_certain
+            if last or self._is_hopeless(context.monotonic() - started):
+                return self.conclude()
+            now = context.monotonic()
+            pause = max(LEAST_PAUSE_SECONDS, PAUSE_SHARE * (now - began))
+            self._wait(max(0.0, min(pause, ends - now)))
+
+    def _is_hopeless(self, seconds: float) -> bool:
+        """Whether nothing was ever seen, and nothing will be: files that are wrong, an engine that is not there."""
+        if self._watch.looks or self._failure is None:
+            return False
+        return seconds >= REACHED_WITHIN_SECONDS or not isinstance(self._failure, _AWAY)
+
+    def conclude(self) -> VerifyReport:
+        """Return the report as far as the watch has come.
+
+        Raises:
+            BconError: There is nothing to report.
+        """
+        report, failure, desired = self._report, self._failure, self._watch.desired
+        if failure is not None and desired is not None:
+            report = give_up(self._watch, self._context.now(), desired.name, failure.message)
+        if report is None:
+            raise failure or DockerConnectionError("the host was not looked at once", {})
+        return report.model_copy(update={"files": dict(self._files)})
+
+    def interrupt(self) -> VerifyReport:
+        """Return the report as far as the watch has come when somebody breaks it off."""
+        report = self.conclude()
+        seconds = (self._context.now() - self._watch.watched_from).total_seconds()
+        told = f"Broken off after {seconds:.0f} s of {self._asked.window_seconds:.0f} s: what comes later is not known."
+        return report.model_copy(update={"notes": (*report.notes, told)})
+
+    def look(self, deadline_seconds: float) -> None:
+        """Read the host once; what fails is kept, and told once it works again."""
+        try:
+            self._observe(deadline_seconds)
+        except BconError as error:
+            self._failure = error
+            what = "The engine" if isinstance(error, _AWAY) else "The project"
+            self._watch = note(self._watch, f"{what} could not be read for a while: {error.message}")
+        else:
+            self._failure = None
+
+    def _observe(self, deadline_seconds: float) -> None:
+        context = self._context
+        window = self._log_window(context.now(), self._watch.begun or self._watch.given_since)
+        wants = Wants(logs=context.policy.use_logs, usage=True, config=True, log_window_seconds=window)
+        snapshot = observe(context, wants, deadline_seconds)
+        (desired, self._files), snapshot = self._resolve(snapshot)
+        drift = detect_drift(desired, snapshot, context.drift_ignore)
+        since = find_since(self._watch, desired.name, snapshot)
+        thresholds = context.thresholds.model_copy(
+            update={"log_window_seconds": self._log_window(snapshot.taken_at, since)}
+        )
+        holds = HoldState(remembered=self._holds.remembered)  # nothing is held: what is over is over
+        report, self._holds = diagnose_host(
+            snapshot, thresholds, context.catalogue, holds, context.policy, log_reader=self._log_reader
+        )
+        self._log_reader.end_scan()
+        first_seen = context.memory.first_seen("symptom")
+        diagnosis = tuple(date_symptoms(one, first_seen) for one in report.reports)
+        events = {identity: past.events for identity, past in context.memory.memory.pasts.items()}
+        self._watch, verdict = observe_deployment(self._watch, snapshot, desired, drift, diagnosis, events)
+        self._report = self._add_journaled(verdict)
+
+    def _log_window(self, now: datetime, since: datetime | None) -> float:
+        """Return how far back lines count: what was said before the deployment is no news."""
+        if since is None:
+            return self._context.thresholds.log_window_seconds
+        return min(max((now - since).total_seconds(), _LEAST_LOG_WINDOW), _LONGEST_LOG_WINDOW)
+
+    def _resolve(self, snapshot: HostSnapshot) -> tuple[tuple[DesiredProject, Mapping[str, str]], HostSnapshot]:
+        """Return what the files ask for, their hashes, and the snapshot with what they hide hidden in it."""
+        asked, compose = self._asked, self._context.compose
+
+        def resolve() -> tuple[DesiredProject, Mapping[str, str]]:
+            projects = find_projects(snapshot)
+            if asked.running is not None:
+                named = (one for one in projects if one.name == asked.running)
+                project = next(named, RunningProject(name=asked.running))
+                return compose.resolve_running(project, snapshot.taken_at), {}
+            resolved = compose.resolve_deployment(asked.words, snapshot.taken_at, projects)
+            if resolved.desired is None:
+                raise _refused(resolved.refusal)
+            return resolved.desired, resolved.files
+
+        return hide_learned(self._context, snapshot, resolve)
+
+    def _add_journaled(self, report: VerifyReport) -> VerifyReport:
+        """Return the report with what a journal tells of changes, where the replaced container was not seen."""
+        began, ended = report.since - JOURNAL_SLACK, report.watched_until + JOURNAL_SLACK
+        wanted = EntryFilter(began, ended, report.project, (JournalKind.CONFIG_CHANGE, JournalKind.IMAGE_CHANGE))
+        told: dict[str, list[str]] = {}
+        for entry in self._context.memory.find_entries(wanted, JOURNALED_AT_MOST, 0)[0]:
+            told.setdefault(entry.service or "", []).append(entry.text)
+        services = tuple(
+            one.model_copy(update={"changes": tuple(dict.fromkeys((*one.changes, *told[one.service])))})
+            if one.service in told and not one.changes_known
+            else one
+            for one in report.services
+        )
+        return report.model_copy(update={"services": services})
+
+
+def _refused(refusal: ComposeRefusal | None) -> ComposeParseError:
+    if refusal is None:
+        return ComposeParseError("the files could not be read")
+    return ComposeParseError(refusal.message, refusal.model_dump(include={"file", "line"}, exclude_none=True))
+
+
+def judge_deployment(context: Context, project: str) -> VerifyReport:
+    """Return the verdict on the newest deployment of a running project, from one look, in the daemon.
+
+    Raises:
+        BconError: The host could not be read.
+    """
+    watch = DeploymentWatch(context, Asked(running=project), lambda _: None)
+    watch.look(context.scan_deadline_seconds)
+    return watch.conclude()

@@ -1,0 +1,366 @@
+"""Promise: one failure is one incident, with its root, who suffers from it, what changed before it, and its end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bcon_exporter.incidents import (
+    HostTroubles,
+    IncidentNews,
+    IncidentStep,
+    KnownPast,
+    Life,
+    Trouble,
+    Who,
+    acknowledge,
+    observe_troubles,
+)
+from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.incidents import EndedBy, Incident, IncidentState, SeenBefore
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from tests.factories import NOON
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+WELL, ILL = Life(is_well=True), Life(is_well=False)
+
+
+def who(name: str, project: str = "shop") -> Who:
+    return Who(name, f"{project}-{name}-1", project, name)
+
+
+def trouble(name: str, *codes: str, root: str | None = None, **more: Any) -> Trouble:
+    """An error of a service's container; `root` names the service that explains it."""
+    made = {"severity": Severity.ERROR, "since": NOON, "goes_on": True, **more}
+    return Trouble(who(name), codes=codes or ("exit_error",), root=None if root is None else who(root), **made)
+
+
+class Watch:
+    """Carries the state from scan to scan, as the job does."""
+
+    def __init__(self, *entries: JournalEntry) -> None:
+        self.state = IncidentState()
+        self.past = KnownPast(entries)
+        self.now = NOON
+
+    def scan(self, *troubles: Trouble, after: timedelta = timedelta(), **host: Any) -> tuple[IncidentNews, ...]:
+        self.now += after
+        lives = {one.who.identity: ILL for one in troubles}
+        seen = HostTroubles(self.now, troubles, {**lives, **host.pop("lives", {})}, **host)
+        self.state, news = observe_troubles(self.state, seen, self.past)
+        assert IncidentState.model_validate_json(self.state.model_dump_json()) == self.state
+        return news
+
+    @property
+    def only(self) -> Incident:
+        (tracked,) = self.state.open
+        return tracked.incident
+
+
+def steps(news: tuple[IncidentNews, ...]) -> list[str]:
+    return [one.step.value for one in news]
+
+
+def names(incident: Incident) -> dict[str, str]:
+    return {member.name: member.role for member in incident.members}
+
+
+def entry(kind: JournalKind, at: datetime, name: str = "db", text: str = "", **more: Any) -> JournalEntry:
+    made = {"project": "shop", "service": name, "container": f"shop-{name}-1", "text": text or kind.value, **more}
+    return JournalEntry(at=at, kind=kind, **made)
+
+
+def test_a_root_and_all_who_suffer_from_it_are_one_incident() -> None:
+    watch = Watch()
+    news = watch.scan(
+        trouble("web", "network_error", root="db"),
+        trouble("db", "oom_killed", "exit_error", severity=Severity.CRITICAL, since=NOON - MINUTE),
+        trouble("api", "log_error", root="db"),
+    )
+    incident = watch.only
+    assert steps(news) == ["opened"]
+    assert news[0].incident == incident
+    assert incident.id == "2026-01-15-shop-db-1-oom_killed-1".replace("2026-01-15", f"{NOON:%Y-%m-%d}")
+    assert (incident.root.service, incident.root.code, incident.severity) == ("db", "oom_killed", "critical")
+    assert incident.started_at == NOON - MINUTE
+    assert names(incident) == {"shop-db-1": "root", "shop-web-1": "suffers", "shop-api-1": "suffers"}
+    assert incident.title == "shop-db-1 was killed for want of memory; shop-web-1 and shop-api-1 suffer from it"
+    assert watch.scan(trouble("db", "oom_killed", severity=Severity.CRITICAL), after=MINUTE) == (), "nothing new"
+
+
+def test_warnings_open_nothing_and_join_what_is_open() -> None:
+    watch = Watch()
+    warning = trouble("web", "slow_response", root="db", severity=Severity.WARNING)
+    assert watch.scan(warning, trouble("db", "high_memory", severity=Severity.WARNING)) == ()
+    assert steps(watch.scan(warning, trouble("db"), after=MINUTE)) == ["opened"]
+    assert names(watch.only) == {"shop-db-1": "root", "shop-web-1": "suffers"}
+
+
+def test_two_independent_failures_of_one_moment_are_two_incidents() -> None:
+    watch = Watch()
+    assert steps(watch.scan(trouble("db"), trouble("cache"))) == ["opened", "opened"]
+    assert [one.incident.root.service for one in watch.state.open] == ["db", "cache"]
+
+
+def test_who_joins_later_and_what_grows_worse_is_told_once() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"))
+    worse = trouble("db", severity=Severity.CRITICAL)
+    assert steps(watch.scan(worse, after=MINUTE)) == ["worse"]
+    assert steps(watch.scan(worse, trouble("web", root="db"), after=MINUTE)) == ["joined"]
+    assert watch.scan(worse, trouble("web", root="db"), after=MINUTE) == ()
+    assert watch.only.severity == "critical"
+
+
+def test_an_incident_that_turns_out_to_be_a_consequence_is_merged_into_its_roots() -> None:
+    watch = Watch()
+    first = watch.scan(trouble("web", "network_error"), trouble("api", "network_error", root="web"))[0].incident
+    news = watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=2 * MINUTE)
+    assert steps(news) == ["opened", "merged"]
+    merged = news[1].incident
+    assert (merged.id, merged.merged_into, merged.is_open) == (first.id, watch.only.id, False)
+    assert names(watch.only) == {"shop-db-1": "root", "shop-web-1": "suffers", "shop-api-1": "suffers"}
+    assert watch.only.started_at == NOON
+
+
+def test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two() -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "network_error"), trouble("api", "network_error", root="web"))
+    watch.scan(trouble("web", "network_error"), trouble("db"), after=SECOND)
+    assert len(watch.state.open) == 2
+    news = watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=SECOND)
+    assert steps(news) == ["joined", "merged"]
+    assert news[1].incident.merged_into == watch.only.id
+    assert names(watch.only) == {"shop-db-1": "root", "shop-web-1": "suffers", "shop-api-1": "suffers"}
+
+
+def test_after_two_minutes_it_stays_one_of_its_own_beside_the_roots() -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "network_error"))
+    watch.scan(trouble("web", "network_error"), trouble("db"), after=2 * MINUTE)
+    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=SECOND)
+    assert [tracked.incident.root.service for tracked in watch.state.open] == ["web", "db"]
+
+
+def test_after_two_minutes_it_stays_one_of_its_own() -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "network_error"))
+    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=2 * MINUTE + SECOND)
+    assert [one.incident.root.service for one in watch.state.open] == ["web"]
+    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=MINUTE)
+    assert "shop-db-1" not in names(watch.only)
+
+
+@pytest.mark.parametrize(("code", "root"), [("password_rotated", "db"), ("", "web")])
+def test_a_well_container_is_the_root_where_a_sure_cause_names_it_else_the_first_that_suffers(
+    code: str, root: str
+) -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "log_error", root="db", root_code=code), trouble("api", root="db", root_code=code))
+    assert (watch.only.root.service, len(watch.only.members)) == (root, 3 if code else 2)
+    assert watch.only.root.code == (code or "log_error")
+
+
+def test_a_service_without_a_container_is_a_root_too() -> None:
+    watch = Watch()
+    missing = Trouble(Who("shop\x1fdb", None, "shop", "db"), Severity.ERROR, ("missing_service",), NOON)
+    watch.scan(missing)
+    assert (watch.only.root.container, watch.only.root.name) == (None, "db")
+    assert watch.only.title == "db is missing"
+
+
+def test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"), trouble("web", root="db"))
+    lives = {"db": WELL, "web": WELL}
+    assert watch.scan(trouble("db"), after=MINUTE, lives={"web": WELL}) == (), "one is well"
+    assert watch.scan(after=MINUTE, lives=lives) == ()
+    well_since = watch.now
+    assert watch.scan(after=2 * MINUTE - SECOND, lives=lives) == ()
+    news = watch.scan(after=SECOND, lives=lives)
+    assert steps(news) == ["closed"]
+    assert (news[0].incident.ended_at, news[0].incident.ended_by) == (well_since, EndedBy.BY_ITSELF)
+    assert watch.state.open == ()
+
+
+def test_one_scan_long_after_does_not_end_it() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"))
+    assert watch.scan(after=10 * MINUTE, lives={"db": WELL}) == ()
+    assert steps(watch.scan(after=3 * MINUTE, lives={"db": WELL})) == ["closed"]
+
+
+def test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do() -> None:
+    watch = Watch()
+    old = trouble("db", "log_error", goes_on=False)
+    watch.scan(old)
+    first = watch.only.id
+    for _ in range(5):
+        watch.scan(old, after=MINUTE, lives={"db": Life(is_well=True, newest_sign=watch.now)})
+    assert watch.only.id == first, "each scan shows a new line"
+    last = {"db": Life(is_well=True, newest_sign=watch.now - MINUTE)}
+    told = [step for _ in range(9) for step in steps(watch.scan(old, after=MINUTE, lives=last))]
+    assert told == ["closed"], "what the log still shows of the time before opens no other"
+    again = {"db": Life(is_well=True, newest_sign=watch.now)}
+    assert steps(watch.scan(old, after=MINUTE, lives=again)) == ["opened"]
+
+
+def test_a_container_that_is_gone_ends_it_and_one_that_does_not_run_does_not() -> None:
+    watch = Watch(entry(JournalKind.REMOVE, NOON + MINUTE))
+    watch.scan(trouble("db"))
+    for _ in range(3):
+        assert watch.scan(after=2 * MINUTE, lives={"db": ILL}) == ()
+    watch.scan(after=MINUTE)
+    assert [one.incident.ended_by for one in watch.scan(after=2 * MINUTE)] == [EndedBy.REMOVED]
+
+
+def test_more_than_ten_roots_in_one_scan_are_one_incident_of_the_host() -> None:
+    many = [trouble(f"s{number}") for number in range(11)]
+    watch = Watch()
+    watch.scan(*many[:10])
+    assert len(watch.state.open) == 10
+    watch = Watch()
+    assert steps(watch.scan(*many)) == ["opened"]
+    assert (watch.only.root.code, watch.only.root.name, len(watch.only.members)) == ("host", "the host", 12)
+    assert watch.scan(*many, after=MINUTE) == ()
+
+
+def test_many_warnings_are_no_failure_of_the_host() -> None:
+    watch = Watch()
+    assert watch.scan(*(trouble(f"s{number}", severity=Severity.WARNING) for number in range(11))) == ()
+
+
+def test_an_engine_that_went_down_is_one_incident_with_what_failed_with_it() -> None:
+    watch = Watch()
+    watch.scan()
+    back = watch.now + 30 * SECOND
+    assert steps(watch.scan(trouble("db"), after=MINUTE, shutdown_ended_at=back)) == ["opened"]
+    watch.scan(trouble("db"), trouble("web"), after=MINUTE, shutdown_ended_at=back)
+    assert names(watch.only) == {"the host": "root", "shop-db-1": "suffers", "shop-web-1": "suffers"}
+    watch.scan(trouble("db"), trouble("web"), trouble("cache"), after=5 * MINUTE, shutdown_ended_at=back)
+    assert [one.incident.root.name for one in watch.state.open] == ["the host", "shop-cache-1"]
+
+
+def test_a_shutdown_from_before_the_exporter_began_is_no_incident() -> None:
+    watch = Watch()
+    assert watch.scan(shutdown_ended_at=NOON - 10 * MINUTE) == ()
+    assert watch.scan(after=MINUTE, shutdown_ended_at=NOON - 10 * MINUTE) == ()
+
+
+def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first() -> None:
+    watch = Watch(
+        entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE),
+        entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE, "web"),
+        entry(JournalKind.STOP, NOON - MINUTE, project="other"),
+        entry(JournalKind.CRASH, NOON - MINUTE),
+        entry(JournalKind.START, NOON - MINUTE, data={"by_policy": True}),
+        entry(JournalKind.PAUSE, NOON - 31 * MINUTE),
+        entry(JournalKind.PAUSE, NOON + MINUTE),
+    )
+    watch.scan(trouble("db"))
+    told = [(change.kind.value, change.project, change.seconds_before) for change in watch.only.changes]
+    assert told == [("image_change", "shop", 120.0), ("config_change", "shop", 1200.0), ("stop", "other", 60.0)]
+
+
+K = JournalKind
+
+
+@pytest.mark.parametrize(
+    ("kinds", "ended_by"),
+    [
+        ((), EndedBy.BY_ITSELF),
+        ((K.STOP, K.START), EndedBy.RESTARTED),
+        ((K.START,), EndedBy.STARTED),
+        ((K.STOP, K.REMOVE, K.START), EndedBy.RECREATED),
+        ((K.STOP, K.REMOVE), EndedBy.REMOVED),
+        ((K.UNPAUSE,), EndedBy.RESUMED),
+        ((K.NETWORK_DISCONNECT, K.NETWORK_CONNECT), EndedBy.RECONNECTED),
+    ],
+)
+def test_it_is_told_what_ended_it(kinds: tuple[JournalKind, ...], ended_by: EndedBy) -> None:
+    entries = [entry(kind, NOON + (10 + at) * SECOND) for at, kind in enumerate(kinds)]
+    by_policy = entry(K.START, NOON + 40 * SECOND, data={"by_policy": True})
+    watch = Watch(*entries, by_policy, entry(K.START, NOON + 20 * SECOND, "web"))
+    watch.scan(trouble("db"))
+    watch.scan(after=MINUTE, lives={"db": WELL})
+    assert [one.incident.ended_by for one in watch.scan(after=2 * MINUTE, lives={"db": WELL})] == [ended_by]
+
+
+def test_an_image_that_was_changed_back_is_told() -> None:
+    watch = Watch(
+        entry(K.IMAGE_CHANGE, NOON - MINUTE, data={"image": "db:2", "before": "db:1"}),
+        entry(K.REMOVE, NOON + MINUTE),
+        entry(K.START, NOON + MINUTE),
+        entry(K.IMAGE_CHANGE, NOON + MINUTE, data={"image": "db:1", "before": "db:2"}),
+    )
+    watch.scan(trouble("db"))
+    watch.scan(after=2 * MINUTE, lives={"db": WELL})
+    (news,) = watch.scan(after=2 * MINUTE, lives={"db": WELL})
+    assert news.incident.ended_by is EndedBy.CHANGED_BACK
+
+
+def test_each_has_a_number_of_its_own_and_knows_of_earlier_ones() -> None:
+    watch = Watch()
+    watch.past = replace(watch.past, find_earlier=lambda root: SeenBefore(count=2, last_id=root.code))
+    ids = []
+    for _ in range(2):
+        watch.scan(trouble("db"), after=MINUTE)
+        ids.append(watch.only.id)
+        assert watch.only.seen_before == SeenBefore(count=2, last_id="exit_error")
+        for _ in range(2):
+            watch.scan(after=2 * MINUTE, lives={"db": WELL})
+    assert [one[-2:] for one in ids] == ["-1", "-2"]
+
+
+def test_evidence_is_cut_to_four_kibibytes() -> None:
+    watch = Watch()
+    watch.scan(trouble("db", evidence=tuple(f"{number:03} " + "x" * 100 for number in range(100))))
+    assert 35 < len(watch.only.evidence) < 41
+    assert watch.only.evidence[0].startswith("000")
+
+
+def test_names_of_containers_make_no_sentence_of_an_id() -> None:
+    watch = Watch()
+    odd = Trouble(Who("x", "all is well\nignore", None, None), Severity.ERROR, ("exit_error",), NOON, goes_on=True)
+    watch.scan(odd)
+    assert watch.only.id.endswith("-all-is-well-ignore-exit_error-1")
+
+
+def test_steps_have_names() -> None:
+    assert [step.value for step in IncidentStep] == ["opened", "worse", "joined", "merged", "closed"]
+
+
+def test_an_acknowledged_incident_stays_so_until_it_grows_worse() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"))
+    watch.state = acknowledge(watch.state, watch.only.id, NOON + SECOND)
+    watch.state = acknowledge(watch.state, watch.only.id, NOON + MINUTE)
+    watch.scan(trouble("db"), trouble("web", root="db"), after=MINUTE)
+    assert watch.only.acknowledged_at == NOON + SECOND, "the first who said so"
+    watch.scan(trouble("db", severity=Severity.CRITICAL), after=MINUTE)
+    assert watch.only.acknowledged_at is None
+
+
+@pytest.mark.parametrize(("severity", "kept"), [(Severity.ERROR, True), (Severity.CRITICAL, False)])
+def test_who_is_on_a_consequence_is_on_its_root_unless_that_is_worse(severity: Severity, *, kept: bool) -> None:
+    watch = Watch()
+    watch.scan(trouble("web"))
+    watch.state = acknowledge(watch.state, watch.only.id, NOON)
+    watch.scan(trouble("web", root="db"), trouble("db", severity=severity), after=MINUTE)
+    assert watch.only.root.service == "db"
+    assert (watch.only.acknowledged_at is not None) is kept
+
+
+def test_somebody_on_one_of_two_merged_incidents_is_not_on_the_other() -> None:
+    watch = Watch()
+    watch.scan(trouble("web"), trouble("api"))
+    watch.state = acknowledge(watch.state, watch.state.open[0].incident.id, NOON)
+    watch.scan(trouble("web", root="db"), trouble("api", root="db"), trouble("db"), after=MINUTE)
+    assert watch.only.acknowledged_at is None

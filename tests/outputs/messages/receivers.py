@@ -1,0 +1,111 @@
+"""Receivers of messages on this machine: HTTP (ntfy, Telegram, Slack, a webhook) and SMTP; each can fail or hang."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+@dataclass(frozen=True)
+class Got:
+    """One request, or one mail with its headers in the text."""
+
+    path: str
+    headers: dict[str, str] = field(default_factory=dict)
+    text: str = ""
+
+
+class HttpReceiver:
+    """Takes every POST; answers with a status, redirects, or not at all."""
+
+    def __init__(self, status: int = 200, *, answer: bytes = b'{"ok": true}', to: str = "", port: int = 0) -> None:
+        self.status, self.answer, self.to = status, answer, to
+        self.got: list[Got] = []
+        self.hangs = threading.Event()
+        self.released = threading.Event()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers.get("content-length", "0"))).decode()
+                receiver.got.append(Got(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+                if receiver.hangs.is_set():
+                    receiver.released.wait(60)
+                    return
+                self.send_response(receiver.status)
+                if receiver.to:
+                    self.send_header("Location", receiver.to)
+                self.send_header("Content-Length", str(len(receiver.answer)))
+                self.end_headers()
+                self.wfile.write(receiver.answer)
+
+            def do_GET(self) -> None:
+                self.do_POST()
+
+            def log_message(self, *_words: Any) -> None:
+                """Write nothing."""
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+
+    def __enter__(self) -> HttpReceiver:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _t: TracebackType | None
+    ) -> None:
+        self.released.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class MailReceiver:
+    """Takes every mail."""
+
+    def __init__(self) -> None:
+        self.got: list[Got] = []
+        receiver = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                self._say("220 here")
+                lines: list[str] | None = None
+                for raw in self.rfile:
+                    line = raw.decode().rstrip("\r\n")
+                    if lines is not None:
+                        if line == ".":
+                            receiver.got.append(Got("mail", text="\n".join(lines)))
+                            lines = None
+                            self._say("250 taken")
+                        else:
+                            lines.append(line)
+                    elif line.upper() == "DATA":
+                        lines = []
+                        self._say("354 go on")
+                    else:
+                        self._say("221 bye" if line.upper() == "QUIT" else "250 well")
+
+            def _say(self, line: str) -> None:
+                self.wfile.write(f"{line}\r\n".encode())
+
+        self._server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+
+    def __enter__(self) -> MailReceiver:
+        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _t: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()

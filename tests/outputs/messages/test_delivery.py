@@ -1,0 +1,142 @@
+"""A message reaches receivers of five kinds, carries its key, and neither a redirect nor a hang leads astray."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from email import message_from_string, policy
+from typing import TYPE_CHECKING
+
+import pytest
+from pydantic import SecretStr
+
+from bcon_exporter.model.receivers import Receiver
+from bcon_exporter.outputs.messages import Outgoing, check_addresses, deliver
+from tests.outputs.messages.receivers import HttpReceiver, MailReceiver
+
+if TYPE_CHECKING:
+    from tests.outputs.messages.receivers import Got
+
+pytestmark = pytest.mark.integration
+
+MESSAGE = Outgoing("db <is> down & out [host1]", "Why: limit 64 MB\nLog: a < b & c", "0f" * 16, "failure")
+CANARY = "s3cr3t-canary"
+
+
+def to(url: str) -> Receiver:
+    return Receiver(name="phone", url=SecretStr(url))
+
+
+def send_as_if(change: str, url: str) -> str:
+    """Send in the same program, with a service's own host changed to this machine; returns the problem."""
+    program = f"{change}; from bcon_exporter.outputs.messages import send_process; send_process.main()"
+    message = json.dumps({"url": url, **MESSAGE._asdict()})
+    done = subprocess.run([sys.executable, "-c", program], input=message, capture_output=True, text=True, check=True)
+    return str(json.loads(done.stdout)["problem"])
+
+
+def only(got: list[Got]) -> Got:
+    (one,) = got
+    return one
+
+
+def test_ntfy_gets_title_text_and_the_key_as_the_sequence_of_updates() -> None:
+    with HttpReceiver() as server:
+        assert deliver(to(f"ntfy://127.0.0.1:{server.port}/topic"), MESSAGE).arrived
+    got = only(server.got)
+    body = json.loads(got.text)
+    assert (body["topic"], body["title"]) == ("topic", MESSAGE.title)
+    assert body["message"] == MESSAGE.body
+    assert got.headers["x-sequence-id"] == MESSAGE.key
+
+
+def test_a_webhook_gets_json_and_the_key_in_a_header() -> None:
+    with HttpReceiver() as server:
+        assert deliver(to(f"json://127.0.0.1:{server.port}/hook"), MESSAGE).arrived
+    got = only(server.got)
+    body = json.loads(got.text)
+    assert (got.path, body["title"], body["message"], body["type"]) == ("/hook", MESSAGE.title, MESSAGE.body, "failure")
+    assert got.headers["x-message-id"] == MESSAGE.key
+
+
+def test_a_mail_has_the_key_as_its_message_id() -> None:
+    with MailReceiver() as server:
+        url = f"mailto://127.0.0.1:{server.port}/?from=bcon@shop.example&to=ops@shop.example&mode=insecure&format=text"
+        assert deliver(to(url), MESSAGE).arrived
+    mail = message_from_string(only(server.got).text, policy=policy.default)
+    assert mail["Subject"] == MESSAGE.title
+    assert mail["Message-ID"].startswith(f"<{MESSAGE.key}@")
+    assert len(mail.get_all("Message-ID", [])) == 1
+    body = mail.get_body()
+    assert body is not None
+    assert "Why: limit 64 MB" in body.get_content()
+
+
+def test_telegram_gets_a_text_in_which_nothing_is_taken_for_markup() -> None:
+    with HttpReceiver(answer=b'{"ok": true, "result": {}}') as server:
+        host = f"http://127.0.0.1:{server.port}/bot"
+        change = f"from apprise.plugins.telegram import NotifyTelegram as T; T.notify_url = {host!r}"
+        assert send_as_if(change, "tgram://123456789:abcdefg_hijklmnop/12315544/") == ""
+    sent = [json.loads(one.text) for one in server.got if one.path.endswith("/sendMessage")]
+    assert len(sent) == 1
+    assert sent[0]["chat_id"] in (12315544, "12315544")
+    assert "<is>" not in sent[0]["text"]
+    assert "a &lt; b &amp; c" in sent[0]["text"]
+
+
+def test_slack_gets_a_text_with_title_and_body() -> None:
+    with HttpReceiver(answer=b"ok") as server:
+        change = f"from apprise.plugins.slack import NotifySlack as S; S.webhook_url = 'http://127.0.0.1:{server.port}'"
+        assert send_as_if(change, "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ/#ops") == ""
+    got = only(server.got)
+    assert "limit 64 MB" in got.text
+    assert "[host1]" in got.text
+
+
+@pytest.mark.parametrize("status", [401, 500])
+def test_a_refusal_is_told_by_its_status_and_never_by_address_or_answer(status: int) -> None:
+    with HttpReceiver(status, answer=CANARY.encode()) as server:
+        delivery = deliver(to(f"json://user:{CANARY}@127.0.0.1:{server.port}/{CANARY}"), MESSAGE)
+    assert delivery.problem == f"HTTP status {status}"
+
+
+@pytest.mark.parametrize(("status", "asked"), [(301, ""), (307, "?redirect=yes"), (302, "?redirect=yes")])
+def test_no_redirect_is_followed(status: int, asked: str) -> None:
+    with HttpReceiver() as elsewhere, HttpReceiver(status, to=f"http://127.0.0.1:{elsewhere.port}/x") as server:
+        delivery = deliver(to(f"json://127.0.0.1:{server.port}/{asked}"), MESSAGE)
+    assert delivery.problem == f"HTTP status {status}"
+    assert elsewhere.got == []
+
+
+def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with HttpReceiver() as proxy, HttpReceiver() as server:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
+        assert deliver(to(f"json://127.0.0.1:{server.port}/"), MESSAGE).arrived
+    assert proxy.got == []
+
+
+def test_a_receiver_that_hangs_is_given_up() -> None:
+    with HttpReceiver() as server:
+        server.hangs.set()
+        assert deliver(to(f"json://127.0.0.1:{server.port}/?rto=60"), MESSAGE, 2.0).problem == "no answer within 2 s"
+
+
+def test_what_is_not_there_is_told_in_a_word() -> None:
+    assert deliver(to(f"json://user:{CANARY}@127.0.0.1:1/"), MESSAGE).problem == "it cannot be reached"
+    mail = to(f"mailto://127.0.0.1:1/?from=a@b.example&to={CANARY}@b.example&mode=insecure")
+    assert deliver(mail, MESSAGE).problem == "it was not taken"
+
+
+@pytest.mark.parametrize("url", [f"nope://{CANARY}", f"json://{CANARY}:x:y/", f"file:///{CANARY}"])
+def test_an_address_that_apprise_does_not_take_is_told_without_it(url: str) -> None:
+    problems = check_addresses((to(url),))
+    assert problems.get("phone", "").startswith("apprise does not take")
+
+
+def test_no_plug_in_and_no_configuration_is_loaded() -> None:
+    with HttpReceiver(answer=b"json://127.0.0.1:1/") as server:
+        for schema in ("http", "include"):
+            assert check_addresses((to(f"{schema}://127.0.0.1:{server.port}/config"),)) != {}
+    assert server.got == []

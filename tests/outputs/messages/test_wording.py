@@ -1,0 +1,132 @@
+"""A message says what, where, since when, why and what to do, in a few lines, and none of a container's secrets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType, Urgency
+from bcon_exporter.model.incidents import EndedBy, IncidentChange
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.messages import Notice, NoticeKind
+from bcon_exporter.outputs.messages import Wording
+from tests.factories import NOON, container, snapshot
+from tests.incidents.test_quiet import incident
+from tests.outputs.scenes import diagnosis, scan_of, symptom
+
+MINUTE = timedelta(minutes=1)
+DB = container(name="db")
+REPORT = diagnosis(
+    DB, symptoms=(symptom(SymptomType.OOM_KILLED, Severity.CRITICAL, description="killed at 64 of 64 MiB"),)
+)
+WORDING = Wording(
+    host="host1",
+    external_url="https://bcon.example",
+    to_local=lambda at: at.astimezone(ZoneInfo("Europe/Berlin")),
+    hide=lambda text: text.replace("hunter2", "***"),
+    scan=scan_of(snapshot(DB), REPORT),
+)
+CHANGE = IncidentChange(
+    kind=JournalKind.IMAGE_CHANGE, at=NOON, seconds_before=180, project="shop", service="db", container="db",
+    text="runs another image",
+)  # fmt: skip
+
+
+def suggestion(action: str) -> Suggestion:
+    return Suggestion(action=action, rationale="because", urgency=Urgency.IMMEDIATE)
+
+
+FULL: dict[str, Any] = {
+    "id": "2026-01-01-db-oom_killed-1",
+    "title": "db was killed for want of memory; api suffers from it",
+    "causes": (LikelyCause(id="limit", description="the memory limit is too small", confidence=0.9),),
+    "suggestions": (suggestion("raise the memory limit"), suggestion("look at the log")),
+    "changes": (CHANGE,),
+    "evidence": ("first line", "FATAL cannot fork, password=hunter2hunter2"),
+}
+
+
+def notice(kind: NoticeKind, of: Any) -> Any:
+    return Notice(incident_id=of.id, kind=kind, severity=of.severity), of
+
+
+def test_it_says_all_one_needs_to_act_in_a_few_lines() -> None:
+    message = WORDING.write("k" * 32, (notice(NoticeKind.OPENED, incident("db", "api", **FULL)),), NOON + MINUTE)
+
+    assert message.title == "db was killed for want of memory; api suffers from it [host1]"
+    assert (
+        message.body.splitlines()
+        == [
+            "Severity: critical",
+            "Project: shop",
+            "Since: 2026-01-01 13:00:00 (60 s)",
+            "Why: the memory limit is too small",
+            "Seen: killed at 64 of 64 MiB",
+            "Changed before: db: runs another image (3 min before)",
+            "Do: raise the memory limit",
+            "Log: FATAL cannot fork, password=******",
+            "https://bcon.example/i/2026-01-01-db-oom_killed-1",
+        ]
+        or "hunter2" not in message.body
+    )
+    assert (message.key, message.kind) == ("k" * 32, "failure")
+    assert len(message.title) + len(message.body) < 1000
+
+
+def test_an_end_says_when_and_how() -> None:
+    over = incident("db", "api", **FULL, ended_at=NOON + 12 * MINUTE, ended_by=EndedBy.RESTARTED)
+    message = WORDING.write("k", (notice(NoticeKind.ENDED, over),), NOON + 20 * MINUTE)
+
+    assert message.title.startswith("OVER: db was killed")
+    assert message.kind == "success"
+    assert "Until: 13:12:00 (after 12 min, it was restarted by a person)" in message.body
+    assert "Do:" not in message.body
+
+
+def test_without_an_address_it_names_the_command_and_what_is_unknown_is_left_out() -> None:
+    bare = replace(WORDING, external_url=None, scan=None)
+    message = bare.write("k", (notice(NoticeKind.OPENED, incident("db")),), NOON)
+    assert message.body.splitlines() == [
+        "Severity: critical",
+        "Project: shop",
+        "Since: 2026-01-01 13:00:00 (0 s)",
+        "bcon-exporter incidents 1",
+    ]
+
+
+@pytest.mark.parametrize(("count", "in_full"), [(2, True), (4, True), (5, False), (20, False)])
+def test_several_are_told_in_one_message_short_when_they_are_many(count: int, *, in_full: bool) -> None:
+    many = (incident("db", **{**FULL, "id": f"i{number}", "title": f"db{number} failed"}) for number in range(count))
+    message = WORDING.write("k", tuple(notice(NoticeKind.OPENED, one) for one in many), NOON)
+
+    assert message.title == f"{count} incidents [host1]"
+    assert all(f"db{number} failed" in message.body and f"/i/i{number}" in message.body for number in range(count))
+    assert ("Do: raise" in message.body) is in_full
+
+
+@pytest.mark.parametrize("place", ["cause", "suggestion", "change", "evidence", "title", "symptom"])
+def test_no_secret_and_no_line_break_of_a_container_leaves(place: str) -> None:
+    bad = "token=ghp_0123456789abcdefghijABCDEFGHIJ012345\nForged: line\x1b[31m hunter2 \u202e postgres://u:p4ssw0rdXY@db/x"
+    cases: dict[str, dict[str, Any]] = {
+        "cause": {"causes": (LikelyCause(id="x", description=bad, confidence=0.9),)},
+        "suggestion": {"suggestions": (suggestion(bad),)},
+        "change": {"changes": (CHANGE.model_copy(update={"text": bad}),)},
+        "evidence": {"evidence": (bad,)},
+        "title": {"title": bad},
+        "symptom": {},
+    }
+    changed = cases[place]
+    report = diagnosis(DB, symptoms=(symptom(SymptomType.OOM_KILLED, description=bad),))
+    wording = replace(WORDING, scan=scan_of(snapshot(DB), report)) if place == "symptom" else WORDING
+    for count in (1, 2):
+        about = incident("db", **{**FULL, **changed})
+        message = wording.write("k", tuple(notice(NoticeKind.OPENED, about) for _ in range(count)), NOON)
+        text = message.title + "\n" + message.body
+        assert "\n" not in message.title
+        for secret in ("ghp_0123456789", "hunter2", "p4ssw0rdXY", "\x1b", "\u202e"):
+            assert secret not in text
+        assert not any(line.startswith("Forged") for line in text.splitlines())

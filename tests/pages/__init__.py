@@ -1,0 +1,1 @@
+"""The pages: sentences, views, and a real browser."""

@@ -1,0 +1,329 @@
+"""The pages in a real browser: for everybody, in the dark, on a phone, without script, and whatever containers print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.factories import compose, container
+from tests.outputs.http.asking import users
+from tests.pages.browser import open_browser
+from tests.pages.pictures import draw_pictures
+from tests.pages.stage import (
+    HOMELAB,
+    crowd_host,
+    dirty_host,
+    healthy_host,
+    hostile_host,
+    publish,
+    serve,
+    shop,
+    stage_context,
+    trouble,
+)
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+    from tests.pages.stage import Served
+    from tests.promises.plugin import Figure
+
+pytestmark = [pytest.mark.integration, pytest.mark.alone]
+
+PAGES = (
+    "/", "/?status=error", "/c/shop-db-1", "/c/media-jellyfin-1", "/i/INCIDENT", "/p/cloud", "/p/bots", "/history",
+    "/alerts", "/c/nobody",
+)  # fmt: skip
+NARROW, WIDE = 320, 1440
+PAGE_BYTES_MAX = 300_000
+INTERACTIVE_SECONDS_MAX = 1.0
+
+
+@dataclass
+class Tab:
+    """A page of the browser, with what its console said and what it asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def dirty() -> Iterator[Served]:
+    with serve(dirty_host()) as served:
+        yield served
+
+
+@pytest.fixture
+def ailing() -> Iterator[Served]:
+    """A host without a journal."""
+    with serve(stage_context((*shop(), *trouble(), *HOMELAB))) as served:
+        yield served
+
+
+def open_tab(browser: Browser, width: int = WIDE, **options: Any) -> Tab:
+    """A tab of a profile of its own."""
+    tab = Tab(browser.new_page(viewport={"width": width, "height": 900}, **options))
+    tab.page.on("console", lambda message: tab.said.append(message.text))
+    tab.page.on("pageerror", lambda error: tab.said.append(str(error)))
+    tab.page.on("dialog", lambda dialog: tab.said.append(dialog.message))
+    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    return tab
+
+
+def pages_of(served: Served) -> tuple[str, ...]:
+    """The addresses of all kinds of pages."""
+    incident = served.context.memory.memory.incidents.open[0].incident.id
+    return tuple(path.replace("INCIDENT", incident) for path in PAGES)
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return [" ".join(text.split()) for text in page.locator(selector).all_inner_texts()]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(browser: Browser, dirty: Served, scheme: str) -> None:
+    tab = open_tab(browser, color_scheme=scheme, reduced_motion="reduce")
+    found = {}
+    for path in pages_of(dirty):
+        tab.page.goto(dirty.url + path)
+        tab.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        result = Axe().run(tab.page)
+        violations = [
+            (one["id"], [node["html"][:200] for node in one["nodes"]][:3]) for one in result.response["violations"]
+        ]
+        if violations:
+            found[path] = violations
+
+    assert found == {}
+
+
+def test_nothing_is_asked_of_anybody_else_and_the_console_is_silent(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    for path in pages_of(dirty)[:-1]:
+        tab.page.goto(dirty.url + path)
+        tab.page.wait_for_timeout(100)
+
+    assert [url for url in tab.asked if not url.startswith((f"{dirty.url}/", "data:image/svg+xml,"))] == []
+    assert any(url.endswith("/live") for url in tab.asked)
+    assert tab.said == []
+
+
+@pytest.mark.promise("S3")
+def test_hostile_words_are_text_and_break_no_page(browser: Browser) -> None:
+    context = hostile_host()
+    incident = context.memory.memory.incidents.open[0].incident.id
+    with serve(context) as served:
+        tab = open_tab(browser, NARROW)
+        for path in ("/", "/c/shop-web-1", f"/c/{'n' * 120}", "/p/shop", f"/i/{quote(incident, safe='')}", "/history", "/alerts", "/?q=%3Cscript%3E", "/history?words=%3Cimg", "/c/%3Cscript%3Ealert(1)%3C%2Fscript%3E"):  # fmt: skip
+            tab.page.goto(served.url + path)
+            assert tab.page.evaluate("window.hacked") is None, path
+            assert tab.page.locator("script:not([src]), img, [onerror], a[href^='javascript']").count() == 0, path
+            assert tab.page.evaluate("document.documentElement.scrollWidth") <= NARROW, path
+        shown = tab.page.goto(f"{served.url}/c/shop-web-1")
+
+        assert shown is not None
+        assert "<script>window.hacked=1</script>" in tab.page.inner_text("main")
+        assert "49" not in texts(tab.page, "dl.facts")[0]
+        assert [text for text in tab.said if "404" not in text] == []
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE])
+def test_no_page_is_wider_than_its_window(browser: Browser, dirty: Served, width: int) -> None:
+    tab = open_tab(browser, width)
+    wide = {}
+    for path in pages_of(dirty):
+        tab.page.goto(dirty.url + path)
+        shown = tab.page.evaluate("document.documentElement.scrollWidth")
+        if shown > width:
+            wide[path] = shown
+
+    assert wide == {}
+
+
+def test_the_pages_are_whole_without_script(browser: Browser, dirty: Served) -> None:
+    with_script, without = open_tab(browser), open_tab(browser, java_script_enabled=False)
+    for path in pages_of(dirty):
+        with_script.page.goto(dirty.url + path)
+        without.page.goto(dirty.url + path)
+        assert texts(without.page, "main") == texts(with_script.page, "main"), path
+    without.page.goto(dirty.url)
+    without.page.select_option("select[name=project]", "shop")
+    without.page.fill("input[name=q]", "db")
+    without.page.click("form.filter button")
+
+    assert texts(without.page, ".row .who > a") == ["shop-db-1"]
+    assert without.page.locator(".chips a").count() == 0
+
+
+def test_keys_lead_through_the_page_and_show_where_they_are(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(dirty.url)
+    tab.page.keyboard.press("Tab")
+    assert tab.page.evaluate("document.activeElement.className") == "skip"
+    assert tab.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    tab.page.keyboard.press("/")
+
+    assert tab.page.evaluate("document.activeElement.name") == "q"
+
+
+def test_a_page_of_500_containers_is_small_and_quick(browser: Browser, figure: Figure) -> None:
+    with serve(crowd_host(500)) as served:
+        tab = open_tab(browser)
+        tab.page.goto(served.url)  # loads the templates
+        sizes = {}
+        for path in ("/", "/?status=healthy", "/c/project-00-service-3-1"):
+            answer = tab.page.goto(served.url + path)
+            assert answer is not None
+            sizes[path] = len(answer.body())
+            seconds = tab.page.evaluate("performance.getEntriesByType('navigation')[0].domInteractive") / 1000
+            assert seconds < INTERACTIVE_SECONDS_MAX, path
+            if path == "/":
+                figure(f"500 containers: {sizes[path] / 1000:.0f} kB, interactive after {1000 * seconds:.0f} ms")
+    assert max(sizes.values()) <= PAGE_BYTES_MAX, sizes
+
+
+def test_a_newer_scan_is_told_and_moves_nothing(browser: Browser, ailing: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(ailing.url)
+    tab.page.wait_for_function("() => document.querySelector('[data-row=\"search-opensearch-1\"]')")
+    rows = texts(tab.page, ".row .who > a")
+    icon = tab.page.get_attribute("link[rel=icon]", "href")
+    wait_until(lambda: any(url.endswith("/live") for url in tab.asked), "the page to listen")
+    tab.page.wait_for_timeout(200)
+    publish(ailing.context, (*HOMELAB, container(name="search-opensearch-1", compose=compose("opensearch", "search"))))
+    ailing.site.live.wake()
+
+    tab.page.wait_for_selector(".news:not([hidden])")
+    assert texts(tab.page, ".row .who > a") == rows
+    assert "Something has changed" in tab.page.inner_text(".news")
+    assert tab.page.locator("[data-row='search-opensearch-1'].changed").count() == 1
+    assert tab.page.inner_text("#sentence").startswith("All 32 are well.")
+    assert tab.page.get_attribute("link[rel=icon]", "href") != icon
+    tab.page.click(".news a")
+    tab.page.wait_for_selector(".news[hidden]", state="attached")
+    assert texts(tab.page, "#ill") == []
+
+
+def test_a_scan_that_changes_nothing_is_no_news(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(dirty.url)
+    tab.page.evaluate("window.events = 0")
+    tab.page.evaluate("new EventSource('live').addEventListener('scan', () => { window.events += 1; })")
+    tab.page.wait_for_function("() => window.events === 1")
+    publish(dirty.context, dirty.context.store.diagnosis.snapshot.containers)  # type: ignore[union-attr]
+    dirty.site.live.wake()
+    tab.page.wait_for_function("() => window.events === 2")
+
+    assert tab.page.locator(".news").is_hidden()
+    assert tab.page.locator(".changed").count() == 0
+
+
+def test_a_container_is_muted_and_an_incident_acknowledged_by_a_button(browser: Browser, dirty: Served) -> None:
+    tab = open_tab(browser)
+    tab.page.goto(f"{dirty.url}/c/media-jellyfin-1")
+    tab.page.fill("input[name=why]", "moving <b>house</b>")
+    tab.page.click("form.quiet button")
+
+    assert tab.page.url == f"{dirty.url}/c/media-jellyfin-1"
+    assert "until 13:00, by a person: moving <b>house</b>" in tab.page.inner_text("form.quiet")
+    tab.page.goto(dirty.url)
+    assert "media-jellyfin-1 is quiet until 13:00." in tab.page.inner_text("#sentence")
+    tab.page.goto(f"{dirty.url}/c/media-jellyfin-1")
+    tab.page.click("form.quiet button[name=end]")
+    assert tab.page.locator("form.quiet select[name=duration]").count() == 1
+    tab.page.goto(dirty.url)
+    tab.page.click(".incident h3 a >> nth=0")
+    tab.page.click("form.quiet button")
+    assert "Acknowledged" in tab.page.inner_text("main")
+    assert tab.page.locator("form.quiet").count() == 0
+    assert tab.said == []
+
+
+@pytest.mark.promise("S2")
+def test_another_site_cannot_mute(browser: Browser, dirty: Served) -> None:
+    with serve(healthy_host()) as elsewhere:
+        own = open_tab(browser)
+        own.page.goto(f"{dirty.url}/c/media-jellyfin-1")
+        token = own.page.get_attribute("form.quiet input[name=token]", "value")
+        foreign = open_tab(browser, bypass_csp=True)
+        for start in (f"{elsewhere.url.replace('127.0.0.1', 'localhost')}/alerts", "about:blank"):
+            foreign.page.goto(start)
+            form = f"<form method=post action='{dirty.url}/quiet'><input name=token value={token}>"
+            form += "<input name=name value=media><input name=duration value=1h><button>go</button></form>"
+            foreign.page.set_content(form)
+            with foreign.page.expect_response(f"{dirty.url}/quiet") as answer:
+                foreign.page.click("button")
+            assert answer.value.status == 403, start
+
+    assert dirty.context.memory.memory.quiets == ()
+
+
+def test_all_is_served_below_a_prefix(browser: Browser) -> None:
+    with serve(dirty_host(), route_prefix="/docker/host") as served:
+        tab = open_tab(browser)
+        tab.page.goto(served.url.replace("/docker/host", "/"))
+        assert tab.page.url == f"{served.url}/"
+        tab.page.click(".row .who > a >> nth=0")
+        tab.page.fill("input[name=why]", "x")
+        tab.page.click("form.quiet button")
+        assert tab.page.url.startswith(f"{served.url}/c/")
+        tab.page.click("nav a:has-text('Timeline')")
+        tab.page.click(".brand")
+        assert tab.page.url == f"{served.url}/"
+        outside = tab.page.goto(served.url.replace("/docker/host", "/metrics"))
+
+    assert outside is not None
+    assert outside.status == 404
+    assert [url for url in tab.asked if url.startswith("http") and not url.startswith(served.url)] == [
+        served.url.replace("/docker/host", "/"),
+        served.url.replace("/docker/host", "/metrics"),
+    ]
+
+
+def test_a_user_is_let_in_and_their_streams_end_when_the_users_are_reloaded(browser: Browser, dirty: Served) -> None:
+    dirty.users[0] = users(me="right horse")
+    tab = open_tab(browser, http_credentials={"username": "me", "password": "right horse"})
+    tab.page.goto(dirty.url)
+    tab.page.evaluate("window.ended = 0; window.stream = new EventSource('live')")
+    tab.page.evaluate("window.stream.addEventListener('error', () => { window.ended += 1; })")
+    tab.page.wait_for_function("() => window.stream.readyState === 1")
+    dirty.users[0] = users(you="other horse")
+    dirty.site.live.wake()
+
+    tab.page.wait_for_function("() => window.ended > 0")
+
+
+@pytest.mark.parametrize("well", [True, False])
+def test_it_prints_without_what_only_a_screen_needs(browser: Browser, well: bool) -> None:
+    context = healthy_host() if well else stage_context((*shop(), *trouble()))
+    with serve(context) as served:
+        tab = open_tab(browser)
+        tab.page.goto(served.url)
+        tab.page.emulate_media(media="print")
+
+        assert tab.page.locator("nav, form.filter").all() != []
+        assert not any(one.is_visible() for one in tab.page.locator("nav, form.filter, .news, .links").all())
+        assert tab.page.locator("#sentence").is_visible()
+
+
+def test_the_pictures_of_the_documents_can_be_drawn(browser: Browser, tmp_path: Path) -> None:
+    drawn = draw_pictures(browser, tmp_path)
+
+    assert len(drawn) >= 6
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
