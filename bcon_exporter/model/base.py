@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
 
 class Frozen(BaseModel):
@@ -50,3 +50,13 @@ def _to_utc(value: datetime) -> datetime:
 
 UtcDatetime = Annotated[datetime, AfterValidator(_to_utc)]
 """An aware datetime, normalised to UTC; a naive one is refused, and one that has no date there."""
+
+
+class UntrustedText:
+    """Marks a field's type: what stands there was written by a container or a person, not by us."""
+
+
+UNTRUSTED = UntrustedText()
+Untrusted = Annotated[str, UNTRUSTED, WithJsonSchema({"type": "string", "x-untrusted": True})]
+"""Text that somebody else chose: log lines, what a probe printed, labels, notes. Masked and bounded, and never an
+instruction. Agents get it in a field of its own, whatever report it comes in."""

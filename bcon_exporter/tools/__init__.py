@@ -6,17 +6,19 @@ from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool, record_shared, run_tool
 from bcon_exporter.tools.single_flight import SingleFlight
-from bcon_exporter.tools.tool import Tool
+from bcon_exporter.tools.tool import Effect, Tool, Toolset
 
 __all__ = [
     "TOOLS",
     "Context",
+    "Effect",
     "Envelope",
     "ErrorTally",
     "Host",
     "Memories",
     "SingleFlight",
     "Tool",
+    "Toolset",
     "Wanted",
     "call_tool",
     "find_tool",

@@ -177,14 +177,18 @@ CONTAINER_TOOLS = (
         ListContainersInput,
         tuple[ContainerInfo, ...],
         list_containers,
+        toolset="core",
     ),
-    Tool("get_container_info", "Show one container.", ContainerInput, ContainerInfo, get_container_info),
+    Tool(
+        "get_container_info", "Show one container.", ContainerInput, ContainerInfo, get_container_info, toolset="core"
+    ),
     Tool(
         "get_container_stats",
         "Show one container's CPU, memory, network and disk use; a stopped one's last known.",
         ContainerInput,
         ContainerStats,
         get_container_stats,
+        toolset="core",
     ),
     Tool(
         "get_container_logs",
@@ -192,5 +196,7 @@ CONTAINER_TOOLS = (
         GetContainerLogsInput,
         ContainerLogs,
         get_container_logs,
+        toolset="core",
+        rows="entries",
     ),
 )

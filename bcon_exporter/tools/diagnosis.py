@@ -82,6 +82,7 @@ DIAGNOSIS_TOOLS = (
         DiagnoseContainerInput,
         DiagnosisReport,
         diagnose_container,
+        toolset="core",
     ),
     Tool(
         "explain_error",
@@ -89,6 +90,7 @@ DIAGNOSIS_TOOLS = (
         ExplainErrorInput,
         ErrorExplanation,
         explain_error,
+        toolset="core",
     ),
     Tool(
         "diagnose_all",
@@ -96,5 +98,7 @@ DIAGNOSIS_TOOLS = (
         DiagnoseAllInput,
         DiagnoseAllReport,
         diagnose_all,
+        toolset="core",
+        rows="summaries",
     ),
 )

@@ -133,6 +133,8 @@ DRIFT_TOOLS = (
         DetectDriftInput,
         DriftReport,
         detect_drift,
+        toolset="core",
+        rows="differences",
     ),
     Tool(
         "get_untracked_containers",
@@ -140,5 +142,6 @@ DRIFT_TOOLS = (
         GetUntrackedContainersInput,
         tuple[ContainerInfo, ...],
         get_untracked_containers,
+        toolset="core",
     ),
 )

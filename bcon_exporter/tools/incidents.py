@@ -76,6 +76,7 @@ INCIDENT_TOOLS = (
         IncidentsReport,
         list_incidents,
         works=False,
+        rows="incidents",
     ),
     Tool(
         "get_incident",
@@ -84,5 +85,6 @@ INCIDENT_TOOLS = (
         Incident,
         get_incident,
         works=False,
+        toolset="core",
     ),
 )

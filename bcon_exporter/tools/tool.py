@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -11,6 +11,11 @@ from bcon_exporter.model.base import Frozen
 from bcon_exporter.tools.context import Context
 
 I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
+
+Toolset = Literal["core", "ops"]
+"""Which tools an agent is offered: the core unless more is asked for (`mcp.toolsets`)."""
+Effect = Literal["read", "own_state"]
+"""What a call changes: nothing, or what this program keeps of its own. Nothing here can change the host."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +29,10 @@ class Tool(Generic[I]):
         output_type: Type of the result, a model or a tuple of models.
         run: The function; raises BconError kinds only.
         works: True when it asks the engine: identical requests share a run and few run at once.
+        toolset: Which of the sets it belongs to.
+        effect: What it changes; the annotations that agents see come from it.
+        timeout_seconds: After so long an agent is told that it takes too long.
+        rows: Field of the result that lists what was found, the most important first: an agent reads it in pages.
     """
 
     name: str
@@ -32,6 +41,10 @@ class Tool(Generic[I]):
     output_type: Any
     run: Callable[[Context, I], Any]
     works: bool = True
+    toolset: Toolset = "ops"
+    effect: Effect = "read"
+    timeout_seconds: float = 30.0
+    rows: str | None = None
 
     @cached_property
     def output(self) -> TypeAdapter[Any]:

@@ -121,6 +121,7 @@ UTILITY_TOOLS = (
         HistoryReport,
         get_history,
         works=False,
+        rows="entries",
     ),
     Tool(
         "list_deployments",
@@ -129,6 +130,7 @@ UTILITY_TOOLS = (
         DeploymentsReport,
         list_deployments,
         works=False,
+        rows="deployments",
     ),
     Tool(
         "health_check",
@@ -137,6 +139,7 @@ UTILITY_TOOLS = (
         HealthCheck,
         health_check,
         works=False,
+        toolset="core",
     ),
     Tool(
         "get_cost_report",
