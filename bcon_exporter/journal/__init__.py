@@ -3,5 +3,6 @@
 from bcon_exporter.journal.entry_rows import EntryFilter
 from bcon_exporter.journal.incident_rows import IncidentFilter
 from bcon_exporter.journal.memory_keeper import MemoryKeeper
+from bcon_exporter.journal.search_index import SearchIndex
 
-__all__ = ["EntryFilter", "IncidentFilter", "MemoryKeeper"]
+__all__ = ["EntryFilter", "IncidentFilter", "MemoryKeeper", "SearchIndex"]

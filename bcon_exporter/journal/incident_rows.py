@@ -50,6 +50,11 @@ def find_by_id(query: Query, incident_id: str) -> Incident | None:
     return _read(rows[0][0]) if rows else None
 
 
+def find_ids(query: Query) -> frozenset[str]:
+    """Return the ids of all that are over."""
+    return frozenset(incident_id for (incident_id,) in query("SELECT id FROM incidents", ()))
+
+
 def _read(text: str) -> Incident | None:
     try:
         return Incident.model_validate_json(text)

@@ -16,6 +16,7 @@ from bcon_exporter.journal.incident_rows import (
     find_by_id,
     find_earlier,
     find_ended,
+    find_ids,
     insert_incidents,
     prune_incidents,
 )
@@ -348,6 +349,11 @@ class MemoryKeeper:
         """Return one that is over; None when there is no such."""
         with self._lock:
             return find_by_id(self._state.query, incident_id)
+
+    def ended_incident_ids(self) -> frozenset[str]:
+        """Return the ids of all incidents that are over."""
+        with self._lock:
+            return find_ids(self._state.query)
 
     def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:
         """Return how often the same has happened before."""

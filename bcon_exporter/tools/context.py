@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis import Policy
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
 from bcon_exporter.incidents import FoldedIncidents
-from bcon_exporter.journal import EntryFilter, IncidentFilter
+from bcon_exporter.journal import EntryFilter, IncidentFilter, SearchIndex
 from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
@@ -131,6 +131,9 @@ class Memories(Protocol):
     def find_ended_incident(self, incident_id: str) -> Incident | None:
         """Return one that is over; None when there is no such."""
 
+    def ended_incident_ids(self) -> frozenset[str]:
+        """Return the ids of all incidents that are over."""
+
     def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:
         """Return how often the same has happened before."""
 
@@ -218,5 +221,6 @@ class Context:
     monotonic: Callable[[], float] = clock.monotonic
     secrets: SecretBook = field(default_factory=SecretBook)
     single_flight: SingleFlight = field(default_factory=SingleFlight)
+    search_index: SearchIndex = field(default_factory=SearchIndex)
     errors: ErrorTally = field(default_factory=ErrorTally)
     version: str = __version__

@@ -239,6 +239,10 @@ class SnapshotMemory:
         """Return none."""
         return None
 
+    def ended_incident_ids(self) -> frozenset[str]:
+        """Return none."""
+        return frozenset()
+
     def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:  # noqa: ARG002
         """Know of none."""
         return SeenBefore()

@@ -1,0 +1,139 @@
+"""Notes: what people know of their containers. They stand beside findings, and change none."""
+
+from datetime import timedelta
+from typing import Annotated, Literal
+
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
+from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
+from bcon_exporter.model.findings import DriftType, SymptomType
+from bcon_exporter.model.inputs import ContainerRef, ProjectName, Switch
+
+NOTES_AT_MOST = 500
+LONGEST_NOTE = 1000
+LONGEST_LIFE = timedelta(days=365)
+_USUAL_LIFE = "90d"
+
+NoteStatus = Literal["pending", "approved"]
+"""A pending note waits for a person, and is shown nowhere; a refused one is forgotten, and so is one that expired."""
+
+
+class NoteAbout(Frozen):
+    """What a note is about: all that is named must fit. Naming nothing, it is about the host and only found by search."""
+
+    container: ContainerRef | None = Field(None, description="Name of a container")
+    project: ProjectName | None = Field(None, description="Compose project")
+    symptom: SymptomType | None = Field(None, description="Code of a symptom")
+    drift: DriftType | None = Field(None, description="Type of a difference")
+
+    def in_words(self) -> str:
+        """Return it as part of a sentence."""
+        named = [self.container, self.project, self.symptom, self.drift]
+        return ", ".join(str(one) for one in named if one is not None) or "the host"
+
+
+class Note(Frozen):
+    """What a person knows, for example "exits with 3 every Sunday, harmless".
+
+    Attributes:
+        id: `n` and a number.
+        text: Masked, at most 1,000 characters.
+        approved_at: When a person approved it; None while it is pending.
+    """
+
+    id: str
+    text: Untrusted
+    about: NoteAbout = NoteAbout()
+    written_at: UtcDatetime
+    expires_at: UtcDatetime
+    approved_at: UtcDatetime | None = None
+
+    @property
+    def status(self) -> NoteStatus:
+        """Whether a person has approved it."""
+        return "pending" if self.approved_at is None else "approved"
+
+
+class NoteBook(Frozen):
+    """All notes, oldest first, and the number of the next."""
+
+    notes: tuple[Note, ...] = ()
+    next_number: int = 1
+
+
+class ShownNote(Frozen):
+    """An approved note beside a finding."""
+
+    id: str
+    text: Untrusted
+
+
+class NoteLine(Frozen):
+    """A note of a list; see `Note`."""
+
+    id: str
+    status: NoteStatus
+    text: Untrusted
+    about: NoteAbout
+    written_at: UtcDatetime
+    expires_at: UtcDatetime
+    approved_at: UtcDatetime | None = None
+
+
+class NotesReport(Frozen):
+    """All notes, those that wait for a person first."""
+
+    timestamp: UtcDatetime
+    notes: tuple[NoteLine, ...]
+
+
+class WrittenNote(Frozen):
+    """What became of a note that somebody wrote.
+
+    Attributes:
+        id: None in a dry run.
+        dry_run: Nothing was stored: this is what would be.
+        next_step: What has to happen until it is shown.
+    """
+
+    id: str | None
+    dry_run: bool
+    status: NoteStatus
+    text: Untrusted
+    about: NoteAbout
+    expires_at: UtcDatetime
+    next_step: str
+
+
+def _read_life(raw: str) -> str:
+    length = parse_duration(raw)
+    if not timedelta(minutes=1) <= length <= LONGEST_LIFE:
+        msg = "must be between 1m and 365d"
+        raise ValueError(msg)
+    return raw
+
+
+class WriteMemoryInput(Frozen):
+    """Input of write_memory."""
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=LONGEST_NOTE)] = Field(
+        description="What is known: a sentence or two"
+    )
+    about: NoteAbout = Field(NoteAbout(), description="What it is about; all that is named must fit")
+    expires: Annotated[
+        str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
+    ] = Field(_USUAL_LIFE, description="For how long it holds: 90d; 365d at most")
+    dry_run: Switch = Field(True, description="Only say what would be kept")
+
+    @property
+    def life(self) -> timedelta:
+        """For how long it holds."""
+        return parse_duration(self.expires)
+
+
+class NoteInput(Frozen):
+    """Input of what a person says of a note."""
+
+    note_id: Annotated[str, StringConstraints(pattern=r"^n[0-9]{1,9}$")] = Field(description="As `notes list` shows it")

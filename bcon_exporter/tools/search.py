@@ -1,0 +1,167 @@
+"""Tools that search what is known: runbooks, signatures, documents, incidents, notes."""
+
+from collections.abc import Iterator
+
+from bcon_exporter.diagnosis import recognise
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.search import (
+    AnyCollection,
+    Passage,
+    PassageMetadata,
+    QueryMemoryInput,
+    RagSearchInput,
+    RagSearchReport,
+    SearchHit,
+    SearchReport,
+)
+from bcon_exporter.search import (
+    Question,
+    SearchText,
+    find_passage,
+    read_incident,
+    read_signature,
+    split_document,
+)
+from bcon_exporter.secrets.masking import safe_text
+from bcon_exporter.shipped_documents import read_documents
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.incidents import find_open
+from bcon_exporter.tools.tool import Tool
+
+PASSAGE_BYTES = 600
+_OWN_WORDS_BYTES = 300
+_RECOGNISED = 0.95
+"""Score of the signature that a line shows; of each further one a little less."""
+_STEP = 0.02
+
+
+def query_memory(context: Context, request: QueryMemoryInput) -> SearchReport:
+    """Return what answers a question, the best first.
+
+    Raises:
+        InvalidInputError: The question has no word.
+    """
+    question, found = _find(context, request.query, request.collection, request.min_score)
+    hits = tuple(_to_hit(text, score, question) for text, score in found[: request.top_k])
+    return SearchReport(results=hits, query=safe_text(request.query), total=len(found))
+
+
+def rag_search(context: Context, request: RagSearchInput) -> RagSearchReport:
+    """Return the same as `query_memory`, in the shape that agents of another tool read.
+
+    Raises:
+        InvalidInputError: The question has no word.
+    """
+    report = query_memory(
+        context,
+        QueryMemoryInput(
+            query=request.query, collection=request.collection, top_k=request.topK, min_score=request.minScore
+        ),
+    )
+    passages = tuple(
+        Passage(
+            id=hit.id,
+            content=hit.content,
+            score=hit.score,
+            metadata=PassageMetadata(
+                collection=hit.collection, title=hit.title, untrusted=hit.untrusted, at=hit.at
+            ),
+        )
+        for hit in report.results
+    )
+    return RagSearchReport(results=passages, query=report.query, totalFound=report.total)
+
+
+def _find(
+    context: Context, query: str, collection: AnyCollection, min_score: float
+) -> tuple[Question, list[tuple[SearchText, float]]]:
+    """Return the question, and what fits, the best first, of equals the newest."""
+    if not any(char.isalnum() for char in query):
+        msg = "query: must have a word"
+        raise InvalidInputError(msg, {"errors": [{"field": "query", "message": "must have a word"}]})
+    index = context.search_index
+    index.prepare(context.catalogue, lambda: _load_shipped(context))
+    question = index.read_question(query)
+    found: list[tuple[SearchText, float]] = []
+    if collection in ("all", "runbooks", "errors", "docs"):
+        found += _find_shipped(context, query, question)
+    if collection in ("all", "incidents"):
+        found += _find_incidents(context, question)
+    wanted = [(text, score) for text, score in found if score >= min_score and collection in ("all", text.collection)]
+    wanted.sort(key=lambda one: one[0].at.timestamp() if one[0].at is not None else 0.0, reverse=True)
+    wanted.sort(key=lambda one: -round(one[1], 3))
+    return question, wanted
+
+
+def _load_shipped(context: Context) -> Iterator[SearchText]:
+    for name, markdown in read_documents().items():
+        yield from split_document(name, markdown)
+    yield from map(read_signature, context.catalogue.signatures)
+
+
+def _find_shipped(context: Context, query: str, question: Question) -> list[tuple[SearchText, float]]:
+    """Return documents and signatures; a signature that the question itself shows, as a line of a log, comes first."""
+    index = context.search_index
+    scores = {text.id: (text, score) for text, score in index.find_shipped(question)}
+    for number, signature_id in enumerate(recognise(query, context.catalogue)):
+        text = index.shipped(f"errors/{signature_id}")
+        if text is not None:
+            scores[text.id] = (text, max(scores.get(text.id, (text, 0.0))[1], _RECOGNISED - number * _STEP))
+    return list(scores.values())
+
+
+def _find_incidents(context: Context, question: Question) -> list[tuple[SearchText, float]]:
+    """Return incidents: those that go on, and those that are over."""
+    index, memory = context.search_index, context.memory
+
+    def load(incident_id: str) -> SearchText | None:
+        incident = memory.find_ended_incident(incident_id)
+        return read_incident(incident) if incident is not None else None
+
+    index.take_incidents(memory.ended_incident_ids(), load)
+    going_on = [read_incident(incident) for incident in find_open(context)]
+    found = [(text, index.score(question, text)) for text in going_on]
+    for incident_id, score in index.find_incidents(question):
+        text = load(incident_id)
+        if text is not None:
+            found.append((text, score))
+    return found
+
+
+def _to_hit(text: SearchText, score: float, question: Question) -> SearchHit:
+    weights = question.weights
+    untrusted = "\n".join(text.untrusted)
+    content = find_passage(text.body, weights, _OWN_WORDS_BYTES if untrusted else PASSAGE_BYTES)
+    passage = find_passage(untrusted, weights, PASSAGE_BYTES - len(content.encode())) if untrusted else ""
+    return SearchHit(
+        id=text.id,
+        collection=text.collection,
+        score=round(score, 3),
+        title=text.title,
+        content=content,
+        untrusted=(passage,) if passage else (),
+        at=text.at,
+    )
+
+
+SEARCH_TOOLS = (
+    Tool(
+        "query_memory",
+        "Search runbooks, error signatures, documents, incidents and notes for a question or a line of a log.",
+        QueryMemoryInput,
+        SearchReport,
+        query_memory,
+        works=False,
+        toolset="core",
+        rows="results",
+    ),
+    Tool(
+        "rag_search",
+        "The same as query_memory, with the names and the shape that other agents know.",
+        RagSearchInput,
+        RagSearchReport,
+        rag_search,
+        works=False,
+        rows="results",
+    ),
+)
