@@ -16,9 +16,7 @@ def read_documents() -> MappingProxyType[str, str]:
     """Return the Markdown of each by its name: `runbooks/BconDiskPressure`, `docs/podman`."""
     folder = find_documents()
     documents = {f"{DOCS}/{one.name[:-3]}": one.read_text("utf-8") for one in _markdown_of(folder)}
-    documents |= {
-        f"{RUNBOOKS}/{one.name[:-3]}": one.read_text("utf-8") for one in _markdown_of(folder / "runbooks")
-    }
+    documents |= {f"{RUNBOOKS}/{one.name[:-3]}": one.read_text("utf-8") for one in _markdown_of(folder / "runbooks")}
     return MappingProxyType(documents)
 
 

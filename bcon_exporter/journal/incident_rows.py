@@ -55,6 +55,11 @@ def find_ids(query: Query) -> frozenset[str]:
     return frozenset(incident_id for (incident_id,) in query("SELECT id FROM incidents", ()))
 
 
+def find_mark(query: Query) -> object:
+    """Return a value that changes with the incidents that are over."""
+    return query("SELECT count(*), total(started_at) FROM incidents", ())
+
+
 def _read(text: str) -> Incident | None:
     try:
         return Incident.model_validate_json(text)

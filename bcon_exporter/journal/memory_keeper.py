@@ -17,6 +17,7 @@ from bcon_exporter.journal.incident_rows import (
     find_earlier,
     find_ended,
     find_ids,
+    find_mark,
     insert_incidents,
     prune_incidents,
 )
@@ -349,6 +350,11 @@ class MemoryKeeper:
         """Return one that is over; None when there is no such."""
         with self._lock:
             return find_by_id(self._state.query, incident_id)
+
+    def ended_incidents_mark(self) -> object:
+        """Return a value that changes with the incidents that are over."""
+        with self._lock:
+            return find_mark(self._state.query)
 
     def ended_incident_ids(self) -> frozenset[str]:
         """Return the ids of all incidents that are over."""

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-
 from pydantic import AfterValidator, Field, StringConstraints
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
@@ -21,7 +20,7 @@ NoteStatus = Literal["pending", "approved"]
 
 
 class NoteAbout(Frozen):
-    """What a note is about: all that is named must fit. Naming nothing, it is about the host and only found by search."""
+    """What a note is about: all that is named must fit. Where nothing is named, it is about the host."""
 
     container: ContainerRef | None = Field(None, description="Name of a container")
     project: ProjectName | None = Field(None, description="Compose project")

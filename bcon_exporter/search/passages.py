@@ -25,7 +25,7 @@ def find_passage(text: str, weights: Mapping[str, float], max_bytes: int) -> str
             size += sizes[end]
             end += 1
         weight = sum(weights[term] for term in held)
-        if weight > best_weight + 1e-9:  # noqa: PLR2004 -- equal but for rounding
+        if weight > best_weight + 1e-9:
             best, best_weight = (start, end), weight
     return clip_bytes("\n".join(lines[slice(*best)]).strip(), max_bytes)
 

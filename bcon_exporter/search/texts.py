@@ -1,17 +1,22 @@
 """What can be searched, as texts: parts of documents, signatures, incidents, notes."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.notes import Note
 from bcon_exporter.model.search import Collection
 from bcon_exporter.model.signatures import Signature
+from bcon_exporter.search.terms import find_terms
 
 _SYMPTOMS_PAGE = "docs/symptoms"
-_LONG_SECTION = 1800
-"""A longer section is cut between two of its paragraphs."""
+_PAGES_OF_ROWS = ("docs/alerts", "docs/symptoms")
+_SYMPTOMS = "symptoms/"
+_RUNBOOK_OF_CONTAINERS = "BconContainer"
+_LONG_PAGE = 5000
+_LONG_SECTION = 3000
+"""A page of more characters is taken by its sections, and a longer section is cut between two of its paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class SearchText:
         body: Our words.
         untrusted: Words of containers and people.
         at: When it happened or was written; None for documents.
+        hidden: More words by which it is found, which nobody reads.
     """
 
     id: str
@@ -34,6 +40,7 @@ class SearchText:
     body: str
     untrusted: tuple[str, ...] = ()
     at: datetime | None = None
+    hidden: str = ""
 
 
 def split_document(name: str, markdown: str) -> Iterator[SearchText]:
@@ -48,6 +55,11 @@ def split_document(name: str, markdown: str) -> Iterator[SearchText]:
         body = "\n\n".join(text for _, text in sections)
         yield SearchText(name, "runbooks", name, name.removeprefix("runbooks/"), body)
         return
+    if len(markdown) <= _LONG_PAGE:
+        headings = dict.fromkeys(heading for path, _ in sections for heading in path)
+        body = "\n\n".join(text for _, text in sections)
+        yield SearchText(name, "docs", name, " ".join([name.removeprefix("docs/"), *headings]), body)
+        return
     for path, text in sections:
         heading = path[-1]
         anchor = "-".join("".join(char if char.isalnum() or char in "-_ " else "" for char in heading.lower()).split())
@@ -57,7 +69,45 @@ def split_document(name: str, markdown: str) -> Iterator[SearchText]:
                 part_id = f"symptoms/{heading}"
             document = part_id if part_id.startswith("symptoms/") else name
             page = name.removeprefix("docs/")
-            yield SearchText(part_id, "docs", document, " ".join(dict.fromkeys([page, *path])), part)
+            title = " ".join(dict.fromkeys([page, *path])) if document == name else f"container {heading}"
+            yield SearchText(part_id, "docs", document, title, part)
+
+
+def hand_out_rows(texts: Iterable[SearchText]) -> Iterator[SearchText]:
+    """Yield texts with each row of a table that names one runbook, symptom or signature in that one's text.
+
+    What an overview says of it answers a question about it; the overview itself answers none.
+    """
+    known = {text.id: text for text in texts}
+    owners = {name.rpartition("/")[2]: name for name in known if not name.startswith("docs/")}
+    rows: dict[str, list[str]] = {}
+    for name, text in known.items():
+        if text.document not in _PAGES_OF_ROWS:
+            continue
+        kept = []
+        for line in text.body.splitlines():
+            owner = _find_owner(line, owners) if line.startswith("|") else None
+            if owner is not None:
+                rows.setdefault(owner, []).append(line)
+            else:
+                kept.append(line)
+        known[name] = replace(text, body="\n".join(kept))
+    for name, text in known.items():
+        if any(line and not line.startswith("|") for line in text.body.splitlines()):
+            yield replace(text, body="\n".join([text.body, *rows.get(name, ())]))
+
+
+def subject_of(document: str) -> str:
+    """Return what a document is about, which a symptom and the runbook of its alert share: `oom_killed`."""
+    name = document.rpartition("/")[2].removeprefix(_RUNBOOK_OF_CONTAINERS).removeprefix("Bcon")
+    return "_".join(find_terms(name)) if document.startswith(("runbooks/", _SYMPTOMS)) else document
+
+
+def _find_owner(row: str, owners: Mapping[str, str]) -> str | None:
+    """Return the one text that a row is about; None where it names none, or several."""
+    words = "".join(char if char.isalnum() or char == "_" else " " for char in row).split()
+    named = {owners[word] for word in words if word in owners}
+    return named.pop() if len(named) == 1 else None
 
 
 def _find_sections(markdown: str) -> Iterator[tuple[list[str], str]]:
@@ -98,7 +148,8 @@ def read_signature(signature: Signature) -> SearchText:
     lines = [line for pattern in signature.patterns for line in pattern.matches]
     name = f"errors/{signature.id}"
     title = f"{signature.id}: {signature.explanation}"
-    return SearchText(name, "errors", name, title, "\n".join([*causes, *steps, *lines]))
+    hidden = " ".join(pattern.regex for pattern in signature.patterns)
+    return SearchText(name, "errors", name, title, "\n".join([*causes, *steps, *lines]), hidden=hidden)
 
 
 def read_incident(incident: Incident) -> SearchText:

@@ -131,6 +131,9 @@ class Memories(Protocol):
     def find_ended_incident(self, incident_id: str) -> Incident | None:
         """Return one that is over; None when there is no such."""
 
+    def ended_incidents_mark(self) -> object:
+        """Return a value that changes with the incidents that are over."""
+
     def ended_incident_ids(self) -> frozenset[str]:
         """Return the ids of all incidents that are over."""
 

@@ -25,12 +25,20 @@ from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
+from bcon_exporter.tools.search import SEARCH_TOOLS
 from bcon_exporter.tools.tool import Tool
 from bcon_exporter.tools.utility import UTILITY_TOOLS
 
 _log = logging.getLogger(__name__)
 
-TOOLS: tuple[Tool[Any], ...] = (*CONTAINER_TOOLS, *DRIFT_TOOLS, *DIAGNOSIS_TOOLS, *INCIDENT_TOOLS, *UTILITY_TOOLS)
+TOOLS: tuple[Tool[Any], ...] = (
+    *CONTAINER_TOOLS,
+    *DRIFT_TOOLS,
+    *DIAGNOSIS_TOOLS,
+    *INCIDENT_TOOLS,
+    *SEARCH_TOOLS,
+    *UTILITY_TOOLS,
+)
 
 
 def find_tool(name: str) -> Tool[Any]:

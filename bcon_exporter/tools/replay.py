@@ -239,6 +239,10 @@ class SnapshotMemory:
         """Return none."""
         return None
 
+    def ended_incidents_mark(self) -> object:
+        """Return the same always."""
+        return None
+
     def ended_incident_ids(self) -> frozenset[str]:
         """Return none."""
         return frozenset()

@@ -1,6 +1,8 @@
 """Tools that search what is known: runbooks, signatures, documents, incidents, notes."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import NamedTuple
 
 from bcon_exporter.diagnosis import recognise
 from bcon_exporter.errors import InvalidInputError
@@ -18,6 +20,7 @@ from bcon_exporter.search import (
     Question,
     SearchText,
     find_passage,
+    hand_out_rows,
     read_incident,
     read_signature,
     split_document,
@@ -30,9 +33,11 @@ from bcon_exporter.tools.tool import Tool
 
 PASSAGE_BYTES = 600
 _OWN_WORDS_BYTES = 300
-_RECOGNISED = 0.95
-"""Score of the signature that a line shows; of each further one a little less."""
+_RECOGNISED = 0.75
+_RECOGNISED_SHARE = 0.25
 _STEP = 0.02
+"""A signature that the question shows, as a line of a log, has at least .75, and more the better its words fit; of
+several the first says why, so each further one has a little less."""
 
 
 def query_memory(context: Context, request: QueryMemoryInput) -> SearchReport:
@@ -42,7 +47,8 @@ def query_memory(context: Context, request: QueryMemoryInput) -> SearchReport:
         InvalidInputError: The question has no word.
     """
     question, found = _find(context, request.query, request.collection, request.min_score)
-    hits = tuple(_to_hit(text, score, question) for text, score in found[: request.top_k])
+    chosen = [(one.load(), one.score) for one in found[: request.top_k]]
+    hits = tuple(_to_hit(text, score, question) for text, score in chosen if text is not None)
     return SearchReport(results=hits, query=safe_text(request.query), total=len(found))
 
 
@@ -63,40 +69,54 @@ def rag_search(context: Context, request: RagSearchInput) -> RagSearchReport:
             id=hit.id,
             content=hit.content,
             score=hit.score,
-            metadata=PassageMetadata(
-                collection=hit.collection, title=hit.title, untrusted=hit.untrusted, at=hit.at
-            ),
+            metadata=PassageMetadata(collection=hit.collection, title=hit.title, untrusted=hit.untrusted, at=hit.at),
         )
         for hit in report.results
     )
     return RagSearchReport(results=passages, query=report.query, totalFound=report.total)
 
 
-def _find(
-    context: Context, query: str, collection: AnyCollection, min_score: float
-) -> tuple[Question, list[tuple[SearchText, float]]]:
-    """Return the question, and what fits, the best first, of equals the newest."""
+class _Found(NamedTuple):
+    """A text that fits.
+
+    Attributes:
+        at: When it was; of texts with the same score the newest comes first.
+        load: Returns the text; None when it is gone meanwhile.
+    """
+
+    score: float
+    at: str
+    load: Callable[[], SearchText | None]
+
+
+def _find(context: Context, query: str, collection: AnyCollection, min_score: float) -> tuple[Question, list[_Found]]:
+    """Return the question and what fits, the best first, of equals the newest."""
     if not any(char.isalnum() for char in query):
         msg = "query: must have a word"
         raise InvalidInputError(msg, {"errors": [{"field": "query", "message": "must have a word"}]})
     index = context.search_index
     index.prepare(context.catalogue, lambda: _load_shipped(context))
     question = index.read_question(query)
-    found: list[tuple[SearchText, float]] = []
+    found: list[_Found] = []
     if collection in ("all", "runbooks", "errors", "docs"):
-        found += _find_shipped(context, query, question)
+        shipped = _find_shipped(context, query, question)
+        found += [
+            _Found(score, "", partial(_same, text)) for text, score in shipped if collection in ("all", text.collection)
+        ]
     if collection in ("all", "incidents"):
         found += _find_incidents(context, question)
-    wanted = [(text, score) for text, score in found if score >= min_score and collection in ("all", text.collection)]
-    wanted.sort(key=lambda one: one[0].at.timestamp() if one[0].at is not None else 0.0, reverse=True)
-    wanted.sort(key=lambda one: -round(one[1], 3))
-    return question, wanted
+    fits = [one for one in found if one.score >= min_score and one.score > 0]
+    return question, sorted(fits, key=lambda one: (round(one.score, 3), one.at), reverse=True)
+
+
+def _same(text: SearchText) -> SearchText:
+    return text
 
 
 def _load_shipped(context: Context) -> Iterator[SearchText]:
-    for name, markdown in read_documents().items():
-        yield from split_document(name, markdown)
-    yield from map(read_signature, context.catalogue.signatures)
+    documents = read_documents().items()
+    texts = [text for name, markdown in documents for text in split_document(name, markdown)]
+    yield from hand_out_rows([*texts, *map(read_signature, context.catalogue.signatures)])
 
 
 def _find_shipped(context: Context, query: str, question: Question) -> list[tuple[SearchText, float]]:
@@ -106,26 +126,25 @@ def _find_shipped(context: Context, query: str, question: Question) -> list[tupl
     for number, signature_id in enumerate(recognise(query, context.catalogue)):
         text = index.shipped(f"errors/{signature_id}")
         if text is not None:
-            scores[text.id] = (text, max(scores.get(text.id, (text, 0.0))[1], _RECOGNISED - number * _STEP))
+            score = scores.get(text.id, (text, 0.0))[1]
+            scores[text.id] = (text, _RECOGNISED - number * _STEP + _RECOGNISED_SHARE * score)
     return list(scores.values())
 
 
-def _find_incidents(context: Context, question: Question) -> list[tuple[SearchText, float]]:
-    """Return incidents: those that go on, and those that are over."""
+def _find_incidents(context: Context, question: Question) -> Iterator[_Found]:
+    """Yield incidents: those that go on, and those that are over."""
     index, memory = context.search_index, context.memory
 
     def load(incident_id: str) -> SearchText | None:
         incident = memory.find_ended_incident(incident_id)
         return read_incident(incident) if incident is not None else None
 
-    index.take_incidents(memory.ended_incident_ids(), load)
-    going_on = [read_incident(incident) for incident in find_open(context)]
-    found = [(text, index.score(question, text)) for text in going_on]
-    for incident_id, score in index.find_incidents(question):
-        text = load(incident_id)
-        if text is not None:
-            found.append((text, score))
-    return found
+    index.take_incidents(memory.ended_incidents_mark(), memory.ended_incident_ids, load)
+    for incident in find_open(context):
+        text = read_incident(incident)
+        yield _Found(index.score(question, text), incident.started_at.isoformat(), partial(_same, text))
+    for incident_id, at, score in index.find_incidents(question):
+        yield _Found(score, at, partial(load, incident_id))
 
 
 def _to_hit(text: SearchText, score: float, question: Question) -> SearchHit:

@@ -70,6 +70,8 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/deployments"): ("?limit=5", None),
     ("post", "/api/v1/tools/list_incidents"): ("", {"open": True}),
     ("get", "/api/v1/incidents"): ("?open=false&limit=5", None),
+    ("post", "/api/v1/tools/query_memory"): ("", {"query": "out of memory"}),
+    ("post", "/api/v1/tools/rag_search"): ("", {"query": "out of memory", "topK": 2}),
     ("get", "/api/v1/quiet"): ("", None),
     ("post", "/api/v1/quiet"): ("", {"name": "shop-web-1", "duration": "1h", "why": "moving"}),
     ("post", "/api/v1/quiet/end"): ("", {"name": "shop-web-1"}),

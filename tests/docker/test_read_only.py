@@ -52,6 +52,8 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "list_deployments": {"limit": 5},
     "list_incidents": {"open": True},
     "get_incident": {"incident_id": "INCIDENT"},
+    "query_memory": {"query": "out of memory"},
+    "rag_search": {"query": "out of memory"},
 }
 UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)

@@ -1,6 +1,6 @@
 """How right the search is: labelled questions, of which half were written by somebody who saw the documents alone.
 
-    python -m tests.search.judging
+python -m tests.search.judging
 """
 
 from __future__ import annotations

@@ -38,6 +38,8 @@ NAMES = (
     "list_incidents",
     "get_incident",
     "get_cost_report",
+    "query_memory",
+    "rag_search",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_info": {"container_id": "api"},
@@ -46,6 +48,8 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "diagnose_container": {"container_id": "api"},
     "explain_error": {"container_id": "api", "error_pattern": "refused"},
     "get_incident": {"incident_id": "2026-01-01-api-exit_error-1"},
+    "query_memory": {"query": "out of memory"},
+    "rag_search": {"query": "out of memory"},
 }
 
 
