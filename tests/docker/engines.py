@@ -35,15 +35,15 @@ OWN, GUEST, NEWEST_PYTHON = "own", "guest", "newest-python"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_WHOLE = (OWN, GUEST, NEWEST_PYTHON)
-"""On what `make test` goes on when it has run everything on an engine that was made."""
+BESIDE_THE_GUEST = (OWN, NEWEST_PYTHON)
+"""On what `make test` goes on, beside the guest, when it has run everything on an engine that was made."""
 
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
 CONTRACT = ("-m", "contract", *PLACES)
 IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
 FROM_OUTSIDE = ("-m", "contract and not own_engine and not same_machine", "tests/docker")
-UNIT = ("-m", "not docker and not alone", "--ignore=tests/architecture", "--ignore=tests/deploy")
+UNIT = ("-m", "not docker and not alone and not slow", "--ignore=tests/architecture", "--ignore=tests/deploy")
 """What the sources and a checkout say is the same on any Python."""
 
 TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
@@ -200,7 +200,8 @@ def timed(engine: str, what: str, versions: str, run: Callable[[], bool]) -> Run
 
 def run_pytest(pytest_there: Callable[[list[str]], int], selected: Sequence[str], *, at_once: bool = False) -> bool:
     """Run tests; what failed runs once more, alone: a busy machine may hold a test up for longer than it waits."""
-    arguments = ["-q", *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
+    remembered = f"cache_dir=.state/failed-{os.getpid()}"  # another process may run tests of this folder meanwhile
+    arguments = ["-q", "-o", remembered, *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
     side_by_side = ["-n", os.environ.get("WORKERS", "2")] if at_once else []
     code = pytest_there([*arguments, "--cache-clear", *side_by_side])
     if code == TESTS_FAILED:
@@ -290,16 +291,41 @@ def main(words: list[str]) -> int:
 
     `--tested FILE`: after `make test` has run everything on one engine, run on those that go with it.
     """
-    rows = []
     if words[:1] == ["--tested"]:
-        rows.append(read_tested(Path(words[1])))
-        words = list(BESIDE_THE_WHOLE) if rows[0].engine != OWN else []
-    else:
-        words = words or list(ALL)
-    for name in words:
-        rows += run_on(name)
+        rows = [read_tested(Path(words[1]))]
+        if rows[0].engine == OWN:
+            return tell(rows)
+        with run_meanwhile(BESIDE_THE_GUEST) as end:
+            rows += run_on(GUEST)
+            passed = end()
+        return tell(rows) or (0 if passed else 1)
+    return tell([row for name in words or ALL for row in run_on(name)])
+
+
+def tell(rows: Sequence[Run]) -> int:
+    """Print the table; 1 when a run failed."""
     sys.stdout.write("".join(f"{row}\n" for row in rows))
     return 0 if all(row.passed for row in rows) else 1
+
+
+@contextmanager
+def run_meanwhile(names: Sequence[str]) -> Iterator[Callable[[], bool]]:
+    """Run on these in a process of its own: the guest has one CPU. What is yielded waits, prints what it said, and
+    returns whether all passed."""
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen([sys.executable, "-m", "tests.docker.engines", *names], stdout=said, stderr=said)
+
+        def end() -> bool:
+            process.wait()
+            said.seek(0)
+            sys.stdout.write(said.read())
+            return process.returncode == 0
+
+        try:
+            yield end
+        finally:
+            process.terminate()
+            process.wait()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from tests.growth.rows import ANY_UNITS, HOSTILE_UNITS, ROWS, SECRET_UNITS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.slow
 LONG = bool(os.environ.get("TEST_FUZZ"))
 SHORT_UNITS = (" ", "\n", "a", "0", "/", '"', "[", "a:", "a=", "\x9d", "\r", "\x1b]")
 SHORT_OWN_UNITS = 8

@@ -44,6 +44,7 @@ from tests.factories import (
     snapshot,
     usage,
 )
+from tests.left_open import close_later
 from tests.outputs.scenes import difference, drift_report, drift_scan, make_context, make_exposition
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def stage_context(
 ) -> Context:
     """A context whose last scan was at noon; incidents are those that the daemon would have opened."""
     taken = snapshot(*containers, engine=ENGINE)
-    memory = MemoryKeeper.open(None, retention_seconds=90 * 86400, now=NOON)
+    memory = close_later(MemoryKeeper.open(None, retention_seconds=90 * 86400, now=NOON))
     context = replace(make_context(taken), memory=memory, catalogue=load_catalogue(None), now=lambda: NOW)
     memory.add_events(EventBatch(events=(), covers_since=ago(days=12)), NOON)
     if with_usage:

@@ -11,6 +11,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.schedule import DeploymentJudge
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, ago, compose, container, full_id, snapshot
+from tests.left_open import close_later
 from tests.outputs.scenes import make_context, scan_of
 from tests.waiting import wait_until
 
@@ -54,7 +55,7 @@ class WatchedHost(SnapshotHost):
 
 def daemon_on(host: SnapshotHost) -> Context:
     """A daemon's context after a scan that shows two deployments, of which each is due."""
-    memory = MemoryKeeper.open(None, retention_seconds=86400, now=NOON)
+    memory = close_later(MemoryKeeper.open(None, retention_seconds=86400, now=NOON))
     memory.find_due_deployments(snapshot())
     context = replace(make_context(HOST, memory=memory, now=lambda: NOON), host=host)
     context.store.publish_diagnosis(scan_of(HOST))

@@ -17,6 +17,7 @@ from bcon_exporter.model.quiet import EndQuietInput, QuietInput, parse_quiet_hou
 from bcon_exporter.tools.quiet import Nothing, acknowledge_incident, begin_quiet, end_quiet, find_quiet_now, list_quiet
 from tests.factories import NOON, compose, container, snapshot
 from tests.incidents.test_quiet import incident
+from tests.left_open import close_later
 from tests.outputs.scenes import make_context, scan_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ HOST = snapshot(
 
 
 def keeper(folder: Path) -> MemoryKeeper:
-    return MemoryKeeper.open(folder / "state.db", retention_seconds=32 * 86400, now=NOON)
+    return close_later(MemoryKeeper.open(folder / "state.db", retention_seconds=32 * 86400, now=NOON))
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSende
 from bcon_exporter.outputs.messages.sender import find_digest_time
 from tests.factories import NOON, container, snapshot
 from tests.incidents.test_quiet import incident
+from tests.left_open import close_later
 from tests.outputs.scenes import Clock, make_context, scan_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Scene:
         return Names(host="host1", weekly_digest=self.wants_digest)
 
     def restart(self) -> Context:
-        keeper = MemoryKeeper.open(self.folder / "state.db", retention_seconds=32 * 86400, now=NOON)
+        keeper = close_later(MemoryKeeper.open(self.folder / "state.db", retention_seconds=32 * 86400, now=NOON))
         self.context = make_context(HOST, memory=keeper, now=lambda: self.now, monotonic=self.monotonic)
         self.context.store.publish_diagnosis(scan_of(HOST))
         self.sender = MessageSender(PHONE, lambda: self.context, lambda: 30.0, self.names, self.send)
