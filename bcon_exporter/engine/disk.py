@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bcon_exporter.clock import monotonic
+from bcon_exporter.model.disk import DiskSpace
 from bcon_exporter.model.facts import ContainerFacts, DiskFacts, Mount
 from bcon_exporter.secrets.masking import safe_text
 
@@ -68,6 +69,7 @@ class _FileSystem:
     path: str
     used_ratio: float
     total_bytes: int
+    free_bytes: int
     containers: list[str] = field(default_factory=list)
 
 
@@ -100,11 +102,33 @@ def read_disks(
             path=safe_text(disk.path),
             used_ratio=disk.used_ratio,
             total_bytes=disk.total_bytes,
+            free_bytes=disk.free_bytes,
             containers=tuple(dict.fromkeys(disk.containers)),
         )
         for disk in file_systems.values()
     ]
     return DiskReading(disks=tuple(disks), unread={safe_text(path): reason for path, reason in unread.items()})
+
+
+def read_space(root_dir: str | None, *, proc: Path = Path("/proc")) -> DiskSpace | str:
+    """Return the space of the file system below the engine's root, or why it is not known."""
+    if root_dir is None or not root_dir.startswith("/"):
+        return "the engine does not say where its root is"
+    mounts = read_mounts(proc)
+    kind = kind_of(root_dir, mounts)
+    if kind is None or _may_block(kind) or kind in _SKIPPED_KINDS:
+        return f"a {kind} file system is not looked at" if kind else "the mount table could not be read"
+    if reason := _foreign(root_dir, mounts):
+        return f"{reason}, or not seen from within a container: mount {safe_text(root_dir)} read-only to see its space"
+    try:
+        space = os.statvfs(root_dir)
+    except (OSError, ValueError) as error:
+        return getattr(error, "strerror", None) or "no valid path"
+    return DiskSpace(
+        path=safe_text(root_dir),
+        used_bytes=(space.f_blocks - space.f_bfree) * space.f_frsize,
+        free_bytes=space.f_bavail * space.f_frsize,
+    )
 
 
 def _foreign(root_dir: str, mounts: dict[str, str]) -> str | None:
@@ -196,7 +220,11 @@ def _measure(path: str, names: list[str], file_systems: dict[int, _FileSystem]) 
     # As df counts: what root alone may use is not free to others.
     ratio = (space.f_blocks - space.f_bfree) / usable
     file_systems[status.st_dev] = _FileSystem(
-        path, min(1.0, max(0.0, ratio)), space.f_blocks * space.f_frsize, list(names)
+        path,
+        min(1.0, max(0.0, ratio)),
+        space.f_blocks * space.f_frsize,
+        space.f_bavail * space.f_frsize,
+        list(names),
     )
     return None
 

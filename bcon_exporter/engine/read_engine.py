@@ -25,6 +25,11 @@ class EngineReader:
         self._failure = ""
         self._start_read_in: int | None = None
 
+    @property
+    def known_facts(self) -> EngineFacts | None:
+        """What the engine said of itself last; None before it was asked."""
+        return self._facts
+
     def read(self, deadline: Deadline) -> EngineFacts:
         """Ask the engine about itself.
 

@@ -21,8 +21,10 @@ from bcon_exporter.engine.read_logs import LogQuery, query_logs
 from bcon_exporter.engine.scan import Deadline, HostOptions, Wants
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.snapshot import SnapshotTaker
+from bcon_exporter.engine.stored_data import read_stored_data
 from bcon_exporter.errors import BconError
 from bcon_exporter.model.deployment import HostFacts, ImageFacts
+from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.secret_book import SecretBook
@@ -40,8 +42,9 @@ class DockerHost:
     ) -> None:
         self._options = options
         self._session = EngineSession(endpoint, options)
+        self._book = book or SecretBook()
         self._log = EventLog()
-        self._taker = SnapshotTaker(self._session, sealer, self._log, book)
+        self._taker = SnapshotTaker(self._session, sealer, self._log, self._book)
         self._stream = EventStream(self._session, self._log)
         self._kernel_log = KernelLog(options.kernel_log, options.proc_root)
         self._oom_kills = OomKills()
@@ -156,6 +159,18 @@ class DockerHost:
     def read_images(self, references: Iterable[str]) -> dict[str, ImageFacts | None]:
         """Return reference → image, None for one that is not there; what could not be read is left out."""
         return read_images(self._session, references, self._deadline())
+
+    def read_log_files(self, now: datetime) -> LogReading:
+        """Return how large the log files are of the containers that the last snapshot had, and the space around."""
+        return self._taker.read_log_files(now)
+
+    def read_stored_data(self, now: datetime) -> StoredData:
+        """Return what the engine says of its disk usage; it may take minutes.
+
+        Raises:
+            BconError: It did not answer in time, or refuses.
+        """
+        return read_stored_data(self._session, self._book, now, self._options.df_timeout_seconds)
 
     def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:
         """Return what is seen of the engine's host; `paths` as `look_at_host` wants them."""

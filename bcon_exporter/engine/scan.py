@@ -37,6 +37,7 @@ class HostOptions:
         probe_interval_seconds: A hanging endpoint is probed no more often; see `probe_interval`.
         refresh_seconds: Age at which a container is inspected again although nothing seems to have changed.
         refresh_health_seconds: The same for one with a health check, whose probes change without an event.
+        df_timeout_seconds: How long the engine may take to sum up its disk usage, which it walks all layers for.
         event_wait_seconds: How long the first scan waits for the event stream's back-fill.
     """
 
@@ -58,6 +59,7 @@ class HostOptions:
     probe_interval_seconds: float = 4.0
     refresh_seconds: float = 600.0
     refresh_health_seconds: float = 55.0
+    df_timeout_seconds: float = 180.0
     event_wait_seconds: float = 2.0
 
 

@@ -212,8 +212,23 @@ class EngineSession:
             self.forget_version()
         self._offered = api_version
 
-    def call(self, name: str, doing: str, deadline: Deadline, function: Callable[["ReadOnlyClient"], T]) -> T:
+    def call(
+        self,
+        name: str,
+        doing: str,
+        deadline: Deadline,
+        function: Callable[["ReadOnlyClient"], T],
+        *,
+        may_take_seconds: float | None = None,
+    ) -> T:
         """Run one call of docker-py within the deadline, counted, its errors translated.
+
+        Args:
+            name: For the count.
+            doing: For messages.
+            deadline: When to give up.
+            function: The call.
+            may_take_seconds: None for as long as any request.
 
         Raises:
             BconError: What went wrong.
@@ -221,7 +236,8 @@ class EngineSession:
         started = monotonic()
         error: BconError | None = None
         try:
-            with self.client().limit(deadline.left(self.options.read_timeout_seconds)) as client:
+            limit_seconds = self.options.read_timeout_seconds if may_take_seconds is None else may_take_seconds
+            with self.client().limit(deadline.left(limit_seconds)) as client:
                 return function(client)
         except BconError as ours:
             error = ours

@@ -7,11 +7,12 @@ from datetime import datetime
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.cgroup import KillCounts
-from bcon_exporter.engine.containers import Inventory, inspect_containers, list_containers
+from bcon_exporter.engine.containers import Inventory, InventoryEntry, inspect_containers, list_containers
 from bcon_exporter.engine.disk import DiskReader
 from bcon_exporter.engine.event_log import EventLog
 from bcon_exporter.engine.failures import busy_error
 from bcon_exporter.engine.log_cursors import LogCursors
+from bcon_exporter.engine.log_sizes import read_log_size
 from bcon_exporter.engine.parse import ElementMemory
 from bcon_exporter.engine.read_config import ConfigReader
 from bcon_exporter.engine.read_engine import EngineReader, read_networks, read_volumes
@@ -19,6 +20,8 @@ from bcon_exporter.engine.read_logs import read_logs_of_all
 from bcon_exporter.engine.read_usage import UsageReader
 from bcon_exporter.engine.scan import Deadline, Scan, Wants
 from bcon_exporter.engine.session import EngineSession
+from bcon_exporter.engine.stored_data import read_log_files
+from bcon_exporter.model.disk import LogReading
 from bcon_exporter.model.facts import (
     ConfigFacts,
     ContainerFacts,
@@ -113,6 +116,11 @@ class SnapshotTaker:
         """Return what the last scan knew of each container."""
         return [entry.facts for entry in list(self._inventory.entries.values())]
 
+    def read_log_files(self, now: datetime) -> LogReading:
+        """Return how large the log files are of the containers that the last scan knew."""
+        entries = list(self._inventory.entries.values())
+        return read_log_files(entries, self._engine.known_facts, self._session, now)
+
     def kill_counts(self) -> KillCounts | None:
         """Return how many processes the kernel had killed for want of memory when usage was read last."""
         return self._usage.kill_counts
@@ -190,18 +198,32 @@ class SnapshotTaker:
         return None if self._events_incomplete else self._touched
 
     def _assemble(self, container_id: str, scan: Scan, readings: _Readings) -> ContainerFacts:
-        facts = self._inventory.entries[container_id].facts
+        entry = self._inventory.entries[container_id]
+        facts = entry.facts
         unread = {**facts.unread, **scan.unread.get(container_id, {})}
         if scan.wants.usage and facts.is_running and container_id not in readings.usage:
             unread.setdefault("usage", readings.no_usage)
+        log_bytes = self._read_unbounded_log(entry, unread)
         return facts.model_copy(
             update={
+                "log_bytes": log_bytes,
                 "usage": readings.usage.get(container_id),
                 "logs": readings.logs.get(container_id),
                 "config": readings.configs.get(container_id),
                 "unread": unread,
             }
         )
+
+    def _read_unbounded_log(self, entry: InventoryEntry, unread: dict[str, str]) -> int | None:
+        """Return the size of a log that nothing bounds; None, with the reason, where it cannot be seen."""
+        if entry.facts.log_is_bounded is not False or not self._session.options.log_files:
+            return None
+        is_here = self._session.endpoint.url.startswith("unix://")
+        size = read_log_size(entry.facts, entry.placement, None, is_here=is_here)
+        if isinstance(size, str):
+            unread["log_bytes"] = size
+            return None
+        return size
 
     def _read_disks(
         self, scan: Scan, containers: tuple[ContainerFacts, ...], engine: EngineFacts | None

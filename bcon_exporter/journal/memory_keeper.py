@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
+from bcon_exporter.journal.disk_rows import insert_samples, load_samples, prune_samples
 from bcon_exporter.journal.entry_rows import EntryFilter, find_entries, insert_entries, prune_entries
 from bcon_exporter.journal.event_rows import Statement, changed_events, load_events, prune_events
 from bcon_exporter.journal.incident_rows import (
@@ -40,6 +41,7 @@ from bcon_exporter.memory import (
     FAILED,
     FAILED_RUNS_FOR,
     Deployments,
+    DiskSample,
     FindingKind,
     LogCounts,
     Memory,
@@ -53,6 +55,7 @@ from bcon_exporter.memory import (
     find_config_changes,
     find_due,
     find_named,
+    fold_disk,
     forget_absent,
     forget_before,
     identity_of,
@@ -66,7 +69,9 @@ from bcon_exporter.memory import (
     observe_events,
     observe_snapshot,
     read_deployment,
+    recall_samples,
 )
+from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
@@ -96,7 +101,7 @@ _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
     " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets')"
-    "  OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
+    "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
 )
 
 
@@ -113,6 +118,7 @@ class MemoryKeeper:
         self._unread: set[str] = set()
         self._entries: list[JournalEntry] = []
         self._slots: list[UsageSlot] = []
+        self._sizes: list[DiskSample] = []
         self._ended: list[Incident] = []
         self._incidents_total: Mapping[str, int] = {}
         self._entries_total: Mapping[JournalKind, int] = {}
@@ -323,6 +329,14 @@ class MemoryKeeper:
             self._memory = replace(self._memory, incidents=acknowledge(self._memory.incidents, incident_id, entry.at))
             self._tell(entry)
 
+    def keep_disk(self, reading: LogReading | StoredData | str, now: datetime) -> None:
+        """Fold in what was read of the disk; a text says why the engine did not tell."""
+        with self._lock:
+            disk, due = fold_disk(self._memory.disk, reading, now)
+            self._memory = replace(self._memory, disk=disk)
+            self._sizes += due
+            self._save(now)
+
     def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
         """Change what people have muted; what is over is forgotten."""
         with self._lock:
@@ -433,7 +447,8 @@ class MemoryKeeper:
         statements.append(insert_entries(self._entries, memory.engine_name))
         statements.append(insert_slots(self._slots))
         statements.append(insert_incidents(self._ended))
-        self._slots, self._ended = [], []
+        statements.append(insert_samples(self._sizes))
+        self._slots, self._ended, self._sizes = [], [], []
         self._count_entries()
         self._state.write(statements, now)
         usage = {one: memory.last_usage[one] for one in usage_due if one in memory.last_usage}
@@ -463,11 +478,14 @@ class MemoryKeeper:
         if self._state.lost:
             self._state.lost = False
             self._saved = Memory()
+            self._sizes = [sample for samples in self._memory.disk.samples.values() for sample in samples]
             self._save(now, self._memory.last_usage, with_times=True)
 
     def _read(self) -> Memory:
         memory = read_memory(Record(*row) for row in self._state.query(_READ_AT_START))
-        memory = replace(memory, journaled=memory.coverage)
+        memory = replace(
+            memory, journaled=memory.coverage, disk=recall_samples(memory.disk, load_samples(self._state.query))
+        )
         now = memory.coverage.observed_until
         if now is None:
             return memory
@@ -491,6 +509,7 @@ class MemoryKeeper:
             configs=current.configs,
             usage_slot=current.usage_slot,
             deployments=current.deployments,
+            disk=current.disk if current.disk.samples else stored.disk,
             engine_name=current.engine_name,
             loss_check=current.loss_check,
         )
@@ -522,6 +541,7 @@ class MemoryKeeper:
             *prune_costs(before),
             *prune_entries(now),
             prune_slots(now),
+            prune_samples(now),
             prune_incidents(now),
             *self._retention.take_pending(),
         ]

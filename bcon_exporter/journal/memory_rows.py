@@ -1,7 +1,8 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
-Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `past/IDENTITY`, `container/ID`, `usage/ID`,
-`lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An identity's events are rows of a table of their own.
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `disk/logs`, `disk/stored`, `disk/asked`, `past/IDENTITY`, `container/ID`, `usage/ID`,
+`lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An identity's events, and sizes of earlier hours, are
+rows of tables of their own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -13,8 +14,19 @@ from typing import Any, NamedTuple, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 
 from bcon_exporter.journal.schema import from_micros, to_micros
-from bcon_exporter.memory import Configured, CountedContainer, Coverage, FindingKind, Gap, Memory, Past, Shutdown
+from bcon_exporter.memory import (
+    Configured,
+    CountedContainer,
+    Coverage,
+    DiskMemory,
+    FindingKind,
+    Gap,
+    Memory,
+    Past,
+    Shutdown,
+)
 from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import UsageFacts
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.messages import ReceiverState
@@ -55,6 +67,12 @@ class _Past:
     oom_kills_total: int
     containers: dict[str, Configured] = field(default_factory=dict)
     journaled_until: UtcDatetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    at: UtcDatetime
+    problem: str
 
 
 @cache
@@ -136,10 +154,30 @@ def find_changed(before: Memory, after: Memory) -> Iterator[Record]:
     for kind in ("symptom", "drift"):
         yield from _changed_first_seen(kind, before.first_seen.get(kind, {}), after.first_seen.get(kind, {}))
     yield from _changed_talk(before, after)
+    yield from _changed_disk(before.disk, after.disk)
     if after.incidents is not before.incidents and after.incidents != before.incidents:
         yield Record("incidents", after.incidents.model_dump_json(exclude_defaults=True))
     if after.alerts is not None and after.alerts != before.alerts:
         yield Record("alerts", after.alerts)
+
+
+def _changed_disk(before: DiskMemory, after: DiskMemory) -> Iterator[Record]:
+    if after.logs is not None and after.logs is not before.logs:
+        yield Record("disk/logs", after.logs.model_dump_json(exclude_defaults=True))
+    if after.stored is not None and after.stored is not before.stored:
+        yield Record("disk/stored", after.stored.model_dump_json(exclude_defaults=True))
+    if after.asked_at is not None and (after.asked_at, after.problem) != (before.asked_at, before.problem):
+        yield Record("disk/asked", encode(_Asked(after.asked_at, after.problem)))
+
+
+def _read_disk(stored: Mapping[str, str]) -> DiskMemory:
+    asked = decode(_Asked, stored["asked"]) if "asked" in stored else None
+    return DiskMemory(
+        logs=decode(LogReading, stored["logs"]) if "logs" in stored else None,
+        stored=decode(StoredData, stored["stored"]) if "stored" in stored else None,
+        asked_at=asked.at if asked is not None else None,
+        problem=asked.problem if asked is not None else "",
+    )
 
 
 def _changed_talk(before: Memory, after: Memory) -> Iterator[Record]:
@@ -198,6 +236,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
     first_seen: dict[FindingKind, dict[str, datetime]] = {"symptom": {}, "drift": {}}
     whole: dict[str, str] = {}
     messages: dict[str, ReceiverState] = {}
+    disk: dict[str, str] = {}
     for key, value in records:
         kind, _, rest = key.partition("/")
         match kind:
@@ -210,6 +249,8 @@ def read_memory(records: Iterable[Record]) -> Memory:
                 finding, _, name = rest.partition("/")
                 if finding in first_seen and value.isdigit():
                     first_seen[finding][name] = from_micros(int(value))
+            case "disk":
+                disk[rest] = value
             case "messages":
                 messages[rest] = decode(ReceiverState, value) or ReceiverState()
             case _:
@@ -222,6 +263,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
         messages=messages,
+        disk=_read_disk(disk),
         alerts=whole.get("alerts"),
     )
 

@@ -21,6 +21,9 @@ TABLES: dict[str, str] = {
         "(at INTEGER NOT NULL, container_id TEXT NOT NULL, cpu_mean REAL, cpu_max REAL, memory_mean REAL,"
         " memory_max REAL, PRIMARY KEY (at, container_id)) WITHOUT ROWID"
     ),
+    "disk": (
+        "(subject TEXT NOT NULL, at INTEGER NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (subject, at)) WITHOUT ROWID"
+    ),
     "costs": "(at INTEGER NOT NULL, id TEXT NOT NULL, entry TEXT NOT NULL, PRIMARY KEY (at, id)) WITHOUT ROWID",
     "incidents": (
         "(id TEXT PRIMARY KEY, started_at INTEGER NOT NULL, ended_at INTEGER, project TEXT, root TEXT NOT NULL,"
@@ -32,7 +35,8 @@ TABLES: dict[str, str] = {
     ),
 }
 """Memory's values by key (see `records`), the events of all identities, what containers used in each five minutes of
-the last day, the ledger of tool calls, incidents as they ended or merged, the journal."""
+the last day, how large logs, layers and volumes were in its hours, the ledger of tool calls, incidents as they ended or
+merged, the journal."""
 
 _MORE = (
     "CREATE INDEX IF NOT EXISTS events_at ON events (at)",

@@ -2,6 +2,12 @@
 
 from bcon_exporter.memory.config_changes import find_config_changes
 from bcon_exporter.memory.deployments import Deployments, add_verdict, find_due, journal_deployment, read_deployment
+from bcon_exporter.memory.disk_usage import (
+    DiskMemory,
+    DiskSample,
+    fold_disk,
+    recall_samples,
+)
 from bcon_exporter.memory.event_coverage import Coverage, Gap, forget_before, join_coverage, join_told
 from bcon_exporter.memory.exit_reasons import Shutdown
 from bcon_exporter.memory.identity import identity_of, identity_of_event
@@ -44,6 +50,8 @@ __all__ = [
     "CountedLog",
     "Coverage",
     "Deployments",
+    "DiskMemory",
+    "DiskSample",
     "FindingKind",
     "Gap",
     "LogCounts",
@@ -61,6 +69,7 @@ __all__ = [
     "find_config_changes",
     "find_due",
     "find_named",
+    "fold_disk",
     "forget_absent",
     "forget_before",
     "identity_of",
@@ -77,4 +86,5 @@ __all__ = [
     "observe_snapshot",
     "order_of",
     "read_deployment",
+    "recall_samples",
 ]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from bcon_exporter.memory.config_changes import SeenConfig
 from bcon_exporter.memory.deployments import Deployments
+from bcon_exporter.memory.disk_usage import DiskMemory, log_subject
 from bcon_exporter.memory.event_coverage import (
     Coverage,
     cover,
@@ -34,6 +35,7 @@ from bcon_exporter.memory.timeline import (
 )
 from bcon_exporter.memory.usage_slots import OpenSlot
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
+from bcon_exporter.model.growth import Growth
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent
@@ -79,6 +81,7 @@ class Memory:
         incidents: The open ones.
         quiets: What people have muted.
         messages: What each receiver of messages has been told, by its name.
+        disk: Who fills the disk, and how fast.
         alerts: State of the alerts as their judge wrote it; None before the first.
         lifecycles: Facts by full container id, to be used again as long as they hold.
     """
@@ -98,6 +101,7 @@ class Memory:
     incidents: IncidentState = field(default_factory=IncidentState)
     quiets: tuple[Quiet, ...] = ()
     messages: Mapping[str, ReceiverState] = field(default_factory=dict)
+    disk: DiskMemory = field(default_factory=DiskMemory)
     alerts: str | None = None
     failed_runs: tuple[FailedRun, ...] = ()
     engine_name: str = ""
@@ -173,7 +177,9 @@ def observe_snapshot(memory: Memory, snapshot: HostSnapshot) -> tuple[Memory, Ho
     if snapshot.engine is not None:
         memory = replace(memory, engine_name=snapshot.engine.name)
     memory, filled = _find_lifecycles(memory, containers, now, partial=snapshot.partial)
-    filled = [_with_last_usage(container, memory.last_usage) for container in filled]
+    filled = [
+        _with_log_growth(_with_last_usage(container, memory.last_usage), memory.disk.growth) for container in filled
+    ]
     if not snapshot.partial:
         memory = _note_containers(memory, containers)
     return memory, snapshot.model_copy(update={"containers": tuple(filled)})
@@ -238,6 +244,13 @@ def _with_last_usage(container: ContainerFacts, last_usage: Mapping[str, UsageFa
     if container.usage is not None or last is None:
         return container
     return container.model_copy(update={"last_usage": last})
+
+
+def _with_log_growth(container: ContainerFacts, growth: Mapping[str, Growth]) -> ContainerFacts:
+    if container.log_is_bounded is not False or not growth:
+        return container
+    own = growth.get(log_subject(container.id))
+    return container if own is None else container.model_copy(update={"log_growth": own})
 
 
 def _note_containers(memory: Memory, containers: Sequence[ContainerFacts]) -> Memory:

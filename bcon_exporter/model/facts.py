@@ -10,6 +10,7 @@ from typing import Literal
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
+from bcon_exporter.model.growth import Growth
 from bcon_exporter.model.lifecycle import FailedRun, LifecycleFacts
 from bcon_exporter.model.wiring import Wiring
 
@@ -197,6 +198,9 @@ class ContainerFacts(Frozen):
         status_text: The engine's own sentence, "Up 2 hours".
         error: `State.Error`: why a start failed; "" when there is none.
         tty: True when output is not multiplexed and all of it is stdout.
+        log_is_bounded: Its log driver keeps only so much; None where that is unknown, or no file is kept.
+        log_bytes: Size of a log that nothing bounds; None of any other, and where it cannot be seen.
+        log_growth: Of that log, as the daemon remembers it.
         ports: "80/tcp" → "8080", "127.0.0.1:8080", or None when exposed but not published.
         usage: None for a container that does not run (see `last_usage`) or when it could not be read.
         logs: None when unread: not asked for, a driver without reading, a failed call.
@@ -221,6 +225,9 @@ class ContainerFacts(Frozen):
     stop_signal: str | None = None
     tty: bool | None = None
     log_driver: str | None = None
+    log_is_bounded: bool | None = None
+    log_bytes: int | None = None
+    log_growth: Growth | None = None
     health: HealthFacts | None = None
     limits: Limits | None = None
     ports: dict[str, str | None] = {}
@@ -305,11 +312,13 @@ class DiskFacts(Frozen):
     Attributes:
         path: The Docker root, or a volume's or bind's directory.
         used_ratio: 0.0 to 1.0, as `df` shows it.
+        free_bytes: What others than root may still use; None when it was not told.
     """
 
     path: str
     used_ratio: float
     total_bytes: int
+    free_bytes: int | None = None
     containers: tuple[str, ...] = ()
 
 

@@ -15,6 +15,7 @@ from bcon_exporter.journal import EntryFilter, IncidentFilter, SearchIndex
 from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
+from bcon_exporter.model.disk import DiskReport, DiskUsageInput, LogReading, StoredData
 from bcon_exporter.model.facts import ComposeIdentity, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
@@ -62,6 +63,12 @@ class Host(Protocol):
 
     def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:
         """Return what is seen of the engine's host; `paths`: as they may be shown → the real ones."""
+
+    def read_log_files(self, now: datetime) -> LogReading:
+        """Return how large the log files are of the containers that the last snapshot had."""
+
+    def read_stored_data(self, now: datetime) -> StoredData:
+        """Return what the engine says of its disk usage; it may take minutes."""
 
     def is_up(self) -> bool:
         """Tell whether the last contact succeeded."""
@@ -118,6 +125,9 @@ class Memories(Protocol):
 
     def acknowledge_incident(self, incident_id: str, entry: JournalEntry) -> None:
         """Note that somebody is on an open incident."""
+
+    def keep_disk(self, reading: LogReading | StoredData | str, now: datetime) -> None:
+        """Fold in what was read of the disk; a text says why the engine did not tell."""
 
     def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
         """Change what people have muted."""
@@ -204,6 +214,7 @@ class Context:
         to_local: Returns a time by the host's clock on the wall.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
+        ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
@@ -218,6 +229,7 @@ class Context:
     scan_deadline_seconds: float = 15.0
     one_shot: bool = False
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
+    ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
     quiet_hours: tuple[QuietHours, ...] = ()
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local

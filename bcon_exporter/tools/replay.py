@@ -23,6 +23,7 @@ from bcon_exporter.journal import EntryFilter, IncidentFilter
 from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
+from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
 from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
@@ -150,6 +151,27 @@ class SnapshotHost:
         """See nothing of the host any more."""
         return HostFacts(unseen={"the host": "this is a snapshot"})
 
+    def read_log_files(self, now: datetime) -> LogReading:
+        """Return the logs that the snapshot tells of: those that nothing bounds."""
+        engine, root = self._snapshot.engine, None
+        if engine is not None:
+            root = next((disk for disk in self._snapshot.disks or () if disk.path == engine.root_dir), None)
+        free = root.free_bytes if root is not None else None
+        return LogReading(
+            at=now,
+            engine_id=engine.id if engine is not None else None,
+            logs=tuple(map(_log_file, self._snapshot.containers)),
+            space=None
+            if root is None or free is None
+            else DiskSpace(path=root.path, used_bytes=round(root.total_bytes * root.used_ratio), free_bytes=free),
+            space_unread="the snapshot does not tell",
+        )
+
+    def read_stored_data(self, now: datetime) -> StoredData:  # noqa: ARG002
+        """Say that a snapshot does not hold it."""
+        msg = "a snapshot does not hold it: ask on the host itself"
+        raise InvalidInputError(msg, {})
+
     def is_up(self) -> bool:
         """A snapshot always answers."""
         return True
@@ -164,6 +186,19 @@ class SnapshotHost:
 
     def close(self) -> None:
         """Hold nothing."""
+
+
+def _log_file(facts: ContainerFacts) -> LogFile:
+    unread = facts.unread.get("log_bytes", "the snapshot tells only of logs that nothing bounds")
+    return LogFile(
+        container_id=facts.id,
+        name=facts.name,
+        project=facts.compose.project if facts.compose is not None else None,
+        driver=facts.log_driver,
+        is_bounded=facts.log_is_bounded,
+        size_bytes=facts.log_bytes,
+        unread="" if facts.log_bytes is not None else unread,
+    )
 
 
 def find_container(snapshot: HostSnapshot, container: str) -> ContainerFacts:
@@ -223,6 +258,9 @@ class SnapshotMemory:
         """Keep nothing."""
 
     def acknowledge_incident(self, incident_id: str, entry: JournalEntry) -> None:
+        """Keep nothing."""
+
+    def keep_disk(self, reading: LogReading | StoredData | str, now: datetime) -> None:
         """Keep nothing."""
 
     def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:

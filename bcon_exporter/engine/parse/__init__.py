@@ -35,6 +35,7 @@ from bcon_exporter.engine.parse.log_stream import (
     split_entries,
 )
 from bcon_exporter.engine.parse.stats import UsageSample, parse_stats
+from bcon_exporter.engine.parse.stored_data import parse_stored_data
 
 __all__ = [
     "Element",
@@ -63,6 +64,7 @@ __all__ = [
     "parse_network",
     "parse_placement",
     "parse_stats",
+    "parse_stored_data",
     "parse_volume",
     "project_in",
     "project_of",

@@ -46,6 +46,8 @@ COMPOSE_LABEL = "com.docker.compose."
 """Prefix of the labels that Compose puts on its containers."""
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _LONGEST_ID = 128
+_LOCAL_LOG_FILES = 5
+_MOST_LOG_FILES = 1000
 _EXITED = re.compile(r"(?:Exited|Restarting) \((-?[0-9]{1,9})\)")
 _DURATION = re.compile(r"(?:About )?(?:an?|[0-9]+|Less than a) (?:second|minute|hour|day|week|month|year)s?(?: ago)?")
 
@@ -93,12 +95,14 @@ class Placement:
         cgroup_parent: As configured; "" for the engine's default.
         own_network: False when it has none, or shares the host's or another container's.
         log_file: On the engine's host, an absolute path; None of a log driver that writes no file of its own.
+        log_file_count: How many files the driver keeps of it, the rotated ones counted.
     """
 
     pid: int | None
     cgroup_parent: str
     own_network: bool
     log_file: str | None
+    log_file_count: int = 1
 
 
 def parse_placement(inspected: Any) -> Placement:
@@ -112,7 +116,30 @@ def parse_placement(inspected: Any) -> Placement:
         cgroup_parent=get_text(host_config, "CgroupParent") or "",
         own_network=network not in ("host", "none") and not network.startswith(("container:", "ns:")),
         log_file=log_file if log_file and log_file.startswith("/") else None,
+        log_file_count=_log_file_count(get_object(host_config, "LogConfig")),
     )
+
+
+def _log_file_count(raw: dict[str, Any]) -> int:
+    kept = get_text(get_object(raw, "Config"), "max-file") or ""
+    if kept.isascii() and kept.isdigit() and len(kept) <= len(str(_MOST_LOG_FILES)):
+        return max(1, min(int(kept), _MOST_LOG_FILES))
+    return _LOCAL_LOG_FILES if get_text(raw, "Type") == "local" else 1
+
+
+def _is_log_bounded(raw: dict[str, Any]) -> bool | None:
+    """Return whether a driver that keeps a file of its own bounds it; None of any other.
+
+    Source: moby, daemon/logger: json-file has no max-size unless it is given one, local has 20 MB and 5 files. What
+    daemon.json gives the default driver stands in inspect as well.
+    """
+    match get_text(raw, "Type"):
+        case "json-file":
+            return "max-size" in get_object(raw, "Config")
+        case "local":
+            return True
+        case _:
+            return None
 
 
 def secrets_of(inspected: Any) -> frozenset[str]:
@@ -313,6 +340,7 @@ def _add_inspected(
         stop_signal=get_name(config, "StopSignal"),
         tty=get_bool(config, "Tty"),
         log_driver=get_name(get_object(host_config, "LogConfig"), "Type"),
+        log_is_bounded=_is_log_bounded(get_object(host_config, "LogConfig")),
         health=parse_health(get_object(state, "Health"), get_object(config, "Healthcheck"), secrets),
         limits=_limits(host_config) if host_config else None,
     )
