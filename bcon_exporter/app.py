@@ -121,9 +121,10 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
     Raises:
         SettingsError: The signature catalogue is malformed.
     """
+    host = SnapshotHost(snapshot)
     return Context(
-        host=SnapshotHost(snapshot),
-        memory=SnapshotMemory(),
+        host=host,
+        memory=SnapshotMemory(host.read_log_files(snapshot.taken_at)),
         compose=SnapshotCompose(snapshot),
         catalogue=load_catalogue(settings.catalogue.directory),
         store=Store(),

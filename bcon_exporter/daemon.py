@@ -31,7 +31,15 @@ from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.messages import MessageSender, MessageSenders, Names, require_apprise
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
-from bcon_exporter.schedule import DeploymentJudge, Intervals, Scheduler, Watchdog, watch_outage, watchdog_seconds
+from bcon_exporter.schedule import (
+    DeploymentJudge,
+    DiskWatch,
+    Intervals,
+    Scheduler,
+    Watchdog,
+    watch_outage,
+    watchdog_seconds,
+)
 from bcon_exporter.settings import Address, Settings, list_receivers
 from bcon_exporter.start_signals import let_reload_through
 from bcon_exporter.store import ScanName
@@ -98,6 +106,7 @@ class Daemon:
         self._messages = self._make_senders()
         self._listeners = self._make_listeners()
         self._deployments = DeploymentJudge(lambda: self._context)
+        self._disk = DiskWatch(lambda: self._context)
 
     def _message_names(self) -> Names:
         wanted = self._settings.notify
@@ -129,6 +138,7 @@ class Daemon:
             asyncio.run(self._serve(connections))
         finally:
             self._scheduler.stop()
+            self._disk.stop()
             self._watchdog.stop()
             self._alerts.stop()
             self._messages.stop()
@@ -165,6 +175,7 @@ class Daemon:
         self._messages.wake()
         if name == "diagnose":
             self._deployments.look()
+            self._disk.look()
 
     def _alert_counts(self) -> AlertCounts:
         return replace(self._alerts.counts(), messages=self._messages.counts())

@@ -27,6 +27,7 @@ from bcon_exporter.diagnosis.last_exit import WELL_SECONDS
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.diagnosis.start_errors import START_ERRORS
+from bcon_exporter.model.quantities import show_size
 from bcon_exporter.model.thresholds import Thresholds
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ def default_numbers() -> dict[str, str]:
         shown[name] = f"{value:.0%}".replace("%", " %") if name.endswith("_ratio") else f"{value:g}"
         if name.endswith("_seconds"):
             shown[name] = in_words(value)
+        elif name.endswith("_bytes"):
+            shown[name] = show_size(value).replace(".0 ", " ")
     return shown
 
 

@@ -154,6 +154,11 @@ def _digest_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
+def _disk_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the largest (default: 50)")
+    _add_common(parser)
+
+
 def _incidents_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help="say all of this one; without it, all are listed")
     parser.add_argument("--open", action="store_true", help="only those that go on")
@@ -413,6 +418,13 @@ COMMANDS: tuple[Command, ...] = (
         "Say what the last week was like: new, over, flapping, drifted, failed deployments.",
         _digest_arguments,
         "tool_commands:show_digest",
+    ),
+    Command(
+        "disk",
+        CONTAINERS,
+        "Say who fills the disk: log files, writable layers, volumes, images, the build cache, and how fast.",
+        _disk_arguments,
+        "tool_commands:show_disk",
     ),
     Command(
         "deployments",

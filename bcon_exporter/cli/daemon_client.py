@@ -24,6 +24,7 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
     SettingsError,
 )
+from bcon_exporter.model.disk import DiskReport, DiskUsageInput
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
@@ -180,6 +181,40 @@ def ask_memory(settings: Settings) -> HostMemory | str:
         return f"what answers at {address} is no bcon-exporter of this version"
     finally:
         connection.close()
+
+
+def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
+    """Return what the daemon at the configured address says of the disk; None where none answers, or it does not tell.
+
+    Text in it is cleaned once more: another program may have answered.
+    """
+    address = _address_of(settings)
+    try:
+        connection = make_connection(address, encrypted=read_tls(settings) is not None)
+    except SettingsError:
+        return None
+    try:
+        connection.request("GET", path_of(settings, f"/api/v1/disk?limit={request.limit}"))
+        answer = connection.getresponse()
+        if answer.status != _OK:
+            return None
+        return DiskReport.model_validate(_clean_texts(json.loads(_read(answer))["result"]))
+    except (OSError, http.client.HTTPException, ValidationError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    finally:
+        connection.close()
+
+
+def _clean_texts(value: object) -> object:
+    match value:
+        case str():
+            return clean_name(value)
+        case list():
+            return [_clean_texts(one) for one in value]
+        case dict():
+            return {clean_name(str(key)): _clean_texts(one) for key, one in value.items()}
+        case _:
+            return value
 
 
 def _address_of(settings: Settings) -> Address:

@@ -126,6 +126,11 @@ def show_digest(call: Invocation) -> int:
     return run_command_tool(call, DIGEST, _given(since=call.arguments.since))
 
 
+def show_disk(call: Invocation) -> int:
+    """Say who fills the disk."""
+    return run_command_tool(call, "get_disk_usage", _given(limit=call.arguments.limit))
+
+
 def show_incidents(call: Invocation) -> int:
     """Say which failures there were, or all of one."""
     given = call.arguments

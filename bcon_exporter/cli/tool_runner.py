@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bcon_exporter.app import build_context, build_replay
-from bcon_exporter.cli.daemon_client import recall
+from bcon_exporter.cli.daemon_client import ask_disk, recall
 from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
@@ -55,7 +55,11 @@ def make_context(call: Invocation) -> Context:
     file = getattr(call.arguments, "from_snapshot", None)
     if file is None:
         context = build_context(call.settings, one_shot=True)
-        return replace(context, recall=lambda snapshot: recall(snapshot, call.settings, context.memory))
+        return replace(
+            context,
+            recall=lambda snapshot: recall(snapshot, call.settings, context.memory),
+            ask_disk=lambda request: ask_disk(request, call.settings),
+        )
     return build_replay(call.settings, read_snapshot(Path(file)))
 
 

@@ -31,7 +31,7 @@ from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
 from bcon_exporter.model.facts import ContainerState
-from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
+from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.hysteresis import Told
 from bcon_exporter.model.signatures import Category, CauseText, SuggestionText
 
@@ -269,7 +269,9 @@ def _advice_of_rules(case: Case, symptoms: Sequence[Symptom], rules: Sequence[Sy
     general: set[str] = set()
     for rule in rules:
         symptom = present.get(rule.type)
-        if symptom is None:
+        if symptom is None or (
+            rule.type in ADVISORY and any(one.severity.rank > symptom.severity.rank for one in symptoms)
+        ):
             continue
         advice = rule.advise(case)
         steps += [(tuple(cause.id for cause in advice.causes), text) for text in advice.suggestions]

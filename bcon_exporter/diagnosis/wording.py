@@ -68,7 +68,7 @@ def summarise_report(
         return f"{name}: {status}{ended} — {issue}{also}"
     end_is_named = bool(symptoms) and _names_the_end(symptoms[0])
     state = case.container.state.value if end_is_named else _end(case) or case.container.state.value
-    unjudged = len(verdicts.not_evaluated)
+    unjudged = sum(not entry.is_advisory for entry in verdicts.not_evaluated)
     unclear = f", as far as it could be seen ({show_count(unjudged, 'rule')} not evaluated)" if unjudged else ""
     history = f" {symptoms[0].description}" if symptoms else ""
     return f"{name}: {'healthy' if checked else 'not checked'}, {state}{unclear}.{history}"
@@ -107,9 +107,9 @@ def explain_report(
         parts.append(f"The root is {links.root}; its own report says more.")
     if links.explains:
         parts.append(f"Its trouble explains that of {', '.join(links.explains)}.")
-    if not_evaluated:
-        unclear = ", ".join(f"{entry.symptom.value} ({entry.reason})" for entry in not_evaluated)
-        parts.append(f"Not evaluated: {unclear}.")
+    unclear = [f"{entry.symptom.value} ({entry.reason})" for entry in not_evaluated if not entry.is_advisory]
+    if unclear:
+        parts.append(f"Not evaluated: {', '.join(unclear)}.")
     if "memory" in case.host.unread:
         remark = case.host.unread["memory"]
         parts.append(f"{remark[:1].upper()}{remark[1:]}.")

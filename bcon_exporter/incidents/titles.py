@@ -26,6 +26,7 @@ _WORDS = {
     "network_error": "cannot reach what it needs",
     "slow_response": "answers too slowly",
     "log_error": "reports errors",
+    "log_unbounded": "fills the disk with its log",
     "missing_service": "is missing",
     "not_running": "does not run",
     "replica_mismatch": "lacks replicas",

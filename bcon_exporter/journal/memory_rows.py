@@ -1,8 +1,8 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
-Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `disk/logs`, `disk/stored`, `disk/asked`, `past/IDENTITY`, `container/ID`, `usage/ID`,
-`lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An identity's events, and sizes of earlier hours, are
-rows of tables of their own.
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `disk/logs`, `disk/stored`, `disk/asked`,
+`past/IDENTITY`, `container/ID`, `usage/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An
+identity's events, and sizes of earlier hours, are rows of tables of their own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

@@ -8,24 +8,19 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bcon_exporter.model.disk import LogFile, LogReading, StoredData
+from bcon_exporter.model.disk import DiskKind, LogFile, LogReading, StoredData
 from bcon_exporter.model.growth import Growth
 
 KEPT = timedelta(hours=24)
 SHORTEST = timedelta(minutes=2)
 """Of a shorter time no growth is told: a single line would be thousands in a day."""
 _HOUR = timedelta(hours=1)
-_OF_LOGS = ("log/", "space/")
-SPACE = "space/used"
-TOTAL_OF_LOGS = "log/"
-TOTAL_OF_LAYERS = "layer/"
-TOTAL_OF_VOLUMES = "volume/"
-TOTAL_OF_IMAGES = "image/"
-TOTAL_OF_CACHE = "cache/"
+_SPACE = "space/"
+_OF_ENGINE = tuple(f"{kind}/" for kind in DiskKind if kind is not DiskKind.LOG)
 
 
 class DiskSample(NamedTuple):
-    """How large something was. `subject`: "log/ID", "layer/ID", "volume/NAME"; without a name all of a kind."""
+    """How large something was. `subject`: "log/ID", "layer/ID", "volume/NAME"; "log/" and so on for all of a kind."""
 
     subject: str
     at: datetime
@@ -55,22 +50,20 @@ class DiskMemory:
     @property
     def known_since(self) -> datetime | None:
         """The time of the oldest size that is kept."""
-        return min((samples[0].at for samples in self.samples.values() if samples), default=None)
+        return min((samples[0].at for samples in self.samples.values()), default=None)
+
+    @property
+    def space_growth(self) -> Growth | None:
+        """Of what is used of the file system below the engine's root."""
+        return self.growth.get(_SPACE)
+
+    def growth_of(self, kind: DiskKind, name: str = "") -> Growth | None:
+        """Return the growth of a container's log or layer by full id, of a volume by name, or of all of a kind."""
+        return self.growth.get(_subject(kind, name))
 
 
-def log_subject(container_id: str) -> str:
-    """Return the subject of a container's log."""
-    return f"log/{container_id}"
-
-
-def layer_subject(container_id: str) -> str:
-    """Return the subject of a container's own file system."""
-    return f"layer/{container_id}"
-
-
-def volume_subject(name: str) -> str:
-    """Return the subject of a volume."""
-    return f"volume/{name}"
+def _subject(kind: DiskKind, name: str = "") -> str:
+    return f"{kind}/{name}"
 
 
 def fold_disk(
@@ -90,51 +83,47 @@ def fold_disk(
 
 
 def _fold_logs(disk: DiskMemory, reading: LogReading) -> tuple[DiskMemory, tuple[DiskSample, ...]]:
-    emptied = {log_subject(log.container_id) for log in reading.logs if _was_emptied(disk, log)}
+    emptied = {_subject(DiskKind.LOG, log.container_id) for log in reading.logs if _was_emptied(disk, log)}
     known = {subject: samples for subject, samples in disk.samples.items() if subject not in emptied}
-    after, due = _add(known, list(_log_samples(reading)), _OF_LOGS, reading.at)
+    after, due = _add(known, list(_log_samples(reading)), (_subject(DiskKind.LOG), _SPACE), reading.at)
     return replace(disk, logs=reading, samples=after, growth=_find_growth(after)), due
 
 
 def _was_emptied(disk: DiskMemory, log: LogFile) -> bool:
     """Return whether somebody emptied a log that nothing bounds: what it grew by before tells of no rate any more."""
-    samples = disk.samples.get(log_subject(log.container_id))
-    return (
-        log.is_bounded is False
-        and log.size_bytes is not None
-        and bool(samples)
-        and log.size_bytes < (samples or ())[-1].size_bytes
-    )
+    samples = disk.samples.get(_subject(DiskKind.LOG, log.container_id), ())
+    is_smaller = bool(samples) and log.size_bytes is not None and log.size_bytes < samples[-1].size_bytes
+    return log.is_bounded is False and is_smaller
 
 
 def _log_samples(reading: LogReading) -> Iterator[DiskSample]:
     sizes = {log.container_id: log.size_bytes for log in reading.logs if log.size_bytes is not None}
     for container_id, size in sizes.items():
-        yield DiskSample(log_subject(container_id), reading.at, size)
+        yield DiskSample(_subject(DiskKind.LOG, container_id), reading.at, size)
     if sizes:
-        yield DiskSample(TOTAL_OF_LOGS, reading.at, sum(sizes.values()))
+        yield DiskSample(_subject(DiskKind.LOG), reading.at, sum(sizes.values()))
     if reading.space is not None:
-        yield DiskSample(SPACE, reading.at, reading.space.used_bytes)
+        yield DiskSample(_SPACE, reading.at, reading.space.used_bytes)
 
 
 def _fold_stored(disk: DiskMemory, data: StoredData) -> tuple[DiskMemory, tuple[DiskSample, ...]]:
-    after, due = _add(disk.samples, list(_stored_samples(data)), ("layer/", "volume/", "image/", "cache/"), data.at)
+    after, due = _add(disk.samples, list(_stored_samples(data)), _OF_ENGINE, data.at)
     changed = replace(disk, stored=data, asked_at=data.at, problem="", samples=after, growth=_find_growth(after))
     return changed, due
 
 
 def _stored_samples(data: StoredData) -> Iterator[DiskSample]:
-    layers = {layer_subject(one.container_id): one.size_bytes for one in data.layers}
-    volumes = {volume_subject(one.name): one.size_bytes for one in data.volumes}
-    for total, sizes in ((TOTAL_OF_LAYERS, layers), (TOTAL_OF_VOLUMES, volumes)):
+    layers = {_subject(DiskKind.LAYER, one.container_id): one.size_bytes for one in data.layers}
+    volumes = {_subject(DiskKind.VOLUME, one.name): one.size_bytes for one in data.volumes}
+    for kind, sizes in ((DiskKind.LAYER, layers), (DiskKind.VOLUME, volumes)):
         known = {subject: size for subject, size in sizes.items() if size is not None}
         for subject, size in known.items():
             yield DiskSample(subject, data.at, size)
         if known:
-            yield DiskSample(total, data.at, sum(known.values()))
-    for subject, whole in ((TOTAL_OF_IMAGES, data.images_bytes), (TOTAL_OF_CACHE, data.cache_bytes)):
+            yield DiskSample(_subject(kind), data.at, sum(known.values()))
+    for kind, whole in ((DiskKind.IMAGE, data.images_bytes), (DiskKind.BUILD_CACHE, data.cache_bytes)):
         if whole is not None:
-            yield DiskSample(subject, data.at, whole)
+            yield DiskSample(_subject(kind), data.at, whole)
 
 
 def recall_samples(disk: DiskMemory, stored: Iterable[DiskSample]) -> DiskMemory:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bcon_exporter.memory.config_changes import SeenConfig
 from bcon_exporter.memory.deployments import Deployments
-from bcon_exporter.memory.disk_usage import DiskMemory, log_subject
+from bcon_exporter.memory.disk_usage import DiskMemory
 from bcon_exporter.memory.event_coverage import (
     Coverage,
     cover,
@@ -34,8 +34,8 @@ from bcon_exporter.memory.timeline import (
     note_late,
 )
 from bcon_exporter.memory.usage_slots import OpenSlot
+from bcon_exporter.model.disk import DiskKind
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
-from bcon_exporter.model.growth import Growth
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent
@@ -177,9 +177,7 @@ def observe_snapshot(memory: Memory, snapshot: HostSnapshot) -> tuple[Memory, Ho
     if snapshot.engine is not None:
         memory = replace(memory, engine_name=snapshot.engine.name)
     memory, filled = _find_lifecycles(memory, containers, now, partial=snapshot.partial)
-    filled = [
-        _with_log_growth(_with_last_usage(container, memory.last_usage), memory.disk.growth) for container in filled
-    ]
+    filled = [_with_log_growth(_with_last_usage(container, memory.last_usage), memory.disk) for container in filled]
     if not snapshot.partial:
         memory = _note_containers(memory, containers)
     return memory, snapshot.model_copy(update={"containers": tuple(filled)})
@@ -246,11 +244,9 @@ def _with_last_usage(container: ContainerFacts, last_usage: Mapping[str, UsageFa
     return container.model_copy(update={"last_usage": last})
 
 
-def _with_log_growth(container: ContainerFacts, growth: Mapping[str, Growth]) -> ContainerFacts:
-    if container.log_is_bounded is not False or not growth:
-        return container
-    own = growth.get(log_subject(container.id))
-    return container if own is None else container.model_copy(update={"log_growth": own})
+def _with_log_growth(container: ContainerFacts, disk: DiskMemory) -> ContainerFacts:
+    growth = disk.growth_of(DiskKind.LOG, container.id) if container.log_is_bounded is False else None
+    return container if growth is None else container.model_copy(update={"log_growth": growth})
 
 
 def _note_containers(memory: Memory, containers: Sequence[ContainerFacts]) -> Memory:

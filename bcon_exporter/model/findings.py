@@ -53,6 +53,7 @@ class SymptomType(StrEnum):
     PIDS_LIMIT = "pids_limit"
     HEALTH_FLAPPING = "health_flapping"
     STARTING = "starting"
+    LOG_UNBOUNDED = "log_unbounded"
 
 
 class Symptom(Frozen):
@@ -113,12 +114,24 @@ class Suggestion(Frozen):
     check: str | None = None
 
 
+ADVISORY = frozenset({SymptomType.LOG_UNBOUNDED})
+"""Symptoms that are advice: no failure is missed where they could not be judged, and they explain none."""
+
+
 class NotEvaluated(Frozen):
-    """A rule that could not be judged: silence is never health."""
+    """A rule that could not be judged: silence is never health.
+
+    Of a rule that only advises, it is told where all facts of a container are, and takes no words of a summary.
+    """
 
     symptom: SymptomType
     missing: tuple[str, ...]
     reason: str
+
+    @property
+    def is_advisory(self) -> bool:
+        """Whether no failure can be missed because of it."""
+        return self.symptom in ADVISORY
 
 
 class DriftType(StrEnum):

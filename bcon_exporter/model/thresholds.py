@@ -37,4 +37,7 @@ class Thresholds(Frozen):
     starting_seconds: float = Field(300, ge=1, description="starting for longer than this beyond its start period")
     created_seconds: float = Field(3, ge=1, description="never_started when created for longer than this")
     paused_seconds: float = Field(0, ge=0, description="paused for longer than this")
+    log_file_bytes: int = Field(
+        104_857_600, ge=1, description="log_unbounded from so many bytes of a log that nothing bounds"
+    )
     flap_count: int = Field(4, ge=2, description="health_flapping from so many changes within an hour")

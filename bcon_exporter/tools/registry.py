@@ -22,6 +22,7 @@ from bcon_exporter.tools.containers import CONTAINER_TOOLS
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import measure_usage
 from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
+from bcon_exporter.tools.disk import DISK_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
@@ -37,6 +38,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     *DIAGNOSIS_TOOLS,
     *INCIDENT_TOOLS,
     *SEARCH_TOOLS,
+    *DISK_TOOLS,
     *UTILITY_TOOLS,
 )
 

@@ -20,7 +20,7 @@ from bcon_exporter.errors import (
 )
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter
-from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
+from bcon_exporter.memory import DiskMemory, FindingKind, LogCounts, Memory, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
@@ -37,6 +37,7 @@ from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 SCHEMA_VERSION = 1
+_NOT_IN_SNAPSHOT = "a snapshot does not hold it: ask on the host itself"
 _MAX_SNAPSHOT_BYTES = 512 * 1024 * 1024
 
 
@@ -169,8 +170,7 @@ class SnapshotHost:
 
     def read_stored_data(self, now: datetime) -> StoredData:  # noqa: ARG002
         """Say that a snapshot does not hold it."""
-        msg = "a snapshot does not hold it: ask on the host itself"
-        raise InvalidInputError(msg, {})
+        raise InvalidInputError(_NOT_IN_SNAPSHOT, {})
 
     def is_up(self) -> bool:
         """A snapshot always answers."""
@@ -213,11 +213,13 @@ def find_container(snapshot: HostSnapshot, container: str) -> ContainerFacts:
 
 
 class SnapshotMemory:
-    """The memory of a replay: empty, since the past stands in the snapshot."""
+    """The memory of a replay: it has the disk alone, since all other past stands in the snapshot."""
 
     status: Literal["file", "memory", "none"] = "none"
     observed_since: datetime | None = None
-    memory = Memory()
+
+    def __init__(self, logs: LogReading | None = None) -> None:
+        self.memory = Memory(disk=DiskMemory(logs=logs, problem=_NOT_IN_SNAPSHOT))
 
     def add_events(self, batch: EventBatch, now: datetime) -> None:
         """Keep nothing."""

@@ -12,6 +12,7 @@ from bcon_exporter.diagnosis.rules import (
     high_cpu,
     high_memory,
     log_error,
+    log_unbounded,
     network_error,
     never_started,
     oom_killed,
@@ -43,5 +44,6 @@ SYMPTOM_RULES: tuple[SymptomRule, ...] = (
     pids_limit.RULE,
     health_flapping.RULE,
     starting.RULE,
+    log_unbounded.RULE,
 )
 RULE_OF: Mapping[SymptomType, SymptomRule] = MappingProxyType({rule.type: rule for rule in SYMPTOM_RULES})

@@ -28,6 +28,7 @@ _GET_ROUTES: tuple[tuple[str, str], ...] = (
     ("/api/v1/deployments", "list_deployments"),
     ("/api/v1/incidents", "list_incidents"),
     ("/api/v1/incidents/{incident_id}", "get_incident"),
+    ("/api/v1/disk", "get_disk_usage"),
     ("/api/v1/cost", "get_cost_report"),
 )
 

@@ -86,8 +86,8 @@ def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = 
     fields += suggestion_fields(report.suggestions[: _BRIEF_SUGGESTIONS if brief else None], brief=brief)
     if not symptoms:
         fields.append(field("", dim(report.summary)))
-    if report.not_evaluated:
-        sentences = (f"{', '.join(names)} not judged: {reason}" for reason, names in _unjudged(report).items())
+    if unjudged := _unjudged(report):
+        sentences = (f"{', '.join(names)} not judged: {reason}" for reason, names in unjudged.items())
         fields.append(field("blind", dim("; ".join(sentences))))
     if report.rule_errors:
         failed = f"rules that failed: {', '.join(report.rule_errors)}; please report this"
@@ -240,9 +240,11 @@ def _unjudged_of_healthy(report: DiagnoseAllReport) -> Iterator[str]:
 
 
 def _unjudged(report: DiagnosisReport) -> dict[str, list[str]]:
-    """Return each reason for which rules could not be judged, with their symptoms."""
+    """Return each reason for which rules could not be judged, with their symptoms, but for what only advises."""
     by_reason: dict[str, list[str]] = {}
     for rule in report.not_evaluated:
+        if rule.is_advisory:
+            continue
         by_reason.setdefault(rule.reason, []).append(rule.symptom.value)
     return by_reason
 

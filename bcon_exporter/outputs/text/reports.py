@@ -6,6 +6,7 @@ from typing import Any
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.check_report import CheckReport
 from bcon_exporter.model.digest import DigestReport
+from bcon_exporter.model.disk import DiskReport
 from bcon_exporter.model.incidents import Incident, IncidentsReport
 from bcon_exporter.model.journal import HistoryReport
 from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
@@ -21,7 +22,7 @@ from bcon_exporter.model.reports import (
     HealthCheck,
 )
 from bcon_exporter.model.verify_report import DeploymentsReport, VerifyReport
-from bcon_exporter.outputs.text import check, deployments, diagnosis, digest, drift, incidents, listings, logs
+from bcon_exporter.outputs.text import check, deployments, diagnosis, digest, disk, drift, incidents, listings, logs
 from bcon_exporter.outputs.text.blocks import Block, dim, line
 from bcon_exporter.tools.drift import DriftFindings
 
@@ -88,6 +89,8 @@ def _other_blocks(value: Any) -> Sequence[Block]:
     match value:
         case HealthCheck():
             return (listings.health_section(value),)
+        case DiskReport():
+            return disk.disk_blocks(value)
         case IncidentsReport():
             return incidents.list_blocks(value)
         case DigestReport():
