@@ -31,7 +31,7 @@ def read_log_size(
         case "local":  # the engine does not tell where; moby, container.StartLogger
             path = f"{root_dir}/containers/{facts.id}/local-logs/container.log" if root_dir else None
         case "none":
-            return "no log is kept (driver none)"
+            return 0  # no log is kept
         case driver:
             return f"the driver {driver} keeps it elsewhere"
     if path is None or facts.id not in path:

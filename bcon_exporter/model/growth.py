@@ -16,7 +16,7 @@ class Growth(Frozen):
 
 
 _STEADY_BYTES = 1024
-_LONG_KNOWN_SECONDS = 20 * 3600
+_LONG_KNOWN_SECONDS = 6 * 3600
 
 
 def show_growth(growth: Growth | None) -> str:

@@ -18,11 +18,13 @@ from bcon_exporter.model.disk import (
     StoredImage,
     StoredVolume,
 )
+from bcon_exporter.model.quantities import show_time
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.tool import Tool
 
 FRESH = timedelta(minutes=15)
 """A reading in the state file that is older was not made by a daemon that runs now."""
+_OF_ENGINE = "layers, images, volumes, build cache"
 _NOT_ASKED = "not asked yet"
 _FILE_DRIVERS = frozenset(("json-file", "local"))
 
@@ -104,8 +106,14 @@ def _log_item(log: LogFile, disk: DiskMemory) -> DiskItem:
         size_bytes=log.size_bytes,
         growth=disk.growth_of(DiskKind.LOG, log.container_id),
         unrotated=log.is_bounded is False,
-        note=log.unread or ("not rotated" if log.is_bounded is False else ""),
+        note=log.unread or _note_on_log(log),
     )
+
+
+def _note_on_log(log: LogFile) -> str:
+    if log.driver == "none":
+        return "no log is kept (driver none)"
+    return "not rotated" if log.is_bounded is False else ""
 
 
 def _stored_items(stored: StoredData, disk: DiskMemory) -> Iterator[DiskItem]:
@@ -192,14 +200,15 @@ def _list_unread(disk: DiskMemory) -> Iterator[tuple[str, str]]:
     reasons = Counter(log.unread for log in logs if log.unread)
     if disk.logs is None:
         yield "log files", _NOT_ASKED
-    for reason, count in reasons.most_common(1):
-        yield "log files", f"{reasons.total()} of {len(logs)}: {reason}" if count else reason
+    for reason, _ in reasons.most_common(1):
+        yield "log files", f"{reasons.total()} of {len(logs)} could not be seen: {reason}"
     if disk.logs is not None and disk.logs.space is None:
         yield "free space", disk.logs.space_unread
     if disk.problem:
-        yield "layers, images, volumes, build cache", disk.problem
+        earlier = f"; the sizes are those of {show_time(disk.stored.at)}" if disk.stored is not None else ""
+        yield _OF_ENGINE, f"{disk.problem}{earlier}"
     elif disk.stored is None:
-        yield "layers, images, volumes, build cache", _NOT_ASKED
+        yield _OF_ENGINE, _NOT_ASKED
 
 
 DISK_TOOLS = (

@@ -217,9 +217,11 @@ class SnapshotMemory:
 
     status: Literal["file", "memory", "none"] = "none"
     observed_since: datetime | None = None
+    memory = Memory()
 
     def __init__(self, logs: LogReading | None = None) -> None:
-        self.memory = Memory(disk=DiskMemory(logs=logs, problem=_NOT_IN_SNAPSHOT))
+        if logs is not None:
+            self.memory = Memory(disk=DiskMemory(logs=logs, problem=_NOT_IN_SNAPSHOT))
 
     def add_events(self, batch: EventBatch, now: datetime) -> None:
         """Keep nothing."""

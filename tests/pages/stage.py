@@ -15,6 +15,7 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.memory import journal_deployment
 from bcon_exporter.model.alerts import Alert, AlertsReport
+from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData, StoredImage, StoredLayer, StoredVolume
 from bcon_exporter.model.facts import ContainerState, EngineFacts, HealthStatus, Limits
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.journal import JournalEntry
@@ -69,6 +70,7 @@ def stage_context(
     journal: Iterable[JournalEntry] = (),
     alerts: tuple[Alert, ...] = (),
     with_usage: bool = False,
+    disk: tuple[LogReading | StoredData | str, ...] = (),
 ) -> Context:
     """A context whose last scan was at noon; incidents are those that the daemon would have opened."""
     taken = snapshot(*containers, engine=ENGINE)
@@ -77,6 +79,8 @@ def stage_context(
     memory.add_events(EventBatch(events=(), covers_since=ago(days=12)), NOON)
     if with_usage:
         _use_for_a_day(memory, taken.containers)
+    for reading in disk:
+        memory.keep_disk(reading, NOON if isinstance(reading, str) else reading.at)
     entries = tuple(journal)
     memory.fold_incidents(lambda state: FoldedIncidents(state, (), entries), NOON)
     if drift is not None:
@@ -293,6 +297,45 @@ def past() -> list[JournalEntry]:
     ]
 
 
+def fill_disk(
+    containers: Iterable[ContainerFacts], *, name: str = "", problem: str = ""
+) -> tuple[LogReading | StoredData | str, ...]:
+    """Two readings twenty hours apart: every third log is not rotated, one grows; `name`: of a volume and an image."""
+    found = tuple(containers)
+    readings: list[LogReading | StoredData | str] = []
+    for hours_ago in (20, 0.001):
+        grown = 1.0 - hours_ago / 40
+        logs = tuple(
+            LogFile(container_id=one.id, name=one.name, project=one.compose.project if one.compose else None, driver="json-file",
+                    is_bounded=number % 3 > 0, size_bytes=int(2**32 * grown) if number == 0 else 40_000 * number)
+            for number, one in enumerate(found)
+        )  # fmt: skip
+        layers = tuple(
+            StoredLayer(container_id=one.id, name=one.name, size_bytes=int(9e6 * number * grown),
+                        is_running=one.is_running, volumes=(f"{one.name}-data",))
+            for number, one in enumerate(found)
+        )  # fmt: skip
+        volumes = tuple(
+            StoredVolume(name=f"{one.name}-data", size_bytes=70_000_000 * number, containers=1)
+            for number, one in enumerate(found)
+        )
+        space = DiskSpace(path="/var/lib/docker", used_bytes=int(2**36 * grown), free_bytes=2**35)
+        at = ago(hours=hours_ago)
+        readings.append(LogReading(at=at, engine_id="one", logs=logs, space=space))
+        readings.append(
+            StoredData(
+                at=at,
+                layers=layers,
+                volumes=(*volumes, StoredVolume(name=name or "old-data", size_bytes=8 * 2**30, containers=0)),
+                images=(StoredImage(name=name or "app:1", size_bytes=2**30, shared_bytes=2**28, containers=0),),
+                images_bytes=2**30,
+                cache_bytes=3 * 2**30,
+                cache_free_bytes=2**30,
+            )
+        )
+    return (*readings, problem) if problem else tuple(readings)
+
+
 def dirty_host() -> Context:
     """Forty-odd containers with much that is wrong."""
     drift = (
@@ -312,7 +355,13 @@ def dirty_host() -> Context:
     )  # fmt: skip
     containers = (*shop(), *trouble(), *well("bots", "telegram"), *HOMELAB)
     return stage_context(
-        containers, drift=drift, untracked=("media-gluetun-1",), journal=past(), alerts=alerts, with_usage=True
+        containers,
+        drift=drift,
+        untracked=("media-gluetun-1",),
+        journal=past(),
+        alerts=alerts,
+        with_usage=True,
+        disk=fill_disk(containers, problem="not answered within 180 s"),
     )
 
 
@@ -412,7 +461,8 @@ def hostile_host() -> Context:
     alerts = (
         Alert(name="BconX", severity="critical", state="firing", labels={"container": "shop-web-1", "x": HOSTILE}, annotations={"summary": HOSTILE, "runbook_url": "javascript:window.hacked=1"}, since=ago(9), fired_at=ago(5)),
     )  # fmt: skip
-    return stage_context((bad, sick), drift=drift, untracked=(HOSTILE,), journal=journal, alerts=alerts)
+    disk = fill_disk((bad, sick), name=HOSTILE + LONG, problem=HOSTILE)
+    return stage_context((bad, sick), drift=drift, untracked=(HOSTILE,), journal=journal, alerts=alerts, disk=disk)
 
 
 def crowd_host(count: int) -> Context:
@@ -430,4 +480,5 @@ def crowd_host(count: int) -> Context:
         service, project = f"service-{number % 10}", f"project-{number // 10:02}"
         facts = {**loops, "logs": lines} if number % 10 == 3 else {}
         containers.append(container(name=f"{project}-{service}-1", compose=compose(service, project), **facts))
-    return stage_context(containers, drift=tuple(drift_report(f"project-{number:02}") for number in range(count // 10)))
+    drift = tuple(drift_report(f"project-{number:02}") for number in range(count // 10))
+    return stage_context(containers, drift=drift, disk=fill_disk(containers))

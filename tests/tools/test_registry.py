@@ -37,6 +37,7 @@ NAMES = (
     "list_deployments",
     "list_incidents",
     "get_incident",
+    "get_disk_usage",
     "get_cost_report",
     "query_memory",
     "rag_search",

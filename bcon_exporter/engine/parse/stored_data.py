@@ -13,7 +13,7 @@ from bcon_exporter.engine.parse.container import COMPOSE_LABEL
 from bcon_exporter.engine.parse.json_fields import get_bool, get_int, get_list, get_name, get_object, get_text
 from bcon_exporter.model.disk import StoredData, StoredImage, StoredLayer, StoredVolume
 from bcon_exporter.secrets.cleaning import clean_name
-from bcon_exporter.secrets.masking import safe_reference, safe_text
+from bcon_exporter.secrets.masking import safe_name, safe_reference
 from bcon_exporter.secrets.normal_form import is_anonymous
 
 MOST_OF_A_KIND = 20_000
@@ -102,7 +102,7 @@ def _entries(raw: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
 
 
 def _shown(volume: str) -> str:
-    return volume if is_anonymous(volume) else safe_text(volume)
+    return volume if is_anonymous(volume) else safe_name(volume)
 
 
 def _size(raw: dict[str, Any], key: str) -> int | None:

@@ -14,10 +14,12 @@ from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.errors import BconError
 from bcon_exporter.incidents import ENDED_BY, HostTone, show_clock
+from bcon_exporter.model.growth import show_growth
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size
 from bcon_exporter.outputs.pages import views
+from bcon_exporter.outputs.text.disk import KIND_NAMES, tell_space, tell_users
 from bcon_exporter.tools import Context
 
 if TYPE_CHECKING:
@@ -131,6 +133,7 @@ def _template_environment() -> "Environment":
         "groupby_day": groupby_day,
         "count": show_count,
         "duration": show_duration,
+        "growth": show_growth,
         "size": show_size,
         "exit_code": explain_exit,
         "segment": lambda name: quote(name, safe=""),
@@ -140,6 +143,9 @@ def _template_environment() -> "Environment":
         "favicon": favicon,
         "sign_path": sign_path,
         "would": WOULD,
+        "kind_names": KIND_NAMES,
+        "tell_space": tell_space,
+        "tell_users": tell_users,
         "ended_by": ENDED_BY,
         "older": lambda query, offset: urlencode({**query, "offset": offset}),
         "kinds": tuple(JournalKind),

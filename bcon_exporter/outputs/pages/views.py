@@ -9,6 +9,7 @@ from bcon_exporter.errors import BconError, ContainerNotFoundError, DockerConnec
 from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, sort_incidents
 from bcon_exporter.memory import UsageSlot
 from bcon_exporter.model.alerts import Alert, AlertsReport
+from bcon_exporter.model.disk import DiskItem, DiskReport
 from bcon_exporter.model.facts import ContainerFacts, EngineFacts, LogLine
 from bcon_exporter.model.findings import STATUS_RANK, Severity, Symptom
 from bcon_exporter.model.incidents import Incident, IncidentLine
@@ -29,6 +30,7 @@ from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.outputs.pages.charts import Chart, draw_cpu, draw_memory
 from bcon_exporter.store import ScanStatus
 from bcon_exporter.tools import Context, find_tool
+from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.incidents import find_open, get_incident, list_incidents
 from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
@@ -38,6 +40,7 @@ from bcon_exporter.tools.utility import get_history, list_deployments
 NO_PROJECT = "no project"
 _ALL_IS_WELL = "The engine answers, and the last scan succeeded."
 _LOOKED_BACK = timedelta(days=89)
+_DISK_ITEMS = 8
 _LINES_AROUND = 4
 _LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
@@ -137,6 +140,7 @@ class Overview:
     deployments: tuple[DeploymentRecord, ...]
     drift: tuple[DriftReport, ...]
     untracked: tuple[str, ...]
+    disk: DiskReport | None
     quiet: tuple[QuietLine, ...]
     filter: RowFilter
     projects: tuple[str, ...]
@@ -180,6 +184,7 @@ class ContainerPage:
     history: HistoryReport
     changes: tuple[JournalEntry, ...]
     alerts: tuple[Alert, ...]
+    disk: tuple[DiskItem, ...]
     quiet: QuietLine | None
 
 
@@ -292,6 +297,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         deployments=_newest(list_deployments(context, ListDeploymentsInput(limit=50)).deployments),
         drift=tuple(sorted(shown_drift, key=lambda one: (_DRIFT_ORDER.index(one.status), one.project_name))),
         untracked=drift.untracked if drift is not None else (),
+        disk=_read_disk(context),
         quiet=list_quiet(context, Nothing()).quiet,
         filter=wanted,
         projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),
@@ -305,6 +311,18 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
             known_since=context.memory.observed_since,
         ),
     )
+
+
+def _read_disk(context: Context) -> DiskReport | None:
+    """Return who fills the disk; None before it was looked at."""
+    known = context.memory.memory.disk
+    return None if known.logs is None else write_disk_report(known, context.now(), _DISK_ITEMS)
+
+
+def _disk_of(context: Context, name: str) -> tuple[DiskItem, ...]:
+    """Return what a container has on the disk, the largest first; nothing that is empty."""
+    own = [item for item in list_items(context.memory.memory.disk) if name in item.containers and item.size_bytes != 0]
+    return tuple(sorted(own, key=lambda item: (-(item.size_bytes or 0), item.kind, item.name)))
 
 
 def _counts(report: DiagnoseAllReport | None) -> tuple[tuple[str, int], ...]:
@@ -400,6 +418,7 @@ def read_container(context: Context, name: str) -> ContainerPage:
         history=history,
         changes=tuple(entry for entry in history.entries if entry.kind in _CHANGE_KINDS)[:5],
         alerts=_alerts_about(context, report.container_name),
+        disk=_disk_of(context, report.container_name),
         quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
     )
 

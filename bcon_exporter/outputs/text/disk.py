@@ -33,7 +33,7 @@ def disk_blocks(report: DiskReport) -> list[Block]:
         blocks += [Heading(line(strong("The largest")), 2), Table(_ITEMS, rows, ("size",), choices)]
     if report.left_out:
         blocks.append(line(dim(f"Smaller ones are left out: {report.left_out}; see --limit.")))
-    blocks += [line(Span(f"{what} not known: {why}", Style.DOUBT)) for what, why in report.unread.items()]
+    blocks += [line(Span(f"{what}: {why}", Style.DOUBT)) for what, why in report.unread.items()]
     return blocks
 
 
