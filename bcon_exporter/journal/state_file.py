@@ -47,6 +47,7 @@ class StateFile:
         self._opened: tuple[int, int] | None = None
         self._retry_at: datetime | None = None
         self._was_read = False
+        self._is_closed = False
         self.lost = False
         self.status: Literal["file", "memory", "none"] = "none"
         self.reason: str | None = None
@@ -102,7 +103,9 @@ class StateFile:
         self.status, self.reason = "memory", reason
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT; none when the file fails (the next write then goes to memory)."""
+        """Return the rows of a SELECT; none when the file fails (the next write then goes to memory), or after the end."""
+        if self._is_closed:
+            return []
         try:
             return self._connection.execute(sql, parameters).fetchall()
         except sqlite3.Error as error:
@@ -111,9 +114,9 @@ class StateFile:
             return []
 
     def write(self, statements: Iterable[Statement], now: datetime) -> None:
-        """Run all statements in one transaction; when the file fails, in memory."""
+        """Run all statements in one transaction; when the file fails, in memory; after the end, nowhere."""
         wanted = [(sql, rows) for sql, rows in statements if rows]
-        if not wanted:
+        if not wanted or self._is_closed:
             return
         try:
             self._leave_if_removed(now)
@@ -192,7 +195,8 @@ class StateFile:
         self._swap(connection, "file", None)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file; a thread that is slower than the end of the daemon has nothing to write to."""
+        self._is_closed = True
         self._connection.close()
         if self._lock is not None:
             self._lock.close()

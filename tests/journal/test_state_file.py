@@ -346,3 +346,14 @@ def test_the_file_says_whose_it_is(state: Path) -> None:
     assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
+
+
+def test_what_comes_after_the_end_is_written_nowhere(state: Path, caplog: pytest.LogCaptureFixture) -> None:
+    keeper = open_keeper(state)
+    keeper.close()
+    held = state.read_bytes()
+
+    keeper.add_events(batch(*crash_loop(3)), NOON + timedelta(minutes=5))
+
+    assert (status_of(keeper), keeper.errors_total, caplog.records) == ("file", 0, [])
+    assert state.read_bytes() == held

@@ -556,6 +556,7 @@ _terminal = _Tests("cli/test_terminal.py")
 HOUSE = (
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
     _lock("take_lock", with_text(" | os.O_NOFOLLOW", ""), "test_a_link_in_the_place_of_the_lock_is_not_followed"),
+    _state("StateFile.write", never("self._is_closed"), "test_what_comes_after_the_end_is_written_nowhere"),
     _state("_check_intact", returns("None"), "test_a_damaged_file_is_set_aside_and_a_new_one_begun"),
     _state("_check_owner", returns("None"), "test_somebody_elses_database_is_left_alone"),
     _state("_make_room", never("path.stat().st_mode"), "test_a_file_that_others_may_read_is_made_private"),
