@@ -103,7 +103,7 @@ class StateFile:
         self.status, self.reason = "memory", reason
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT; none when the file fails (the next write then goes to memory), or after the end."""
+        """Return the rows of a SELECT; none after the end, or when the file fails (the next write goes to memory)."""
         if self._is_closed:
             return []
         try:

@@ -50,6 +50,7 @@ def tell_what_is_wrong(guard: Guard | ShippedGuard) -> str | None:
     return None
 
 
+@pytest.mark.slow
 def test_every_guard_is_there_and_can_be_broken() -> None:
     assert [wrong for guard in GUARDS if (wrong := tell_what_is_wrong(guard))] == []
 

@@ -157,6 +157,8 @@ SECRET_UNITS = (
         "%3D",
         "\\n",
     ),
+    *('"password":"', "=a,", "\\\\", "pass=a&", "pass=a;", '"key":"a",', "tokens=1 ", "auth=auth="),
+    *("a:b@c ", "mysql -p", "token x: ", "s.a1B"),
 )
 """What masking looks for."""
 TABLE_UNITS = ("|password|\n", "|", "a|b\n", "$ANSIBLE_VAULT;\n", "0a\n", "db:5432:a:b:c\n", "db:5432:", "password=@@")

@@ -336,7 +336,7 @@ def test_what_was_counted_is_known_no_longer_than_the_events_are(keeper: MemoryK
 
 
 def test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told(keeper: MemoryKeeper) -> None:
-    for number in range(600):
+    for number in range(400):
         at = NOON + timedelta(minutes=number)
         name = f"run-{number}"
         steps = (("create", 0), ("start", 1), ("die", 3))
@@ -356,7 +356,7 @@ def test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_
         past_of(keeper, seen, at + 5 * SECOND)
     (kept,) = keeper.memory.pasts.values()
     told_of = {each.container_id for each in kept.events}
-    assert len(told_of) < 600
+    assert len(told_of) < 400
     assert kept.containers.keys() <= told_of
     assert len(kept.last_lines) <= 2 * EXITS_WITH_LINES
 

@@ -4,7 +4,6 @@ import base64
 import string
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -133,6 +132,7 @@ SECRETS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=1500)
 @example(before="", name="password", between="=", secret="~/000A", ending="")
 @example(before="", name="password", between=": ", secret="../b/7a", ending="")
@@ -355,28 +355,6 @@ def test_a_secret_at_the_clip_is_masked_before_it_is_cut() -> None:
 def test_a_secret_known_by_its_shape_is_masked_before_it_is_cut() -> None:
     secret = make(ALNUM, 30)  # cut in half, nothing would tell that it is one: the @ behind it is gone
     assert secret[:6] not in safe_text("x" * 60 + f" postgres://shop:{secret}@db:5432/shop", max_chars=92)
-
-
-@pytest.mark.parametrize(
-    "near_match",
-    [
-        "password=", "password= ", "token:", "x://", "x://u:p", "eyJ", "eyJa.", "-----BEGIN PRIVATE KEY-----", "$6$a",
-        "Authorization: ", "A1b/", "bearer ", "--token ", '"password":"', "<password>", "curl -u ", "=a,", "\\\\",
-        "pass=a&", "pass=a;", "key=", '"key":"a",', "tokens=1 ", "auth=auth=", "token=${", "x://u:p@", "a:b@c ", "AKIA",
-        "-----END PRIVATE KEY-----", "'--token','", '"--token","', "mysql -p", "token x: ", "s.a1B",
-    ],
-)  # fmt: skip
-def test_a_line_of_near_matches_stays_cheap(near_match: str) -> None:
-    text = (near_match * 65_536)[:65_536] + "@"
-
-    def cost() -> float:
-        started = time.process_time()
-        mask_text(text)
-        return time.process_time() - started
-
-    cost()
-    # The best of some runs: 5 ms on a machine with nothing else to do.
-    assert min(cost() for _ in range(5)) < 0.005 * 3
 
 
 @pytest.mark.promise("S9")

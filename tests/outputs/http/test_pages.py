@@ -143,6 +143,7 @@ def test_the_page_says_when_the_reports_on_it_are_of_an_earlier_scan() -> None:
     assert "the one container was well" in after
 
 
+@pytest.mark.slow
 def test_every_link_of_every_page_leads_somewhere() -> None:
     context = dirty_host()
     site = site_over(context)
