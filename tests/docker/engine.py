@@ -227,6 +227,11 @@ class PrivateEngine:
         binary = Path(sys.executable).parent / "docker-compose"
         return self._run([str(binary), *arguments], cwd, 180.0, check=check)
 
+    def environment(self) -> dict[str, str]:
+        """The environment of a command that speaks to this engine."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith(("DOCKER_", "COMPOSE_"))}
+        return kept | {"DOCKER_HOST": self.host, "DOCKER_CONFIG": str(self.state / "client")}
+
     def _run(
         self,
         command: list[str],
@@ -237,13 +242,10 @@ class PrivateEngine:
         given: str | None = None,
         environ: Mapping[str, str] | None = None,
     ) -> str:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith(("DOCKER_", "COMPOSE_"))}
-        environment |= {"DOCKER_HOST": self.host, "DOCKER_CONFIG": str(self.state / "client")}
-        environment |= environ or {}
         done = subprocess.run(
             command,
             cwd=cwd,
-            env=environment,
+            env={**self.environment(), **(environ or {})},
             input=given,
             capture_output=True,
             text=True,

@@ -1,0 +1,307 @@
+"""Plays cases on a private engine, some side by side, and writes down what was told of each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from tests.docker.scenarios.stage import insist
+from tests.incidents_bench.cases import Place, merged, render_project, taken_compose
+from tests.incidents_bench.image import BENCH, build_on
+from tests.incidents_bench.monitoring import Notification
+from tests.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.docker.engine import PrivateEngine
+    from tests.incidents_bench.cases import Case
+    from tests.incidents_bench.monitoring import Monitoring
+
+COMPOSE = Path(sys.executable).parent / "docker-compose"
+SIDE_BY_SIDE = 5
+WATCHED_SECONDS = 85.0
+"""From the first step on: 14 minutes of the rules' time, so that nobody who is explained speaks for himself yet."""
+SETTLED_WITHIN_SECONDS = 60.0
+STARTS_APART_SECONDS = 4.0
+"""So that cases do not fail together: more than ten roots in one scan are the host's failure."""
+
+
+@dataclass
+class Seen:
+    """What was told of one case.
+
+    Attributes:
+        before: Incidents and messages before the first step: the case's own trouble.
+        incidents: Whole, as the API tells them; not those that were merged into another.
+        told, pushed, digest: Messages for people by Prometheus' rules; of incidents that the exporter pushed; the rest.
+        beside: Messages of the other version.
+        trouble: Why it could not be played.
+    """
+
+    before: list[str] = field(default_factory=list)
+    incidents: list[dict[str, Any]] = field(default_factory=list)
+    told: list[Notification] = field(default_factory=list)
+    pushed: list[Notification] = field(default_factory=list)
+    digest: list[Notification] = field(default_factory=list)
+    beside: list[Notification] | None = None
+    merged: int = 0
+    trouble: str = ""
+
+
+class Stage:
+    """An engine with the exporter, Prometheus and Alertmanager beside it; `folder` holds the projects."""
+
+    def __init__(self, engine: PrivateEngine, monitoring: Monitoring, folder: Path, watched: float) -> None:
+        self.engine, self.monitoring, self.folder, self._watched = engine, monitoring, folder, watched
+        self._starts = threading.Lock()
+
+    def play(self, cases: Sequence[Case], side_by_side: int = SIDE_BY_SIDE) -> dict[str, Seen]:
+        """Play all, some side by side, and return what was seen by id."""
+        with ThreadPoolExecutor(side_by_side) as pool:
+            found = {case.id: pool.submit(self._play_one, case) for case in cases}
+            return {name: future.result() for name, future in found.items()}
+
+    def _play_one(self, case: Case) -> Seen:
+        seen = Seen()
+        played = _Played(case, self.engine, self.folder / case.id)
+        try:
+            with self._starts:
+                began = time.time()
+                played.deploy()
+            self._settle(case, began, seen)
+            with self._starts:
+                first = time.time()
+                wait_until(lambda: time.time() - first > STARTS_APART_SECONDS, "its turn", every_seconds=0.2)
+            began = time.time()
+            played.run_steps()
+            wait_until(
+                lambda: time.time() - began > self._watched, "the case to be over",
+                timeout_seconds=2 * self._watched, every_seconds=0.5,
+            )  # fmt: skip
+            self._write_down(case, began, seen)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            seen.trouble = str(error)[:700]
+        finally:
+            played.clear()
+        return seen
+
+    def _settle(self, case: Case, deployed: float, seen: Seen) -> None:
+        """Wait until nothing is wrong with it for its time; one that stays ill goes on, and it is written down."""
+        began, well_since = time.time(), time.time()
+
+        def is_settled() -> bool:
+            nonlocal well_since
+            now = time.time()
+            if self._list_open(case):
+                well_since = now
+            return now - well_since > case.settle_seconds or now - began > SETTLED_WITHIN_SECONDS
+
+        wait_until(is_settled, "the case to settle", timeout_seconds=2 * SETTLED_WITHIN_SECONDS, every_seconds=1)
+        seen.before += [f"the incident {one['id']}" for one in self._list_open(case)]
+        heard = self._heard(self.monitoring.receiver.heard, case, deployed, time.time())
+        seen.before += [f"the message {one}" for one in heard if one.is_for_people]
+
+    def _list_all(self, case: Case) -> list[dict[str, Any]]:
+        answer = self.monitoring.daemon.ask("/api/v1/incidents?limit=500")
+        found: list[dict[str, Any]] = answer.json()["result"]["incidents"]
+        return [one for one in found if _is_of(case, one)]
+
+    def _list_open(self, case: Case) -> list[dict[str, Any]]:
+        return [one for one in self._list_all(case) if one["ended_at"] is None and one["merged_into"] is None]
+
+    def _write_down(self, case: Case, began: float, seen: Seen) -> None:
+        now = time.time()
+        listed = self._list_all(case)
+        seen.merged = sum(one["merged_into"] is not None for one in listed)
+        for one in listed:
+            if one["merged_into"] is None:
+                answer = self.monitoring.daemon.ask(f"/api/v1/incidents/{one['id']}")
+                seen.incidents.append(answer.json()["result"])
+        heard = self._heard(self.monitoring.receiver.heard, case, began, now)
+        seen.pushed = [one for one in heard if one.is_pushed]
+        seen.told = [one for one in heard if one.is_for_people and not one.is_pushed]
+        seen.digest = [one for one in heard if not one.is_for_people]
+        if self.monitoring.beside is not None:
+            other = self._heard(self.monitoring.beside.heard, case, began, now)
+            seen.beside = [one for one in other if one.is_for_people]
+
+    def _heard(self, heard: Sequence[Notification], case: Case, began: float, until: float) -> list[Notification]:
+        names = [case.full_name(project) for project in case.projects]
+
+        def is_of(labels: dict[str, str]) -> bool:
+            if labels.get("project"):
+                return labels["project"] in names
+            told = (labels.get("container", ""), labels.get("incident", "")[11:])
+            return any(one.startswith(f"{name}-") for one in told for name in names)
+
+        return [one for one in list(heard) if began <= one.at <= until and any(map(is_of, one.firing))]
+
+
+def _is_of(case: Case, incident: dict[str, Any]) -> bool:
+    names = [case.full_name(project) for project in case.projects]
+    containers = [incident["root"]["container"] or "", *incident["suffers"]]
+    return incident["root"]["project"] in names or any(one.startswith(f"{n}-") for one in containers for n in names)
+
+
+class _Played:
+    """One case on an engine."""
+
+    def __init__(self, case: Case, engine: PrivateEngine, folder: Path) -> None:
+        self._case, self._engine, self._folder = case, engine, folder
+        self._now = {name: dict(project) for name, project in case.projects.items()}
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def deploy(self) -> None:
+        """Make networks and images, and bring the projects up."""
+        case = self._case
+        for network in case.networks:
+            self._engine.docker("network", "create", f"{case.id}-{network}")
+        for tag, image in case.images.items():
+            build_on(self._engine, BENCH, tag, image.environment, image.files)
+        for name in case.projects:
+            self._write(name)
+            self._up(name)
+
+    def run_steps(self) -> None:
+        """Do each when its time has come."""
+        began = time.monotonic()
+        for step in self._case.steps:
+            wait_until(lambda at=step["at"]: time.monotonic() - began >= at, "a step", timeout_seconds=120)  # type: ignore[misc]
+            ((verb, what),) = [(key, value) for key, value in step.items() if key != "at"]
+            self._do(verb, what)
+
+    def clear(self) -> None:
+        """Take everything away."""
+        for process in self._running:
+            if process.poll() is None:
+                process.terminate()
+            process.wait(30)
+        for name in self._case.projects:
+            if (self._folder / name).exists():
+                flags = ("--profile", "*", "down", "-v", "-t", "1", "--remove-orphans")
+                self._engine.compose(*flags, cwd=self._folder / name, check=False)
+            full = self._case.full_name(name)
+            labelled = ("ps", "-aq", "--filter", f"label=com.docker.compose.project={full}")
+            if left := self._engine.docker(*labelled).split():
+                self._engine.docker("rm", "-f", "-v", *left, check=False)
+        for network in self._case.networks:
+            self._engine.docker("network", "rm", f"{self._case.id}-{network}", check=False)
+
+    def _write(self, name: str) -> None:
+        folder = self._folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._case.taken_from:
+            text = f"name: {self._case.taken_from}\n{taken_compose(self._case.taken_from)}"
+        else:
+            text = render_project(self._case, name, self._now[name])
+        (folder / "compose.yaml").write_text(text)
+
+    def _up(self, name: str, *flags: str) -> None:
+        # One whose dependency fails on purpose ends with 1.
+        up = ("up", "-d", "--remove-orphans", "--pull", "never", *flags)
+        self._engine.compose(*up, cwd=self._folder / name, check=False)
+
+    def _do(self, verb: str, what: Any) -> None:
+        case = self._case
+
+        def docker(*words: str) -> None:
+            insist(self._engine, *words)
+
+        match verb:
+            case "exec":
+                docker("exec", case.container(what["service"]), "sh", "-c", what["command"])
+            case "stop" | "start" | "restart" | "pause" | "unpause":
+                docker(verb, case.container(what))
+            case "kill":
+                target, number = (what, "KILL") if isinstance(what, str) else (what["service"], what["signal"])
+                docker("kill", "--signal", number, case.container(target))
+            case "remove":
+                docker("rm", "-f", case.container(what))
+            case "disconnect" | "connect":
+                place = case.place(what["service"])
+                aliases = [word for alias in what.get("aliases", ()) for word in ("--alias", alias)]
+                network = case.network(what["network"], str(place.project))
+                docker("network", verb, *aliases, network, case.container(what["service"]))
+            case "rename":
+                docker("rename", case.container(what["service"]), what["to"])
+            case "tag":
+                docker("tag", what["image"], what["as"])
+            case "docker":
+                docker(*(self._filled(word) for word in what))
+            case _:
+                self._do_with_compose(verb, what)
+
+    def _do_with_compose(self, verb: str, what: Any) -> None:
+        case = self._case
+        match verb:
+            case "deploy":
+                name = what.get("project") or next(iter(case.projects))
+                self._now[name] = merged(self._now[name], what.get("change") or {})
+                self._write(name)
+                if what.get("up", True):
+                    again = ("--force-recreate",) if what.get("recreate") else ()
+                    self._up(name, *again, *what.get("services", ()))
+            case "scale":
+                place = case.place(what["service"])
+                scale = ("--no-recreate", "--scale", f"{place.service}={what['to']}")
+                self._up(str(place.project), *scale)
+            case "run":
+                folder = self._folder / str(what["project"])
+                self._running.append(
+                    subprocess.Popen(
+                        [str(COMPOSE), "run", "--rm", "-T", what["service"]],
+                        cwd=folder,
+                        env=self._engine.environment(),
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL,
+                    )
+                )
+            case "written":
+                folder = self._folder / "it"
+                if what is not None:
+                    (folder / "compose.yaml").write_text(f"name: {case.taken_from}\n{what}")
+                self._up("it")
+            case _:
+                message = f"{case.id}: no step is called {verb}"
+                raise AssertionError(message)
+
+    def _filled(self, word: str) -> str:
+        parts = word.split("@")
+        if len(parts) != 3:
+            return word
+        return f"{parts[0]}{self._case.container(parts[1])}{parts[2]}"
+
+
+def check_steps(case: Case) -> None:
+    """Say with an AssertionError that a step or an expectation names what is not there."""
+    known = {"exec", "stop", "start", "restart", "pause", "unpause", "kill", "remove", "disconnect", "connect"}
+    known |= {"rename", "tag", "docker", "deploy", "scale", "run", "written", "at"}
+    for step in case.steps:
+        assert step.keys() <= known, f"{case.id}: {sorted(step.keys() - known)}"
+        assert len(step) == 2, f"{case.id}: {step}"
+    for project in case.projects.values():
+        yaml.safe_dump(project)
+    names: list[str | Place] = [*case.expect.members, *case.expect.may, *case.expect.roots]
+    for name in names:
+        place = case.place(name)
+        assert place.service in _all_services(case, str(place.project)), f"{case.id}: no service {place}"
+
+
+def _all_services(case: Case, project: str) -> set[str]:
+    services = set(case.projects[project]["services"])
+    for step in case.steps:
+        change = (step.get("deploy") or {}).get("change") or {}
+        services |= set(change.get("services") or ())
+        if isinstance(step.get("written"), str):
+            services |= set(yaml.safe_load(step["written"])["services"])
+    return services
