@@ -2,8 +2,8 @@
 
     python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE]
 
-NAME: a case, a half (cases, cases_page), a kind (cascade, pair, quiet) or a file. `--beside` lets another version of the
-exporter watch the same engine with its own rules, and counts its messages too. `--seen` keeps all that was told, as JSON.
+NAME: a case, a half (cases, cases_page), a kind (cascade, pair, quiet) or a file. `--beside` lets another version of
+the exporter watch the same engine with its own rules, and counts its messages. `--seen` keeps what was told, as JSON.
 """
 
 from __future__ import annotations

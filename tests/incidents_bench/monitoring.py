@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tests.docker.daemon import Daemon
-from tests.outputs.alertmanager.running import running_alertmanager
+from tests.outputs.alertmanager.running import RunningAlertmanager, running_alertmanager
 from tests.programs import free_port
 from tests.running_prometheus import running_prometheus
 
@@ -150,6 +150,7 @@ class Monitoring:
 
     daemon: Daemon
     receiver: Receiver
+    alertmanager: RunningAlertmanager
     beside: Receiver | None = None
 
 
@@ -159,17 +160,19 @@ def monitoring(
 ) -> Iterator[Monitoring]:
     """Start all of it; `beside` is a checkout of another version, which watches the same engine with its own rules."""
     with ExitStack() as stack:
-        daemon, receiver = stack.enter_context(_watching(engine, folder / "this", projects, ROOT, by))
-        other = stack.enter_context(_watching(engine, folder / "beside", None, beside, by)) if beside else None
-        yield Monitoring(daemon, receiver, None if other is None else other[1])
+        running = stack.enter_context(_watching(engine, folder / "this", projects, ROOT, by))
+        if beside is not None:
+            running.beside = stack.enter_context(_watching(engine, folder / "beside", None, beside, by)).receiver
+        yield running
 
 
 @contextmanager
 def _watching(
     engine: PrivateEngine, folder: Path, projects: Path | None, checkout: Path, by: int
-) -> Iterator[tuple[Daemon, Receiver]]:
+) -> Iterator[Monitoring]:
     folder.mkdir(parents=True)
-    flags = [f"--scan.diagnose-interval={30 // by}s", f"--scan.drift-interval={60 // by}s"]
+    flags = [f"--web.listen-address=127.0.0.1:{free_port()}"]  # the same when it is started again
+    flags += [f"--scan.diagnose-interval={30 // by}s", f"--scan.drift-interval={60 // by}s"]
     if projects is not None:
         flags.append(f"--compose.roots={projects}")
     with ExitStack() as stack:
@@ -178,7 +181,7 @@ def _watching(
         example = (checkout / "alerts" / "alertmanager.example.yml").read_text()
         (folder / "alertmanager.yml").write_text(shorten_alertmanager(example, receiver.url, by))
         alertmanager = folder / "alertmanager"
-        stack.enter_context(running_alertmanager(alertmanager, port, config=folder / "alertmanager.yml"))
+        running = stack.enter_context(running_alertmanager(alertmanager, port, config=folder / "alertmanager.yml"))
         if projects is not None:
             push = (f"--alertmanager.url=http://127.0.0.1:{port}", "--alertmanager.job=push")
             flags += [*push, "--alertmanager.instance=here"]
@@ -189,4 +192,4 @@ def _watching(
         config = shorten_prometheus(shipped, f"127.0.0.1:{daemon.port}", f"127.0.0.1:{port}", by)
         resend = f"--rules.alert.resend-delay={60 // by}s"
         stack.enter_context(running_prometheus(folder, config, resend))
-        yield daemon, receiver
+        yield Monitoring(daemon, receiver, running)
