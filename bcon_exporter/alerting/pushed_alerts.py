@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from bcon_exporter.incidents import follow_merges, has_waited
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import Incident
@@ -19,10 +20,8 @@ Labels = tuple[tuple[str, str], ...]
 
 INCIDENT_ALERT = "BconIncident"
 RESOLVED_FOR = timedelta(minutes=15)
-CRITICAL_WAIT = timedelta(seconds=10)
 FORGOTTEN_AFTER = timedelta(hours=1)
 """What is wrong with the exporter itself begins anew when it was away for longer; incidents are remembered."""
-_MERGED_AT_MOST = 5
 
 
 class AlertSeverity(StrEnum):
@@ -105,7 +104,7 @@ class Situation:
         is_muted: Whether nobody is to be told of an incident now.
         label, describe: Return an incident's labels and texts.
         scanned_at: When the newest diagnosis ended.
-        longest_wait: The opening waits one scan, but no longer than this.
+        interval: Between two diagnoses.
     """
 
     now: datetime
@@ -116,7 +115,7 @@ class Situation:
     label: Callable[[Incident], Labels] = lambda incident: (("incident", incident.id),)
     describe: Callable[[Incident], dict[str, str]] = field(default=lambda incident: {"summary": incident.title})
     scanned_at: datetime | None = None
-    longest_wait: timedelta = timedelta(minutes=1)
+    interval: timedelta = timedelta(seconds=30)
 
 
 def follow_alerts(state: AlertState | None, situation: Situation) -> AlertState:
@@ -154,26 +153,15 @@ def _follow_incidents(before: Iterable[PushedAlert], situation: Situation) -> li
     by_incident: dict[str, list[PushedAlert]] = {}
     alerts: list[PushedAlert] = []
     for alert in before:
-        incident_id, ended_at = _find_successor(alert.incident or "", open_ids, situation)
-        if incident_id is not None:
+        incident_id, ended = follow_merges(alert.incident or "", open_ids, situation.find_ended)
+        if incident_id in open_ids:
             by_incident.setdefault(incident_id, []).append(alert.model_copy(update={"incident": incident_id}))
         elif alert.fired_at is not None:
+            ended_at = None if ended is None else ended.ended_at
             alerts.append(_end(alert, ended_at or situation.now))
     for incident in situation.open_incidents:
         alerts += _follow_incident(incident, by_incident.get(incident.id, []), situation)
     return alerts
-
-
-def _find_successor(incident_id: str, open_ids: set[str], situation: Situation) -> tuple[str | None, datetime | None]:
-    """Return the open incident that this one is or became a part of; else None, and when it ended if that is known."""
-    for _ in range(_MERGED_AT_MOST):
-        if incident_id in open_ids:
-            return incident_id, None
-        ended = situation.find_ended(incident_id)
-        if ended is None or ended.merged_into is None:
-            return None, None if ended is None else ended.ended_at
-        incident_id = ended.merged_into
-    return None, None
 
 
 def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: Situation) -> list[PushedAlert]:
@@ -213,17 +201,8 @@ def _open_alert(
         seen_in=situation.scanned_at if first is None else first.seen_in,
         incident=incident.id,
     )
-    if situation.is_muted(incident) or not _has_waited(alert, situation):
+    now, scanned_at = situation.now, situation.scanned_at
+    waited = has_waited(incident.severity, alert.seen_at, alert.seen_in, now, scanned_at, situation.interval)
+    if situation.is_muted(incident) or not waited:
         return alert
     return alert.model_copy(update={"fired_at": situation.now})
-
-
-def _has_waited(alert: PushedAlert, situation: Situation) -> bool:
-    """Whether a root that is seen a scan later could be in it by now; a critical one waits for seconds only."""
-    waited = situation.now - alert.seen_at
-    if waited < timedelta():  # the clock was set back
-        return True
-    if alert.severity is AlertSeverity.CRITICAL and waited >= CRITICAL_WAIT:
-        return True
-    next_scan = situation.scanned_at is not None and (alert.seen_in is None or situation.scanned_at > alert.seen_in)
-    return waited >= situation.longest_wait or (next_scan and waited >= situation.longest_wait / 3)

@@ -22,6 +22,7 @@ from bcon_exporter.incidents.host_sentence import (
 )
 from bcon_exporter.incidents.notices import Scene, decide_message, note_arrival
 from bcon_exporter.incidents.quiet import find_muting, is_muted
+from bcon_exporter.incidents.telling import follow_merges, has_waited
 from bcon_exporter.incidents.titles import ENDED_BY
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who, find_troubles
 
@@ -45,6 +46,8 @@ __all__ = [
     "describe_host",
     "find_muting",
     "find_troubles",
+    "follow_merges",
+    "has_waited",
     "is_host_incident_open",
     "is_muted",
     "journal_step",

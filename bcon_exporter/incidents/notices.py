@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.incidents.quiet import is_muted
+from bcon_exporter.incidents.telling import follow_merges, has_waited
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.messages import Notice, NoticeKind, ReceiverState, Sending, Told
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.model.receivers import Receiver
 
-CRITICAL_WAITS = timedelta(seconds=10)
 BETWEEN_MESSAGES = timedelta(minutes=5)
 """An incident that grows worse or turns out otherwise is told again so often at most."""
 END_IS_NEWS = timedelta(days=7)
@@ -72,12 +72,12 @@ def _follow_merged(told: dict[str, Told], scene: Scene) -> dict[str, Told]:
     """Hand on what was told of an incident that turned out to be a part of another: the other is not opened anew."""
     going_on = {incident.id for incident in scene.open}
     for incident_id in [one for one in told if one not in going_on]:
-        ended = scene.find_ended(incident_id)
-        if ended is None or ended.merged_into is None:
+        root_id, _ = follow_merges(incident_id, going_on, scene.find_ended)
+        if root_id == incident_id:
             continue
-        before, root = told.pop(incident_id), told.get(ended.merged_into)
+        before, root = told.pop(incident_id), told.get(root_id)
         if before.severity is not None and (root is None or root.severity is None):
-            told[ended.merged_into] = before.model_copy(update={"has_changed": True})
+            told[root_id] = before.model_copy(update={"has_changed": True})
     return told
 
 
@@ -88,7 +88,7 @@ def _tell_open(told: Told, incident: Incident, scene: Scene, receiver: Receiver)
     if told.severity is not None:
         kind = _kind_of_more(told, incident, scene)
         return told, None if kind is None or muted else _notice(incident, kind)
-    if not _has_waited(told, incident, scene):
+    if not has_waited(incident.severity, told.seen_at, told.seen_at, scene.now, scene.scan_at, scene.interval):
         return told, None
     if muted:
         was_quiet = incident.acknowledged_at is None
@@ -104,13 +104,6 @@ def _wants(receiver: Receiver, incident: Incident) -> bool:
     is_its_project = not receiver.projects or not members.isdisjoint(receiver.projects)
     is_of_host = incident.root.code == HOST_CODE
     return (is_its_project or is_of_host) and incident.severity.rank >= receiver.least.rank
-
-
-def _has_waited(told: Told, incident: Incident, scene: Scene) -> bool:
-    """Whether a scan has passed since, so that a root that is seen a scan later is in the message."""
-    if incident.severity is Severity.CRITICAL:
-        return scene.now - told.seen_at >= min(CRITICAL_WAITS, scene.interval)
-    return scene.scan_at > told.seen_at or scene.now - told.seen_at >= 2 * scene.interval
 
 
 def _kind_of_more(told: Told, incident: Incident, scene: Scene) -> NoticeKind | None:

@@ -22,7 +22,7 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import Incident, IncidentRoot
 from tests.factories import NOON
 
-LONGEST_WAIT = timedelta(seconds=45)
+INTERVAL = timedelta(seconds=30)
 HANGS = Condition("Hangs", AlertSeverity.WARNING, timedelta(minutes=1), {"summary": "it hangs"})
 
 
@@ -53,7 +53,7 @@ class Play:
             find_ended=self.ended.get,
             is_muted=lambda incident: incident.id in self.muted,
             scanned_at=at(seconds),
-            longest_wait=LONGEST_WAIT,
+            interval=INTERVAL,
         )
         self.state = follow_alerts(self.state, situation)
         self.state = AlertState.model_validate_json(self.state.model_dump_json())
@@ -88,7 +88,7 @@ def test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_ho
     play = Play()
     play.look(0, incident("db"))
     assert play.state is not None
-    later = Situation(at(seconds), (), (incident("db"),), scanned_at=at(0), longest_wait=LONGEST_WAIT)
+    later = Situation(at(seconds), (), (incident("db"),), scanned_at=at(0), interval=INTERVAL)
     play.state = follow_alerts(play.state, later)
 
     assert play.shown() == [("db", "warning", phase)]
@@ -126,6 +126,17 @@ def test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing() -> No
 
     assert play.shown() == [("web", "warning", "resolved")]
     assert play.state.alerts[0].resolved_at == at(140)
+
+
+def test_one_that_was_merged_twice_between_two_looks_goes_on_as_what_it_is_a_part_of_in_the_end() -> None:
+    play = Play()
+    play.look(0, incident("web"))
+    play.look(30, incident("web"))
+    play.ended["web"] = incident("web", merged_into="db", ended_at=at(60))
+    play.ended["db"] = incident("db", merged_into="root", ended_at=at(62))
+    play.look(65, incident("root"))
+
+    assert play.shown() == [("web", "warning", "root")]
 
 
 def test_of_two_that_were_told_and_merged_the_older_goes_on() -> None:

@@ -85,11 +85,11 @@ def test_a_critical_one_waits_ten_seconds(after: float, told: list[str]) -> None
     assert phone.hear(after * SECOND, is_scan=False) == told
 
 
-def test_while_no_scan_ends_it_is_told_after_two_intervals() -> None:
+def test_while_no_scan_ends_it_is_told_after_one_and_a_half_intervals() -> None:
     phone = Phone()
     phone.begin()
     assert phone.hear() == []
-    assert phone.hear(59 * SECOND, is_scan=False) == []
+    assert phone.hear(44 * SECOND, is_scan=False) == []
     assert phone.hear(SECOND, is_scan=False) == ["db opened"]
 
 
@@ -125,6 +125,34 @@ def test_what_is_merged_before_it_was_told_is_told_as_its_root_alone() -> None:
     phone.end("web", merged_into="db")
     assert phone.hear(30 * SECOND) == []
     assert phone.hear(30 * SECOND) == ["db opened"]
+
+
+def test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end() -> None:
+    phone = Phone()
+    phone.begin("web")
+    phone.hear()
+    assert phone.hear(30 * SECOND) == ["web opened"]
+    phone.begin("db")
+    phone.end("web", merged_into="db")
+    phone.begin("root")
+    phone.end("db", merged_into="root")
+    assert phone.hear(10 * MINUTE) == ["root changed"]
+    assert [phone.hear(30 * SECOND) for _ in range(5)] == [[]] * 5
+    assert list(phone.state.told) == ["root"]
+
+
+def test_what_was_merged_twice_and_is_over_is_told_to_have_ended_once() -> None:
+    phone = Phone()
+    phone.begin("web")
+    phone.hear()
+    phone.hear(30 * SECOND)
+    phone.begin("db")
+    phone.end("web", merged_into="db")
+    phone.begin("root")
+    phone.end("db", merged_into="root")
+    phone.end("root")
+    assert phone.hear(30 * SECOND) == ["root ended"]
+    assert phone.hear(30 * SECOND) == []
 
 
 def test_what_is_due_at_the_same_moment_is_one_message() -> None:

@@ -173,7 +173,7 @@ class AlertWatch:
             label=label_incident,
             describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address),
             scanned_at=scan.finished_at if scan is not None else None,
-            longest_wait=timedelta(seconds=self._pace().pause_seconds),
+            interval=timedelta(seconds=self._pace().interval_seconds),
         )
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:
