@@ -25,6 +25,7 @@ class DiagnoseScan:
         finished_monotonic: The same moment on the clock that never steps; ages are counted on it.
         log_events: Container id → level → events read from its log since the exporter started.
         muting: Who was quiet when it ended.
+        explained_since: Container id → since when another one explains its trouble, of those that are explained.
     """
 
     snapshot: HostSnapshot
@@ -35,6 +36,7 @@ class DiagnoseScan:
     duration_seconds: float
     log_events: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     muting: Muting = field(default_factory=Muting)
+    explained_since: Mapping[str, UtcDatetime] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

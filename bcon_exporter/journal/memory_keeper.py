@@ -266,7 +266,8 @@ class MemoryKeeper:
             judged_at: When the scan ended: the journal tells nothing before what it came from. None for `now`.
         """
         with self._lock:
-            self._entries += journal_findings(kind, self.first_seen(kind), present, judged_at or now)
+            if kind != "explained":  # the incident tells of it
+                self._entries += journal_findings(kind, self.first_seen(kind), present, judged_at or now)
             self._memory, since = conclude_first_seen(self._memory, kind, present, now)
             self._save(now)
             return since

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -151,7 +151,7 @@ def find_changed(before: Memory, after: Memory) -> Iterator[Record]:
         own = after.identities[container_id]
         if before.counted.get(container_id) is not counted or before.identities.get(container_id) != own:
             yield container_record(container_id, own, counted)
-    for kind in ("symptom", "drift"):
+    for kind in get_args(FindingKind):
         yield from _changed_first_seen(kind, before.first_seen.get(kind, {}), after.first_seen.get(kind, {}))
     yield from _changed_talk(before, after)
     yield from _changed_disk(before.disk, after.disk)
@@ -233,7 +233,7 @@ def read_usage(text: str) -> UsageFacts | None:
 def read_memory(records: Iterable[Record]) -> Memory:
     """Return the memory of stored values; pasts and usage are loaded when they are asked for."""
     identities, counted = {}, {}
-    first_seen: dict[FindingKind, dict[str, datetime]] = {"symptom": {}, "drift": {}}
+    first_seen: dict[FindingKind, dict[str, datetime]] = {kind: {} for kind in get_args(FindingKind)}
     whole: dict[str, str] = {}
     messages: dict[str, ReceiverState] = {}
     disk: dict[str, str] = {}

@@ -42,7 +42,7 @@ from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.quiet import Quiet
 
-FindingKind = Literal["symptom", "drift"]
+FindingKind = Literal["symptom", "drift", "explained"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Memory:
         counted: Restart counts by full container id.
         last_usage: Newest usage by full container id, also of containers that run no more.
         usage_slot: What containers used in the five minutes that go on.
-        first_seen: Since when a symptom or difference has been there, by kind and key.
+        first_seen: Since when a symptom, a difference or an explanation has been there, by kind and key.
         log_counts: Events in logs by level, and up to which line they are counted.
         hysteresis: Symptoms that are held, and what was said of them.
         failed_runs: Of the last day; see `FailedRun`.

@@ -7,12 +7,12 @@ from bcon_exporter.diagnosis import LogReader, diagnose_host
 from bcon_exporter.engine import Wants
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.reports import DiagnoseAllReport
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.schedule.incident_watch import watch_incidents
 from bcon_exporter.schedule.log_counts import count_events
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
-from bcon_exporter.tools.first_seen import date_symptoms, symptom_key
+from bcon_exporter.tools.first_seen import container_key, date_symptoms, symptom_key
 from bcon_exporter.tools.quiet import find_quiet
 
 READING_SHARE = 0.9
@@ -58,6 +58,7 @@ class DiagnoseJob:
                 duration_seconds=ended - started,
                 log_events=log_events,
                 muting=find_quiet(context, context.now(), snapshot.containers),
+                explained_since=date_explanations(context, report),
             )
         )
 
@@ -93,6 +94,33 @@ class DiagnoseJob:
         present = {**dict.fromkeys(unjudged), **find_present(report)}
         since = context.memory.conclude_first_seen("symptom", present, report.timestamp, context.now())
         return set_first_seen(report, since)
+
+
+def date_explanations(context: Context, report: DiagnoseAllReport) -> dict[str, datetime]:
+    """Return container id → since when another one explains its trouble, over restarts of the exporter.
+
+    Where an explanation comes and goes the first one counts, until the container is well: else it would never speak
+    for itself.
+    """
+    known = context.memory.first_seen("explained")
+    present = {
+        container_key(diagnosis): None
+        for diagnosis in report.reports
+        if diagnosis.root is not None or (container_key(diagnosis) in known and _may_be_ill(diagnosis))
+    }
+    if not present and not known:
+        return {}
+    since = context.memory.conclude_first_seen("explained", present, report.timestamp, context.now())
+    return {
+        diagnosis.container_id: since.get(container_key(diagnosis), report.timestamp)
+        for diagnosis in report.reports
+        if diagnosis.root is not None
+    }
+
+
+def _may_be_ill(diagnosis: DiagnosisReport) -> bool:
+    is_ill = any(symptom.severity is not Severity.INFO for symptom in diagnosis.symptoms)
+    return is_ill or bool(diagnosis.not_evaluated)
 
 
 def find_rule_errors(report: DiagnoseAllReport) -> tuple[str, ...]:

@@ -7,9 +7,14 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnosisReport, DriftReport
 
 
+def container_key(diagnosis: DiagnosisReport) -> str:
+    """Return what an explanation is remembered by."""
+    return "\x1f".join((diagnosis.project or "", diagnosis.service or "", diagnosis.container_name))
+
+
 def symptom_key(diagnosis: DiagnosisReport, symptom: str) -> str:
     """Return what a symptom is remembered by: it outlives the container's recreation, so no id is in it."""
-    return "\x1f".join((diagnosis.project or "", diagnosis.service or "", diagnosis.container_name, symptom))
+    return f"{container_key(diagnosis)}\x1f{symptom}"
 
 
 def drift_key(project: str, service: str, drift_type: str) -> str:

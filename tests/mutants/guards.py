@@ -522,6 +522,7 @@ DIAGNOSIS = (
     _judging("diagnose._find_causes", with_text("too_late or inputs.too_late_for_causes()", "False"), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
     _judging("causes.with_earlier_causes", with_text("conclusion.out_of_time or ", ""), "test_where_there_is_no_time_for_causes_symptoms_are_told_and_the_causes_of_the_scan_before_stand"),
     _jobs("DiagnoseJob._judge", with_text("context.monotonic() > judging_ends", "False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
+    _jobs("date_explanations", with_text(" or (container_key(diagnosis) in known and _may_be_ill(diagnosis))", ""), "test_an_explanation_begins_when_it_is_found_and_keeps_its_start_until_the_container_is_well"),
     _jobs("DiagnoseJob._judge", with_keyword("too_late_for_causes", "lambda: False"), "test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline"),
     _counts("count_events", with_text("too_late or is_too_late()", "False"), "test_what_there_is_no_time_to_count_is_counted_by_the_next_scan"),
     # many patterns in one search
@@ -577,7 +578,6 @@ HOUSE = (
     _pushed("remember_counters", never("[before for"), "test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at"),
     _pushed("_open_alert", with_text("situation.is_muted(incident) or ", ""), "test_one_that_is_muted_waits_and_speaks_when_that_ends_and_one_that_was_told_goes_on"),
     _pushed("follow_merges", never("ended.merged_into is None"), "test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing"),
-    _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
     _pushed("has_waited", with_text("1.5 * interval", "interval"), "test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_holds_nothing_up"),
     _push_watch("watch_outage", never("context.host.is_up()"), "test_an_engine_that_is_away_is_one_incident_of_the_host_while_it_is"),
     _scheduler("Scheduler.find_hang", returns("None"), "test_a_scan_that_does_not_end_is_told_though_its_turns_come"),
@@ -661,6 +661,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._take_group", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_warnings_open_nothing_and_join_what_is_open"),
     _incidents("_Fold._take_group", with_text("self._host.at - tracked.incident.started_at <= MERGED_WITHIN", "True"), "test_after_two_minutes_it_stays_one_of_its_own"),
     _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
+    _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
     _muting("quiet.is_muted", never("incident.acknowledged_at"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),

@@ -280,3 +280,24 @@ def test_a_project_that_is_unknown_at_first_keeps_the_starts_of_its_drifts_over_
     dated = restarted._date(context, (drifted,), NOON + timedelta(minutes=6))
 
     assert [each.first_seen for each in dated[0].differences] == [NOON]
+
+
+def test_an_explanation_begins_when_it_is_found_and_keeps_its_start_until_the_container_is_well() -> None:
+    facts, context = container(), replace(make_context(), memory=Remembering())
+    ill = {"symptoms": (symptom(SymptomType.LOG_ERROR, first_seen=NOON - timedelta(hours=2)),)}
+    explained = diagnosis(facts, root="db", **ill)
+
+    def starts(*reports: Any) -> list[Any]:
+        found = []
+        for minute, each in enumerate(reports):
+            report = report_of([each]).model_copy(update={"timestamp": NOON + timedelta(minutes=minute)})
+            found.append(list(diagnose_job.date_explanations(context, report).values()))
+        return found
+
+    assert starts(diagnosis(facts, **ill), explained, diagnosis(facts, **ill), explained) == [
+        [],
+        [NOON + timedelta(minutes=1)],
+        [],
+        [NOON + timedelta(minutes=1)],
+    ], "not the start of a symptom that is older, and the first one where it comes and goes"
+    assert starts(diagnosis(facts), explained) == [[], [NOON + timedelta(minutes=1)]]

@@ -36,7 +36,7 @@ def container_samples(
         _samples("symptom_start_timestamp_seconds", _symptom_start_lines(subjects)),
         _samples("cause_info", _cause_lines(subjects)),
         _samples("explained", _explained_lines(subjects)),
-        _per_container("explained_start_timestamp_seconds", subjects, _explained_since),
+        _per_container("explained_start_timestamp_seconds", subjects, lambda subject: _explained_since(scan, subject)),
         _per_container("quiet", subjects, lambda subject: _quiet(scan.muting, subject.facts)),
         _per_container("not_evaluated", subjects, lambda subject: len(subject.report.not_evaluated)),
         _per_container("running", subjects, lambda subject: int(subject.facts.is_running)),
@@ -107,12 +107,11 @@ def _explained_lines(subjects: Iterable[Subject]) -> Iterator[str]:
             yield f'{name}{{{subject.labels},root="{label_value(subject.report.root)}"}} 1\n'
 
 
-def _explained_since(subject: Subject) -> float | None:
+def _explained_since(scan: DiagnoseScan, subject: Subject) -> float | None:
     report = subject.report
     if report.root is None:
         return None
-    starts = (symptom.first_seen or symptom.detected_at for symptom in report.symptoms)
-    return min(starts, default=report.timestamp).timestamp()
+    return scan.explained_since.get(report.container_id, report.timestamp).timestamp()
 
 
 def _quiet(muting: Muting, facts: ContainerFacts) -> float | None:
