@@ -25,7 +25,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants deployments ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -88,6 +88,12 @@ fuzz: packages venv ## Search long for what costs too much or breaks a reader: t
 deployments: packages venv ## Play every deployment of tests/deployments on real engines, and print how right check and verify are (half an hour)
 	-$(BIN)/python -m tests.deployments.check_bench
 	$(BIN)/python -m tests.deployments.verify_bench --together 8 --baseline
+
+incidents: packages venv engine ## Play 24 cascades, 12 pairs and 17 quiet things through Prometheus and Alertmanager (half an hour; BESIDE=CHECKOUT: another version too)
+	$(ON_ENGINE) $(BIN)/python -m tests.incidents_bench $(CASES) $(if $(BESIDE),--beside $(BESIDE))
+
+notify-delay: packages venv engine ## Measure failure to notification on the shipped time-outs, with the exporter killed between (25 minutes)
+	$(ON_ENGINE) $(BIN)/python -m tests.incidents_bench.delay
 
 ci-formats: venv ## Hold the formats for CI to the schemas of SARIF 2.1.0 and of JUnit, which npm and pip fetch
 	$(BIN)/python -m tests.outputs.ci_schemas

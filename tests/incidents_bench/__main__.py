@@ -22,7 +22,7 @@ from tests.incidents_bench.hosts import HOSTS, play_host
 from tests.incidents_bench.image import build_bench_image
 from tests.incidents_bench.judge import is_good, judge, render
 from tests.incidents_bench.monitoring import monitoring
-from tests.incidents_bench.play import SIDE_BY_SIDE, WATCHED_SECONDS, Stage, check_steps
+from tests.incidents_bench.play import SIDE_BY_SIDE, Stage, check_steps
 
 
 def main(words: list[str]) -> int:
@@ -47,7 +47,7 @@ def main(words: list[str]) -> int:
             projects.mkdir()
             if cases:
                 with monitoring(engine, Path(folder) / "watch", projects, beside=given.beside) as watching:
-                    stage = Stage(engine, watching, projects, WATCHED_SECONDS)
+                    stage = Stage(engine, watching, projects)
                     seen = stage.play(cases, given.together)
                 verdicts = [judge(case, seen[case.id]) for case in cases]
             for host in hosts:

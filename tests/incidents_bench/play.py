@@ -61,10 +61,23 @@ class Seen:
 
 
 class Stage:
-    """An engine with the exporter, Prometheus and Alertmanager beside it; `folder` holds the projects."""
+    """An engine with the exporter, Prometheus and Alertmanager beside it; `folder` holds the projects.
 
-    def __init__(self, engine: PrivateEngine, monitoring: Monitoring, folder: Path, watched: float) -> None:
-        self.engine, self.monitoring, self.folder, self._watched = engine, monitoring, folder, watched
+    Attributes:
+        watched: Seconds from the first step on.
+        deployed: Seconds between a deployment and the first step, at least.
+    """
+
+    def __init__(
+        self,
+        engine: PrivateEngine,
+        monitoring: Monitoring,
+        folder: Path,
+        watched: float = WATCHED_SECONDS,
+        deployed: float = DEPLOYMENT_OVER_SECONDS,
+    ) -> None:
+        self.engine, self.monitoring, self.folder = engine, monitoring, folder
+        self.watched, self.deployed = watched, deployed
         self._starts = threading.Lock()
 
     def play(self, cases: Sequence[Case], side_by_side: int = SIDE_BY_SIDE) -> dict[str, Seen]:
@@ -74,21 +87,28 @@ class Stage:
             return {name: future.result() for name, future in found.items()}
 
     def _play_one(self, case: Case) -> Seen:
-        seen = Seen()
         played = Played(case, self.engine, self.folder / case.id)
         try:
             with self._starts:
-                began = time.time()
                 played.deploy()
-            self._settle(case, began, seen)
+        except (AssertionError, subprocess.TimeoutExpired) as error:
+            played.clear()
+            return Seen(trouble=str(error)[:700])
+        return self.go_on(played)
+
+    def go_on(self, played: Played) -> Seen:
+        """Let a case that is deployed settle, do its steps, and return what was told of it; take it away."""
+        case, seen = played.case, Seen()
+        try:
+            self._settle(case, time.time(), seen)
             with self._starts:
                 first = time.time()
                 wait_until(lambda: time.time() - first > STARTS_APART_SECONDS, "its turn", every_seconds=0.2)
             began = time.time()
             played.run_steps()
             wait_until(
-                lambda: time.time() - began > self._watched, "the case to be over",
-                timeout_seconds=2 * self._watched, every_seconds=0.5,
+                lambda: time.time() - began > self.watched, "the case to be over",
+                timeout_seconds=2 * self.watched, every_seconds=0.5,
             )  # fmt: skip
             self._write_down(case, began, seen)
         except (AssertionError, OSError, KeyError, subprocess.TimeoutExpired) as error:
@@ -106,7 +126,7 @@ class Stage:
             now = time.time()
             if self._list_open(case):
                 well_since = now
-            is_well = now - well_since > case.settle_seconds and now - began > DEPLOYMENT_OVER_SECONDS
+            is_well = now - well_since > case.settle_seconds and now - began > self.deployed
             return is_well or now - began > SETTLED_WITHIN_SECONDS
 
         wait_until(is_settled, "the case to settle", timeout_seconds=2 * SETTLED_WITHIN_SECONDS, every_seconds=1)
@@ -165,13 +185,13 @@ class Played:
     """One case on an engine."""
 
     def __init__(self, case: Case, engine: PrivateEngine, folder: Path) -> None:
-        self._case, self._engine, self._folder = case, engine, folder
+        self.case, self._engine, self._folder = case, engine, folder
         self._now = {name: dict(project) for name, project in case.projects.items()}
         self._running: list[subprocess.Popen[bytes]] = []
 
     def deploy(self) -> None:
         """Make networks and images, and bring the projects up."""
-        case = self._case
+        case = self.case
         for network in case.networks:
             self._engine.docker("network", "create", f"{case.id}-{network}")
         for tag, image in case.images.items():
@@ -183,7 +203,7 @@ class Played:
     def run_steps(self) -> None:
         """Do each when its time has come."""
         began = time.monotonic()
-        for step in self._case.steps:
+        for step in self.case.steps:
             wait_until(lambda at=step["at"]: time.monotonic() - began >= at, "a step", timeout_seconds=120)  # type: ignore[misc]
             ((verb, what),) = [(key, value) for key, value in step.items() if key != "at"]
             self._do(verb, what)
@@ -194,24 +214,24 @@ class Played:
             if process.poll() is None:
                 process.terminate()
             process.wait(30)
-        for name in self._case.projects:
+        for name in self.case.projects:
             if (self._folder / name).exists():
                 flags = ("--profile", "*", "down", "-v", "-t", "1", "--remove-orphans")
                 self._engine.compose(*flags, cwd=self._folder / name, check=False)
-            full = self._case.full_name(name)
+            full = self.case.full_name(name)
             labelled = ("ps", "-aq", "--filter", f"label=com.docker.compose.project={full}")
             if left := self._engine.docker(*labelled).split():
                 self._engine.docker("rm", "-f", "-v", *left, check=False)
-        for network in self._case.networks:
-            self._engine.docker("network", "rm", f"{self._case.id}-{network}", check=False)
+        for network in self.case.networks:
+            self._engine.docker("network", "rm", f"{self.case.id}-{network}", check=False)
 
     def _write(self, name: str) -> None:
         folder = self._folder / name
         folder.mkdir(parents=True, exist_ok=True)
-        if self._case.taken_from:
-            text = f"name: {self._case.taken_from}\n{taken_compose(self._case.taken_from)}"
+        if self.case.taken_from:
+            text = f"name: {self.case.taken_from}\n{taken_compose(self.case.taken_from)}"
         else:
-            text = render_project(self._case, name, self._now[name])
+            text = render_project(self.case, name, self._now[name])
         (folder / "compose.yaml").write_text(text)
 
     def _up(self, name: str, *flags: str) -> None:
@@ -220,7 +240,7 @@ class Played:
         self._engine.compose(*up, cwd=self._folder / name, check=False)
 
     def _do(self, verb: str, what: Any) -> None:
-        case = self._case
+        case = self.case
 
         def docker(*words: str) -> None:
             insist(self._engine, *words)
@@ -250,7 +270,7 @@ class Played:
                 self._do_with_compose(verb, what)
 
     def _do_with_compose(self, verb: str, what: Any) -> None:
-        case = self._case
+        case = self.case
         match verb:
             case "deploy":
                 name = what.get("project") or next(iter(case.projects))
@@ -288,7 +308,7 @@ class Played:
         parts = word.split("@")
         if len(parts) != 3:
             return word
-        return f"{parts[0]}{self._case.container(parts[1])}{parts[2]}"
+        return f"{parts[0]}{self.case.container(parts[1])}{parts[2]}"
 
 
 def check_steps(case: Case) -> None:
