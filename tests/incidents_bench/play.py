@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 COMPOSE = Path(sys.executable).parent / "docker-compose"
 SIDE_BY_SIDE = 8
+DEPLOYED_TOGETHER = 3
 PAGE = 100
 WATCHED_SECONDS = 85.0
 """From the first step on: 14 minutes of the rules' time, so that nobody who is explained speaks for himself yet."""
@@ -78,7 +79,7 @@ class Stage:
     ) -> None:
         self.engine, self.monitoring, self.folder = engine, monitoring, folder
         self.watched, self.deployed = watched, deployed
-        self._starts = threading.Lock()
+        self._starts, self._deploys = threading.Lock(), threading.Semaphore(DEPLOYED_TOGETHER)
 
     def play(self, cases: Sequence[Case], side_by_side: int = SIDE_BY_SIDE) -> dict[str, Seen]:
         """Play all, some side by side, and return what was seen by id."""
@@ -89,7 +90,7 @@ class Stage:
     def _play_one(self, case: Case) -> Seen:
         played = Played(case, self.engine, self.folder / case.id)
         try:
-            with self._starts:
+            with self._deploys:
                 played.deploy()
         except (AssertionError, subprocess.TimeoutExpired) as error:
             played.clear()
