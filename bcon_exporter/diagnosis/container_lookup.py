@@ -131,6 +131,11 @@ class ContainerLookup:
         owner = self._namespace_owner(container)
         return None if owner.id == container.id else owner
 
+    def has_lost_namespace_owner(self, container: ContainerFacts) -> bool:
+        """Return whether it has joined the namespace of a container that is not there any more."""
+        mode = _network_mode(container)
+        return mode.startswith(_JOINED) and mode.removeprefix(_JOINED).lower() not in self._by_id
+
     def sharing_mount(self, source: str, client: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """Return the other containers that can write to the same volume or host directory."""
         return tuple(container for container in self._by_mount_source.get(source, ()) if container.id != client.id)

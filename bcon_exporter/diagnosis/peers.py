@@ -178,8 +178,11 @@ def dependencies_of(container: ContainerFacts) -> tuple[tuple[str, str], ...]:
 def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, context: HostContext) -> list[Finding]:
     """Find out whether the owner of the network namespace that it has joined is down or was started after it.
 
-    A restart of the owner makes a new namespace: whoever had joined the old one has no network any more.
+    A restart of the owner makes a new namespace: whoever had joined the old one has no network any more. An owner that
+    was made anew is told by what the container depends on.
     """
+    if lookup.has_lost_namespace_owner(container):
+        return _find_new_owner(container, lookup)
     owner = lookup.namespace_owner(container)
     if owner is None:
         return []
@@ -193,6 +196,20 @@ def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, co
     ago = show_duration((context.now - owner.started_at).total_seconds())
     text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
     return [_blame_namespace_owner(owner, Trouble(id="namespace_gone", text=text, confidence=0.92))]
+
+
+def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
+    """Find the one dependency that was made after it: the container whose namespace it had joined is gone."""
+    services = [lookup.of_service(name, container) for name, _ in dependencies_of(container)]
+    newer = [one for others in services for one in others if _is_made_after(one, container)]
+    if len(newer) != 1:
+        return []
+    text = "was made anew after this one: it has no network until it is recreated too"
+    return [_blame_namespace_owner(newer[0], Trouble(id="namespace_gone", text=text, confidence=0.92))]
+
+
+def _is_made_after(other: ContainerFacts, container: ContainerFacts) -> bool:
+    return other.created_at > container.created_at
 
 
 def _blame_namespace_owner(owner: ContainerFacts, trouble: Trouble) -> Finding:

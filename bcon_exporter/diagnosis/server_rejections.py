@@ -121,16 +121,20 @@ def _of_failed_jobs(
 
 
 def _server_of(failure: Failure, client: ContainerFacts, lookup: ContainerLookup) -> ContainerFacts | None:
-    """Return the server that the line names, or else the only server of the right kind that the client may use."""
+    """Return the server that the line names, or else the only one of the right kind that the client may use.
+
+    Where no kind can be told it is the client's only dependency.
+    """
     if failure.peer is not None and not is_address(host_of(failure.peer)):
         target = lookup.resolve(host_of(failure.peer), port_of(failure.peer, failure.line), client)
         if target is not None and target.reach is Reach.NETWORK and len(target.containers) == 1:
             return target.containers[0]
+    declared = [container for name, _ in dependencies_of(client) for container in lookup.of_service(name, client)]
+    only = declared[0] if len(declared) == 1 and failure.peer is None else None
     if failure.signature == CERTIFICATE_EXPIRED:
-        declared = [container for name, _ in dependencies_of(client) for container in lookup.of_service(name, client)]
-        return declared[0] if len(declared) == 1 and failure.peer is None else None
+        return only
     services = (service for service, _ in dependencies_of(client))
-    return find_server(failure.line, client, candidates_for(client, services, lookup))
+    return find_server(failure.line, client, candidates_for(client, services, lookup)) or only
 
 
 def _find_server_trouble(

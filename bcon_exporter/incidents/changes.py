@@ -9,6 +9,8 @@ from bcon_exporter.model.journal_kinds import JournalKind
 
 LOOKED_BACK = timedelta(minutes=30)
 CHANGES_AT_MOST = 10
+SCAN_TAKES = timedelta(seconds=15)
+"""A scan is dated by its beginning and reads logs for so long after it: what the root did may come after its sign."""
 
 _CHANGES = frozenset(
     {
@@ -28,6 +30,18 @@ _CHANGES = frozenset(
     }
 )
 """What somebody may have done; crashes and symptoms are signs of a trouble, not changes."""
+_HARMFUL = frozenset(
+    {
+        JournalKind.STOP,
+        JournalKind.KILL,
+        JournalKind.PAUSE,
+        JournalKind.REMOVE,
+        JournalKind.IMAGE_CHANGE,
+        JournalKind.CONFIG_CHANGE,
+        JournalKind.NETWORK_DISCONNECT,
+    }
+)
+"""What may begin a trouble, and does not end one."""
 
 
 def find_changes(
@@ -38,14 +52,16 @@ def find_changes(
         IncidentChange(
             kind=entry.kind,
             at=entry.at,
-            seconds_before=(started_at - entry.at).total_seconds(),
+            seconds_before=max(0.0, (started_at - entry.at).total_seconds()),
             project=entry.project,
             service=entry.service,
             container=entry.container,
             text=entry.text,
         )
         for entry in entries
-        if entry.kind in _CHANGES and not entry.data.get("by_policy") and is_before(entry, started_at)
+        if entry.kind in _CHANGES
+        and not entry.data.get("by_policy")
+        and (is_before(entry, started_at) or _begins_it(entry, root, started_at))
     ]
     changes.sort(key=lambda change: (change.project != root.project, change.seconds_before))
     return tuple(changes[:CHANGES_AT_MOST])
@@ -54,6 +70,11 @@ def find_changes(
 def is_before(entry: JournalEntry, started_at: datetime) -> bool:
     """Whether it happened in the half hour before."""
     return timedelta() <= started_at - entry.at <= LOOKED_BACK
+
+
+def _begins_it(entry: JournalEntry, root: IncidentRoot, started_at: datetime) -> bool:
+    is_within_the_scan = timedelta() < entry.at - started_at <= SCAN_TAKES
+    return is_within_the_scan and entry.kind in _HARMFUL and _is_of(entry, root)
 
 
 def find_end(entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime, ended_at: datetime) -> EndedBy:

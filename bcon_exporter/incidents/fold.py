@@ -31,6 +31,8 @@ AFTER_SHUTDOWN = timedelta(minutes=5)
 """What fails so soon after the engine or its host came back belongs to that."""
 EVIDENCE_BYTES = 4096
 REMEMBERED_OVER = timedelta(days=1)
+OUTSIDE_PEER = "outside_peer"
+"""The cause that names somebody whom no container here is."""
 _HOST = Who("", None)
 _NUMBERS_KEPT = 500
 
@@ -133,7 +135,7 @@ class _Fold:
 
     def run(self) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
         groups = _group_by_root([trouble for trouble in self._host.troubles if not self._is_over(trouble)])
-        is_host_down = self._is_new_shutdown()
+        is_host_down = self._host.has_watched and self._is_new_shutdown()
         fresh = [root for root, group in groups.items() if self._opens(root, group)]
         if is_host_down or len(fresh) > ROOTS_AT_MOST:
             self._take_host([trouble for root in fresh for trouble in groups.pop(root)], is_down=is_host_down)
@@ -193,12 +195,15 @@ class _Fold:
             self._merge_into(own.incident.id, young, group)
         elif young:
             self._merge(young, root, group)
-        elif mistaken:
+        elif any(tracked.well_since is None for tracked in mistaken):
             for trouble in group:
                 self._join_where_known(trouble)
         elif self._is_after_shutdown() and (host := self._find_open(_is_of_host)) is not None:
             self._join(host, group)
         elif _worst(group).rank >= Severity.ERROR.rank:
+            for tracked in mistaken:  # all of it was well before this began
+                self._open.remove(tracked)
+                self._close(tracked, tracked.well_since or self._host.at)
             self._start(root, _code_of(root, group), group)
 
     def _is_after_shutdown(self) -> bool:
@@ -353,11 +358,15 @@ class _Fold:
         since = tracked.well_since or self._host.at
         if self._host.at - since < WELL_FOR:  # so at least the second scan in a row shows it
             return tracked.model_copy(update={"incident": incident, "well_since": since})
+        self._close(tracked.model_copy(update={"incident": incident}), since)
+        return None
+
+    def _close(self, tracked: TrackedIncident, since: datetime) -> None:
+        incident = tracked.incident
         ended_by = find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
         closed = incident.model_copy(update={"ended_at": since, "ended_by": ended_by})
         self._news.append(IncidentNews(IncidentStep.CLOSED, closed))
         self._over.update(dict.fromkeys(tracked.members, since))
-        return None
 
     def _is_well(self, tracked: TrackedIncident) -> bool:
         troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
@@ -380,14 +389,17 @@ def _is_member_well(life: Life | None, trouble: Trouble | None, since: datetime)
 def _group_by_root(troubles: Iterable[Trouble]) -> dict[Who, list[Trouble]]:
     """Return the troubles by who is at their root, in order.
 
-    A root that shows no trouble, and of which no cause is sure, is none: the first that suffers stands in for it.
+    A root that shows no trouble, and of which no cause is sure, is none: the first that suffers stands in for it, as it
+    does for one outside of Docker that several miss.
     """
-    own = {trouble.who.identity: trouble for trouble in troubles}
+    own = {trouble.who.identity: trouble for trouble in sorted(troubles, key=lambda trouble: trouble.since)}
     groups: dict[Who, list[Trouble]] = {}
     stand_ins: dict[str, Who] = {}
     for trouble in own.values():
-        root = trouble.root
-        if root is None:
+        root, outside = trouble.root, _find_outside_peer(trouble)
+        if root is None and outside is not None:
+            groups.setdefault(stand_ins.setdefault(outside, trouble.who), []).append(trouble)
+        elif root is None:
             groups.setdefault(trouble.who, []).append(trouble)
         elif root.identity in own:
             groups.setdefault(own[root.identity].who, []).append(trouble)
@@ -396,6 +408,12 @@ def _group_by_root(troubles: Iterable[Trouble]) -> dict[Who, list[Trouble]]:
         else:
             groups.setdefault(stand_ins.setdefault(root.identity, trouble.who), []).append(trouble)
     return groups
+
+
+def _find_outside_peer(trouble: Trouble) -> str | None:
+    """Return whom outside of Docker it misses; None for nobody."""
+    peers = (cause.peer for cause in trouble.causes if cause.id == OUTSIDE_PEER)
+    return next((f"outside {peer}" for peer in peers if peer is not None), None)
 
 
 def _code_of(root: Who, group: Sequence[Trouble]) -> str:

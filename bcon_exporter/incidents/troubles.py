@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from bcon_exporter.memory.deployments import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift, Severity, Suggestion, Symptom, SymptomType
@@ -81,12 +82,14 @@ class HostTroubles:
     Attributes:
         lives: By identity; of all containers that are there.
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
+        has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
     """
 
     at: datetime
     troubles: tuple[Trouble, ...]
     lives: Mapping[str, Life] = field(default_factory=dict)
     shutdown_ended_at: datetime | None = None
+    has_watched: bool = True
 
 
 def find_troubles(
@@ -96,6 +99,7 @@ def find_troubles(
     *,
     logged_errors_at: Mapping[str, datetime] | None = None,
     shutdown_ended_at: datetime | None = None,
+    has_watched: bool = True,
 ) -> HostTroubles:
     """Return what a scan has found, by container and service.
 
@@ -105,6 +109,7 @@ def find_troubles(
         drift: The newest reports of all projects.
         logged_errors_at: Full container id → when its log last said something bad.
         shutdown_ended_at: When the engine or its host came back last.
+        has_watched: See `HostTroubles`.
     """
     facts = {container.short_id: container for container in snapshot.containers}
     by_name = {container.name: _who(container) for container in snapshot.containers}
@@ -114,7 +119,10 @@ def find_troubles(
         trouble = None if container is None else _of_container(diagnosis, _who(container), by_name)
         if trouble is not None:
             troubles[trouble.who.identity] = trouble
+    deploying = find_deploying(snapshot)
     for project in drift:
+        if project.project_name in deploying:
+            continue  # what is being made or started is not there yet; its symptoms count
         for difference in project.differences:
             if difference.severity.rank >= Severity.ERROR.rank:
                 _add_difference(troubles, _who_differs(project, difference, by_name), difference, report.timestamp)
@@ -125,7 +133,7 @@ def find_troubles(
         for container in snapshot.containers
         for identity in (identity_of(container),)
     }
-    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at)
+    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched)
 
 
 def _who(container: ContainerFacts) -> Who:

@@ -46,13 +46,7 @@ def find_due(known: Deployments, snapshot: HostSnapshot) -> tuple[Deployments, t
     """
     if snapshot.partial:
         return known, ()
-    newest: dict[str, datetime] = {}
-    for container in snapshot.containers:
-        claim = container.compose
-        if claim is None or claim.oneoff or claim.config_hash is None:
-            continue
-        for at in _moments(container):
-            newest[claim.project] = max(at, newest.get(claim.project, at))
+    newest = _find_newest(snapshot)
     latest = {project: record for project, record in known.latest.items() if project in newest}
     if known.judged is None:
         return _go_on(known, newest, snapshot.taken_at), ()
@@ -63,6 +57,23 @@ def find_due(known: Deployments, snapshot: HostSnapshot) -> tuple[Deployments, t
         if (project not in judged or at > judged[project]) and snapshot.taken_at - at >= QUIET_FOR
     )
     return Deployments({**judged, **{project: newest[project] for project in due}}, latest), due
+
+
+def find_deploying(snapshot: HostSnapshot) -> frozenset[str]:
+    """Return the projects of which a container was made, or started for the first time, less than a minute ago."""
+    return frozenset(project for project, at in _find_newest(snapshot).items() if snapshot.taken_at - at < QUIET_FOR)
+
+
+def _find_newest(snapshot: HostSnapshot) -> dict[str, datetime]:
+    """Return project → when the newest of its containers was made, or started for the first time."""
+    newest: dict[str, datetime] = {}
+    for container in snapshot.containers:
+        claim = container.compose
+        if claim is None or claim.oneoff or claim.config_hash is None:
+            continue
+        for at in _moments(container):
+            newest[claim.project] = max(at, newest.get(claim.project, at))
+    return newest
 
 
 def _go_on(known: Deployments, newest: Mapping[str, datetime], now: datetime) -> Deployments:

@@ -39,6 +39,7 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
         drift.reports if drift is not None else (),
         logged_errors_at=memory.log_counts.newest,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
+        has_watched=context.store.diagnosis is not None or memory.deployments.seen_until is not None,
     )
     if memory.incidents.open or _may_open(host):
         context.memory.fold_incidents(lambda state: _fold(context, state, host), host.at)

@@ -75,6 +75,10 @@ NEEDED_FOR = {
         " time() - bcon_container_explained_start_timestamp_seconds < 900",
         HANG,
     ),
+    "container:bcon_root:held": (
+        "group by (job, instance, root) (bcon_container_explained)",
+        "BconContainerBreaksOthers tells of a root that shows nothing itself, also through an outage, and of no other",
+    ),
     "container:bcon_quiet:held": ("bcon_container_quiet == 1", HANG),
     "service:bcon_drift_items:held": ("bcon_drift_items > 0", OUTAGE),
     "service:bcon_drift_start_timestamp_seconds:held": (

@@ -98,7 +98,7 @@ class Notification:
     @property
     def is_pushed(self) -> bool:
         """Whether the exporter has pushed it, without Prometheus."""
-        return any("incident" in labels for labels in self.firing)
+        return any(labels.get("job") == "push" for labels in self.firing)
 
     def __str__(self) -> str:
         who = sorted({labels.get("container") or labels.get("service") or "" for labels in self.firing})

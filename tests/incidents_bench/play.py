@@ -8,6 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,7 @@ class Seen:
 
     Attributes:
         before: Incidents and messages before the first step: the case's own trouble.
-        incidents: Whole, as the API tells them; not those that were merged into another.
+        incidents: Whole, as the API tells them; not those that were merged into another, or were over before.
         told, pushed, digest: Messages for people by Prometheus' rules; of incidents that the exporter pushed; the rest.
         beside: Messages of the other version.
         trouble: Why it could not be played.
@@ -131,7 +132,7 @@ class Stage:
             return is_well or now - began > SETTLED_WITHIN_SECONDS
 
         wait_until(is_settled, "the case to settle", timeout_seconds=2 * SETTLED_WITHIN_SECONDS, every_seconds=1)
-        seen.before += [f"the incident {one['id']}" for one in self._list_open(case)]
+        seen.before += [f"the incident {one['id']}" for one in self._list_all(case)]
         heard = self._heard(self.monitoring.receiver.heard, case, deployed, time.time())
         seen.before += [f"the message {one}" for one in heard if one.is_for_people]
 
@@ -153,7 +154,8 @@ class Stage:
         listed = self._list_all(case)
         seen.merged = sum(one["merged_into"] is not None for one in listed)
         for one in listed:
-            if one["merged_into"] is None:
+            is_before = one["ended_at"] is not None and datetime.fromisoformat(one["ended_at"]).timestamp() < began
+            if one["merged_into"] is None and not is_before:
                 answer = self.monitoring.daemon.ask(f"/api/v1/incidents/{one['id']}")
                 seen.incidents.append(answer.json()["result"])
         heard = self._heard(self.monitoring.receiver.heard, case, began, now)

@@ -162,8 +162,11 @@ class _Finder:
                     "The files have an error, so whether the project runs as they say cannot be told.",
                     {"project": report.project_name},
                 )
-        for record in self._context.memory.memory.deployments.latest.values():
-            if record.verdict is DeploymentVerdict.BAD and _is_recent(record.since, self._now):
+        memory = self._context.memory.memory
+        ill = {member.project for tracked in memory.incidents.open for member in tracked.incident.members}
+        for record in memory.deployments.latest.values():
+            is_bad = record.verdict is DeploymentVerdict.BAD and _is_recent(record.since, self._now)
+            if is_bad and record.project not in ill:  # the incident tells it
                 yield self._make(
                     "BconDeploymentFailed",
                     0,
