@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bcon_exporter.memory.deployments import find_deploying
+from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift, Severity, Suggestion, Symptom, SymptomType

@@ -1,7 +1,14 @@
 """What is remembered from scan to scan: one frozen value, and pure functions that fold observations into it."""
 
 from bcon_exporter.memory.config_changes import find_config_changes
-from bcon_exporter.memory.deployments import Deployments, add_verdict, find_due, journal_deployment, read_deployment
+from bcon_exporter.memory.deployments import (
+    Deployments,
+    add_verdict,
+    find_deploying,
+    find_due,
+    journal_deployment,
+    read_deployment,
+)
 from bcon_exporter.memory.disk_usage import (
     DiskMemory,
     DiskSample,
@@ -67,6 +74,7 @@ __all__ = [
     "conclude_first_seen",
     "counted_as",
     "find_config_changes",
+    "find_deploying",
     "find_due",
     "find_named",
     "fold_disk",

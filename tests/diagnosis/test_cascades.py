@@ -289,6 +289,17 @@ class TestRoots:
         assert reports["torrent"].root == "shop-vpn-1"
         assert reports["torrent"].likely_causes[0].id == "namespace_gone"
 
+    def test_the_owner_of_a_namespace_that_was_made_anew(self) -> None:
+        vpn = service("vpn", created_at=ago(90), started_at=ago(90))
+        joined = Wiring(network_mode=f"container:{'0' * 64}")
+        error = "(C) ERROR tracker http://tracker:8080: Host not found"
+        torrent = service("torrent", error, needs="vpn", wiring=joined, networks=())
+
+        reports = judged(torrent, vpn)
+
+        assert reports["torrent"].root == "shop-vpn-1"
+        assert reports["torrent"].likely_causes[0].id == "namespace_gone"
+
     def test_one_that_joined_a_well_namespace_is_its_own_root(self) -> None:
         vpn = service("vpn")
         joined = Wiring(network_mode=f"container:{vpn.id}")
@@ -344,3 +355,11 @@ class TestNobodyIsBlamedFalsely:
         api = service("api", 'ERROR Get "http://web:80/config": dial tcp 172.18.0.9:80: i/o timeout')
 
         assert roots(web, api) == {"web": None, "api": "web"}
+
+
+def test_a_server_of_no_kind_that_can_be_told_is_the_only_dependency() -> None:
+    es = service("es", "ERROR java.io.IOException: No space left on device")
+    full = "ERROR es_rejected: cluster_block_exception [TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark]"
+
+    assert roots(service("api", full, needs="es"), es) == follow("es", "api")
+    assert roots(service("web", full, needs="es api"), service("api"), es) == {"web": None, "es": None}

@@ -19,7 +19,7 @@ from bcon_exporter.incidents import (
     acknowledge,
     observe_troubles,
 )
-from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.findings import LikelyCause, Severity
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -364,3 +364,51 @@ def test_somebody_on_one_of_two_merged_incidents_is_not_on_the_other() -> None:
     watch.state = acknowledge(watch.state, watch.state.open[0].incident.id, NOON)
     watch.scan(trouble("web", root="db"), trouble("api", root="db"), trouble("db"), after=MINUTE)
     assert watch.only.acknowledged_at is None
+
+
+def test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own() -> None:
+    watch = Watch()
+    old = trouble("web", "network_error", goes_on=False)
+    last = {"web": Life(is_well=True, newest_sign=NOON)}
+    watch.scan(old, lives=last)
+    watch.scan(old, after=2 * MINUTE + SECOND, lives=last)
+    again = trouble("web", "network_error", root="db")
+    news = watch.scan(again, trouble("db"), after=MINUTE)
+    assert steps(news) == ["closed", "opened"]
+    assert names(watch.only) == {"shop-db-1": "root", "shop-web-1": "suffers"}
+
+
+def test_those_that_miss_the_same_host_outside_of_docker_are_one_incident() -> None:
+    def misses(name: str, peer: str, **more: Any) -> Trouble:
+        cause = LikelyCause(id="outside_peer", description="it is outside", confidence=0.65, peer=peer)
+        return trouble(name, "network_error", causes=(cause,), **more)
+
+    watch = Watch()
+    later = misses("export", "erp.example.com", since=NOON + SECOND)
+    watch.scan(later, misses("sync", "erp.example.com"), misses("mail", "smtp.example.com"))
+    assert [list(names(one.incident).values()) for one in watch.state.open] == [["root", "suffers"], ["root"]]
+    assert [one.incident.root.service for one in watch.state.open] == ["sync", "mail"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kind", "service", "told"),
+    [
+        (15, K.NETWORK_DISCONNECT, "db", [0.0]),
+        (16, K.NETWORK_DISCONNECT, "db", []),
+        (5, K.NETWORK_DISCONNECT, "web", []),
+        (5, K.UNPAUSE, "db", []),
+    ],
+)
+def test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too(
+    seconds: float, kind: JournalKind, service: str, told: list[float]
+) -> None:
+    watch = Watch(entry(kind, NOON + seconds * SECOND, service))
+    watch.scan(trouble("db"))
+    assert [change.seconds_before for change in watch.only.changes] == told
+
+
+@pytest.mark.parametrize(("has_watched", "told"), [(True, ["opened"]), (False, [])])
+def test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news(*, has_watched: bool, told: list[str]) -> None:
+    watch = Watch()
+    assert steps(watch.scan(shutdown_ended_at=NOON - MINUTE, has_watched=has_watched)) == told
+    assert steps(watch.scan(after=MINUTE, shutdown_ended_at=NOON - MINUTE)) == []

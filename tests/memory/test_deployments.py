@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from bcon_exporter.memory import Deployments, add_verdict, find_due, journal_deployment, read_deployment
+from bcon_exporter.memory import Deployments, add_verdict, find_deploying, find_due, journal_deployment, read_deployment
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.verify_report import DeployedService, DeploymentRecord, DeploymentVerdict, VerifyCode
 from tests.factories import NOON, ago, compose, container, ended, full_id, lifecycle, snapshot
@@ -22,6 +22,11 @@ def made(seconds_ago: float, *, started: float | None = None, **facts: object) -
 @pytest.mark.parametrize(("seconds_ago", "due"), [(59, ()), (60, ("shop",)), (61, ("shop",))])
 def test_it_is_due_a_minute_after_it_went_quiet(seconds_ago: float, due: tuple[str, ...]) -> None:
     assert find_due(QUIET, snapshot(made(seconds_ago)))[1] == due
+
+
+@pytest.mark.parametrize(("seconds_ago", "deploying"), [(59, {"shop"}), (60, set())])
+def test_it_goes_on_until_it_is_due(seconds_ago: float, deploying: set[str]) -> None:
+    assert find_deploying(snapshot(made(seconds_ago))) == deploying
 
 
 def test_it_is_judged_once() -> None:
