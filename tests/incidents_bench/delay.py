@@ -24,7 +24,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from tests.incidents_bench.monitoring import Notification
 
-SETTLED_SECONDS = 90.0
+SETTLED_SECONDS = 75.0
 LONGEST_SECONDS = 1500.0
 KILLED_AFTER_SECONDS = 330.0
 """When those that fail at once have been told, and their incidents go on."""
@@ -120,7 +120,7 @@ def _measure(watching: Monitoring, played: list[Played]) -> int:
             timeout_seconds=LONGEST_SECONDS - (time.time() - began),
             every_seconds=2,
         )
-        _wait(60)
+        _wait(30)
     except AssertionError:
         sys.stderr.write("not all were told\n")
     return _report(watching, began, restart)
