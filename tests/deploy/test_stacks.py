@@ -58,7 +58,7 @@ def test_every_service_is_hardened_and_limited(stack: Any) -> None:
         assert service["logging"]["options"] == {"max-size": "5m", "max-file": "3"}, name
         assert service["healthcheck"], name
         assert "privileged" not in service, name
-    assert stack["services"]["exporter"]["mem_limit"] == str(192 << 20)
+    assert stack["services"]["exporter"]["mem_limit"] == str(256 << 20)
 
 
 def test_every_port_is_published_on_loopback_alone_and_the_proxy_has_none(stack: Any) -> None:

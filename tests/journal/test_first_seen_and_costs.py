@@ -85,7 +85,7 @@ def test_the_state_of_the_alerts_is_kept_and_replaced(tmp_path: Path) -> None:
 
 
 def test_a_report_of_many_calls_holds_few_of_them_at_a_time() -> None:
-    """A client may fill the ledger; to report all of it at once would end a daemon of 192 MB."""
+    """A client may fill the ledger; to report all of it at once would end a small daemon."""
     keeper = open_keeper()
     for number in range(4000):
         keeper.record_cost(cost(number / 1000))

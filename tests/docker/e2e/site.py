@@ -20,7 +20,10 @@ from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[3]
 HERE = Path(__file__).parent
-SHIPPED = (".dockerignore", "LICENSE", "README.md", "alerts", "bcon_exporter", "deploy", "grafana", "pyproject.toml")
+SHIPPED = (
+    *(".dockerignore", "LICENSE", "README.md", "pyproject.toml"),
+    *("alerts", "bcon_exporter", "deploy", "docs", "grafana"),
+)
 OFFLINE = "--no-index --find-links=/wheels"
 FILES = ("compose.agent.yaml", "compose.monitoring.yaml")
 ASK = """

@@ -224,7 +224,7 @@ def test_all_tools_answer_over_http_within_160_mib(shop: Site) -> None:
             assert "result" in answer, (name, answer)
         container = shop.inspect("container", "bcon-exporter-1")
     finally:
-        shop.engine.docker("update", "--memory=192m", "--memory-swap=384m", "bcon-exporter-1")
+        shop.engine.docker("update", "--memory=256m", "--memory-swap=512m", "bcon-exporter-1")
     assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)
 
 
@@ -233,7 +233,7 @@ def test_the_exporter_stays_within_its_limits_and_reads_usage_from_cgroup_files(
     limits = container["HostConfig"]
     assert limits["ReadonlyRootfs"]
     assert limits["CapDrop"] == ["ALL"]
-    assert limits["Memory"] == 192 << 20
+    assert limits["Memory"] == 256 << 20
     assert container["NetworkSettings"]["Ports"]["19877/tcp"] == [{"HostIp": "127.0.0.1", "HostPort": "19877"}]
     assert not [mount for mount in container["Mounts"] if mount["Destination"].endswith("docker.sock")]
     assert (container["State"]["OOMKilled"], container["RestartCount"]) == (False, 0)

@@ -117,7 +117,7 @@ def test_every_node_has_one_exporter_locked_in_and_away_from_every_network_of_th
         inside = dict(line.split(":\t") for line in node.docker(*read).splitlines() if ":\t" in line)
 
         assert (host["ReadonlyRootfs"], host["CapDrop"], host["CapAdd"]) == (True, ["ALL"], None)
-        assert (host["Memory"], host["NanoCpus"], host["PidsLimit"]) == (192 * 2**20, 10**9, 128)
+        assert (host["Memory"], host["NanoCpus"], host["PidsLimit"]) == (256 * 2**20, 10**9, 128)
         assert (inside["NoNewPrivs"], int(inside["CapBnd"], 16), inside["Uid"].split()[0]) == ("1", 0, "65532")
         assert list(exporter["NetworkSettings"]["Networks"]) == ["bridge"]
         for proxy in ("bcon_socket-proxy", *(["bcon_discovery-proxy"] if node is swarm.manager else [])):
