@@ -146,6 +146,7 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         ["history"],
         ["changes"],
         ["digest"],
+        ["disk"],
         ["deployments"],
         ["untracked"],
     ):
@@ -178,6 +179,7 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         ["history", "web", "--since", "2h", "--kind", "crash", "--grep", "exit code", "--limit", "5"],
         ["changes", "web", "--since", "2h", "--limit", "5"],
         ["digest", "--since", "2d"],
+        ["disk", "--limit", "3"],
     ],
 )
 @pytest.mark.parametrize("form", ["table", "markdown", "json"])

@@ -111,6 +111,7 @@ def test_every_tool_answers_over_http(engine: TestEngine, tmp_path: Path) -> Non
         "diagnose_all": {"include_healthy": True},
         "health_check": {},
         "get_cost_report": {},
+        "get_disk_usage": {},
         "get_history": {},
         "list_deployments": {},
         "list_incidents": {},

@@ -116,6 +116,7 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "explain_error": call(context, "explain_error", container_id=api, error_pattern="refused"),
         "health_check": wait_until(lambda: healthy(context), "Podman to answer in time", timeout_seconds=60),
         "get_cost_report": call(context, "get_cost_report"),
+        "get_disk_usage": call(context, "get_disk_usage"),
         "get_history": call(context, "get_history"),
         "list_deployments": call(context, "list_deployments"),
         "list_incidents": call(context, "list_incidents"),

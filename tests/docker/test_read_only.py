@@ -48,6 +48,7 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "diagnose_all": {"include_healthy": True},
     "health_check": {},
     "get_cost_report": {"period": "week"},
+    "get_disk_usage": {"limit": 5},
     "get_history": {"since": "1h"},
     "list_deployments": {"limit": 5},
     "list_incidents": {"open": True},
@@ -64,13 +65,13 @@ ROUTES = (
     "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
     "/api/v1/health", "/api/v1/history", "/api/v1/deployments", "/api/v1/incidents",
     "/api/v1/incidents/INCIDENT", "/api/v1/quiet",
-    "/api/v1/cost", "/api/v1/alerts", "/api/v1/memory",
+    "/api/v1/cost", "/api/v1/disk", "/api/v1/alerts", "/api/v1/memory",
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
     "diagnose": [], "list": [], "info": ["talks"], "stats": ["talks"], "logs": ["talks"],
     "explain": ["talks", "refused"], "drift": ["FILE"], "untracked": [], "check-config": [], "health": [],
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
-    "history": [], "changes": [], "digest": [], "incidents": [],
+    "history": [], "changes": [], "digest": [], "incidents": [], "disk": [],
     "deployments": [], "verify": ["shop", "--for", "1s"], "check": ["-f", "FILE"],
 }  # fmt: skip
 NEED_NO_ENGINE = {

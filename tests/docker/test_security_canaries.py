@@ -53,6 +53,7 @@ PAGES = (
         "/api/v1/drift",
         "/api/v1/alerts",
         "/api/v1/memory",
+        "/api/v1/disk",
         "/api/v1/containers?all=true",
         "/api/v1/nowhere",
         "/history?since=1d",
@@ -147,6 +148,7 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     found.append(["history", "--since", "1h"])
     found.append(["changes", "--since", "1h"])
     found.append(["digest", "--since", "1h"])
+    found.append(["disk"])
     for form in ("table", "json", "markdown"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]

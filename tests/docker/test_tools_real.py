@@ -87,6 +87,7 @@ def test_every_tool_answers_about_real_containers(context: Context, compose_file
     assert explained["occurrences"] > 0
     assert call(context, "health_check")["status"] == "healthy"
     assert call(context, "get_cost_report")["total_operations"] >= 0
+    assert {"log", "layer"} <= {one["kind"] for one in call(context, "get_disk_usage")["items"]}
     assert [one["name"] for one in call(context, "get_untracked_containers", compose_file=str(compose_file))] == []
     assert [one["name"] for one in call(context, "get_untracked_containers")] == [api, web]
     assert [one["name"] for one in call(context, "get_untracked_containers", all=True)] == [api, job, web]

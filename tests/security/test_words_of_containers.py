@@ -170,7 +170,7 @@ def test_no_tool_mixes_the_words_of_containers_with_ours(host: Any) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("diagnose_all", {"include_healthy": True}), ("list_containers", {"all": True}), ("health_check", {}),
         ("get_untracked_containers", {"all": True}), ("get_cost_report", {}), ("get_history", {}),
-        ("list_deployments", {}), ("list_incidents", {}),
+        ("list_deployments", {}), ("list_incidents", {}), ("get_disk_usage", {}),
     ]  # fmt: skip
     for one in host.containers:
         calls += [

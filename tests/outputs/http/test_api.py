@@ -47,6 +47,7 @@ def test_every_tool_is_listed_with_its_schemas() -> None:
         ("diagnose_all", {"include_healthy": True}),
         ("health_check", {}),
         ("get_cost_report", {"period": "week"}),
+        ("get_disk_usage", {"limit": 5}),
     ],
 )
 def test_every_tool_answers_a_post(tool: str, payload: dict[str, Any]) -> None:
@@ -73,6 +74,7 @@ def test_an_empty_body_is_an_empty_input(body: bytes) -> None:
         ("/api/v1/containers/web/diagnosis?include_logs=false", "container_name", "web"),
         ("/api/v1/health", "status", "healthy"),
         ("/api/v1/cost?period=month", "total_cost_usd", 0.0),
+        ("/api/v1/disk?limit=5", "left_out", 0),
     ],
 )
 def test_reports_answer_a_get(path: str, field: str, value: object) -> None:
@@ -108,6 +110,7 @@ def test_containers_are_listed_by_filters(query: str, names: list[str]) -> None:
         ("GET", "/api/v1/containers/..%2fimages", 404, "invalid_input"),
         ("GET", "/api/v1/containers/%2e%2e", 400, "invalid_input"),
         ("GET", "/api/v1/cost?period=century", 400, "invalid_input"),
+        ("GET", "/api/v1/disk?limit=5001", 400, "invalid_input"),
         ("GET", "/api/v1/nothing", 404, "invalid_input"),
         ("POST", "/api/v1/tools/diagnose_al", 404, "invalid_input"),
         ("GET", "/api/v1/tools/diagnose_all", 405, "invalid_input"),
