@@ -38,6 +38,7 @@ class DiskMemory:
         problem: Why it did not say so when it was asked last; empty when it did.
         samples: By subject, oldest first.
         growth: By subject, as of the last reading.
+        is_own: This process has read it; not what another one has left.
     """
 
     logs: LogReading | None = None
@@ -46,6 +47,7 @@ class DiskMemory:
     problem: str = ""
     samples: Mapping[str, tuple[DiskSample, ...]] = field(default_factory=dict)
     growth: Mapping[str, Growth] = field(default_factory=dict)
+    is_own: bool = False
 
     @property
     def known_since(self) -> datetime | None:
@@ -83,10 +85,12 @@ def fold_disk(
 
 
 def _fold_logs(disk: DiskMemory, reading: LogReading) -> tuple[DiskMemory, tuple[DiskSample, ...]]:
+    if disk.logs is not None and disk.logs.engine_id != reading.engine_id:
+        disk = DiskMemory()  # another engine's disk
     emptied = {_subject(DiskKind.LOG, log.container_id) for log in reading.logs if _was_emptied(disk, log)}
     known = {subject: samples for subject, samples in disk.samples.items() if subject not in emptied}
     after, due = _add(known, list(_log_samples(reading)), (_subject(DiskKind.LOG), _SPACE), reading.at)
-    return replace(disk, logs=reading, samples=after, growth=_find_growth(after)), due
+    return replace(disk, logs=reading, samples=after, growth=_find_growth(after), is_own=True), due
 
 
 def _was_emptied(disk: DiskMemory, log: LogFile) -> bool:

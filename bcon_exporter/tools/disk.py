@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError
-from bcon_exporter.memory import DiskMemory, fold_disk
+from bcon_exporter.memory import DiskMemory
 from bcon_exporter.model.disk import (
     DiskItem,
     DiskKind,
@@ -24,6 +24,8 @@ from bcon_exporter.tools.tool import Tool
 
 FRESH = timedelta(minutes=15)
 """A reading in the state file that is older was not made by a daemon that runs now."""
+ASKED_EVERY = timedelta(minutes=5)
+"""The engine is asked for its sum no more often, also by a command that goes on (`--watch`)."""
 _OF_ENGINE = "layers, images, volumes, build cache"
 _NOT_ASKED = "not asked yet"
 _FILE_DRIVERS = frozenset(("json-file", "local"))
@@ -42,20 +44,25 @@ def get_disk_usage(context: Context, request: DiskUsageInput) -> DiskReport:
 
 def _answer_command(context: Context, request: DiskUsageInput) -> DiskReport:
     known, now, engine_id = context.memory.memory.disk, context.now(), context.host.engine().id
-    is_ours = known.logs is not None and engine_id is not None and known.logs.engine_id == engine_id
-    if is_ours and known.logs is not None and timedelta() <= now - known.logs.at < FRESH:
+    of_daemon = known.logs if not known.is_own else None
+    is_fresh = of_daemon is not None and timedelta() <= now - of_daemon.at < FRESH
+    if is_fresh and of_daemon is not None and engine_id is not None and of_daemon.engine_id == engine_id:
         return write_disk_report(known, now, request.limit)
     told = context.ask_disk(request) if context.ask_disk is not None else None
     if told is not None and engine_id is not None and told.engine_id == engine_id:
         return told
-    return write_disk_report(_read_now(context, known if is_ours else DiskMemory()), context.now(), request.limit)
+    _read_now(context)
+    return write_disk_report(context.memory.memory.disk, context.now(), request.limit)
 
 
-def _read_now(context: Context, known: DiskMemory) -> DiskMemory:
-    """Return what is known with fresh readings; where the engine does not answer, it says so."""
+def _read_now(context: Context) -> None:
+    """Look at the log files, and ask the engine unless it was asked just now; this process remembers it."""
     context.host.take_snapshot(context.now(), context.scan_deadline_seconds, Wants(logs=False, usage=False))
-    disk, _ = fold_disk(known, context.host.read_log_files(context.now()), context.now())
-    return fold_disk(disk, ask_engine(context), context.now())[0]
+    context.memory.keep_disk(context.host.read_log_files(context.now()), context.now())
+    asked_at = context.memory.memory.disk.asked_at
+    if asked_at is None or not timedelta() <= context.now() - asked_at < ASKED_EVERY:
+        answer = ask_engine(context)
+        context.memory.keep_disk(answer, context.now())
 
 
 def ask_engine(context: Context) -> StoredData | str:
@@ -218,6 +225,7 @@ DISK_TOOLS = (
         DiskUsageInput,
         DiskReport,
         get_disk_usage,
-        works=False,
+        timeout_seconds=240.0,
+        rows="items",
     ),
 )

@@ -84,9 +84,21 @@ def report_of(*readings: LogReading | StoredData | str, limit: int = 50) -> Disk
     return write_disk_report(remembered(*readings), NOON, limit)
 
 
-def with_memory(disk: DiskMemory, **parts: Any) -> Context:
-    memory = SnapshotMemory()
-    memory.memory = Memory(disk=disk)
+class Remembered(SnapshotMemory):
+    """A memory of the disk alone."""
+
+    def __init__(self, disk: DiskMemory) -> None:
+        super().__init__()
+        self.memory = Memory(disk=disk)
+
+    def keep_disk(self, reading: LogReading | StoredData | str, now: datetime) -> None:
+        disk, _ = fold_disk(self.memory.disk, reading, now)
+        self.memory = Memory(disk=disk)
+
+
+def with_memory(*readings: LogReading | StoredData | str, **parts: Any) -> Context:
+    """A context that remembers readings of another process."""
+    memory = Remembered(replace(remembered(*readings), is_own=False))
     return context_of(snapshot(container(), engine=ENGINE), memory=memory, **parts)
 
 
@@ -195,7 +207,7 @@ class Disk(ScriptedHost):
 
 def test_a_daemon_tells_what_it_read_last_and_asks_nothing() -> None:
     host = Disk()
-    context = with_memory(remembered(reading(NOON - 9 * HOUR), STORED), host=host)
+    context = with_memory(reading(NOON - 9 * HOUR), STORED, host=host)
     envelope = call_tool(context, "get_disk_usage", {"limit": 3})
 
     assert envelope.error is None
@@ -210,7 +222,7 @@ def test_a_command_takes_a_fresh_reading_of_the_same_engine_else_it_reads(
     age: timedelta, engine_id: str, asked: int
 ) -> None:
     host = Disk()
-    known = remembered(reading(NOON - age, log("api", 3), engine_id=engine_id))
+    known = reading(NOON - age, log("api", 3), engine_id=engine_id)
     report = get_disk_usage(with_memory(known, host=host, one_shot=True), DiskUsageInput())
 
     assert host.asked == asked
@@ -221,7 +233,7 @@ def test_a_command_takes_a_fresh_reading_of_the_same_engine_else_it_reads(
 def test_a_command_asks_the_daemon_of_its_engine(engine_id: str | None, asked: int) -> None:
     host = Disk()
     told = report_of(reading(NOON, log("told", 5))).model_copy(update={"engine_id": engine_id})
-    context = with_memory(DiskMemory(), host=host, one_shot=True, ask_disk=lambda _: told)
+    context = with_memory(host=host, one_shot=True, ask_disk=lambda _: told)
     report = get_disk_usage(context, DiskUsageInput())
 
     assert host.asked == asked
@@ -229,7 +241,7 @@ def test_a_command_asks_the_daemon_of_its_engine(engine_id: str | None, asked: i
 
 
 def test_a_command_without_a_daemon_goes_on_where_an_earlier_one_stopped() -> None:
-    known = remembered(reading(NOON - 20 * HOUR, log("api", 1)))
+    known = reading(NOON - 20 * HOUR, log("api", 1))
     report = get_disk_usage(with_memory(known, host=Disk(), one_shot=True), DiskUsageInput())
     (own,) = [one for one in report.items if one.kind is DiskKind.LOG]
 
@@ -237,10 +249,28 @@ def test_a_command_without_a_daemon_goes_on_where_an_earlier_one_stopped() -> No
     assert own.growth.known_for_seconds == 72_000
 
 
+def test_a_command_that_goes_on_looks_at_logs_again_and_asks_every_five_minutes() -> None:
+    host, times = Disk(), [NOON]
+    context = with_memory(host=host, one_shot=True, now=lambda: times[0])
+    for minutes, asked in ((0, 1), (1, 1), (4.9, 1), (5, 2), (9, 2)):
+        times[0] = NOON + timedelta(minutes=minutes)
+        report = get_disk_usage(context, DiskUsageInput())
+        assert (host.asked, report.logs_at) == (asked, times[0])
+
+
+def test_another_engines_disk_is_forgotten() -> None:
+    host = Disk()
+    host.answer = DeadlineExceededError("not answered within 180 s", {})
+    context = with_memory(reading(NOON, engine_id="other"), STORED, host=host, one_shot=True)
+    report = get_disk_usage(context, DiskUsageInput())
+
+    assert (report.engine_id, report.stored_at, report.known_since) == ("one", None, NOON)
+
+
 def test_an_engine_that_gives_no_sum_costs_a_command_no_error() -> None:
     host = Disk()
     host.answer = DeadlineExceededError("not answered within 180 s", {})
-    report = get_disk_usage(with_memory(DiskMemory(), host=host, one_shot=True), DiskUsageInput())
+    report = get_disk_usage(with_memory(host=host, one_shot=True), DiskUsageInput())
 
     assert report.items[0].name == "api"
     assert report.unread["layers, images, volumes, build cache"] == "not answered within 180 s"
