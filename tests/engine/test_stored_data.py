@@ -112,7 +112,13 @@ def test_whatever_stands_there_nothing_is_raised(key: str, junk: Any) -> None:
 
 def test_names_are_cleaned() -> None:
     raw = {
-        "Containers": [{"Id": "a" * 64, "Names": [f"/{SHELL}"], "Mounts": [{"Type": "volume", "Name": SHELL}]}],
+        "Containers": [
+            {
+                "Id": "a" * 64,
+                "Names": [f"/{SHELL}"],
+                "Mounts": [{"Type": "volume", "Name": f"password=hunter2-very-secret {SHELL}"}],
+            }
+        ],
         "Images": [{"Id": SHELL, "RepoTags": [f"{SHELL}:password=hunter2-very-secret"]}],
         "Volumes": [{"Name": f"{SHELL}\n{'v' * 900}"}],
     }
@@ -181,6 +187,20 @@ def test_an_engine_that_hangs_is_waited_for_no_longer_and_holds_up_no_scan(tmp_p
     assert still_waits, "the scan waited for it"
     assert host.endpoints_up() == dict.fromkeys(("list", "inspect", "stats", "logs", "events"), True)
     assert host.requests().endpoints["df"].failures == 1
+
+
+def test_it_may_take_longer_than_any_other_answer(tmp_path: Path) -> None:
+    def respond(engine: FakeEngine) -> bytes:
+        engine.stopped.wait(0.8)
+        return answer(json.dumps(USAGE).encode())
+
+    with serve_usage(tmp_path, respond) as engine:
+        host = host_at(engine.url, read_timeout_seconds=0.4, df_timeout_seconds=9.0)
+        data = host.read_stored_data(NOON)
+        host.close()
+
+    assert data.took_seconds >= 0.8
+    assert data.images_bytes == 900
 
 
 def test_closing_ends_the_wait(tmp_path: Path) -> None:

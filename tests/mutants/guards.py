@@ -687,6 +687,50 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _config_changes("config_changes._forget_old", with_text("absent[:KEPT_AT_MOST]", "absent"), "test_names_of_one_run_each_do_not_fill_the_memory"),
 )  # fmt: skip
 
+_disk_engine = _Tests("engine/test_stored_data.py")
+_log_sizes = _Tests("engine/test_log_sizes.py")
+_disk_memory = _Tests("memory/test_disk_usage.py")
+_disk_journal = _Tests("journal/test_disk.py")
+_disk_watch = _Tests("schedule/test_disk_watch.py")
+_disk_tool = _Tests("tools/test_disk.py")
+_log_unbounded = _Tests("diagnosis/rules/test_log_unbounded.py")
+
+DISK = (
+    # what the engine says of its disk, and how often it is asked
+    _disk_engine("EngineSession.call", with_text("self.options.read_timeout_seconds if may_take_seconds is None else may_take_seconds", "self.options.read_timeout_seconds"), "test_it_may_take_longer_than_any_other_answer"),
+    _disk_engine("stored_data._hide_in_tags", returns("data"), "test_no_tag_shows_what_a_container_holds"),
+    _disk_engine("stored_data._size", returns("raw.get(key)"), "test_what_is_not_told_is_not_zero", "test_whatever_stands_there_nothing_is_raised"),
+    _disk_engine("stored_data._shown", returns("volume"), "test_names_are_cleaned"),
+    _disk_watch("DiskWatch._is_due", returns("True"), "test_it_is_asked_at_once_and_then_every_five_minutes"),
+    _disk_watch("DiskWatch.look", always("self._reading.acquire"), "test_never_two_at_once_and_nobody_waits"),
+    _disk_watch("DiskWatch._run", with_text("max(EVERY_SECONDS, REST_SHARE * took_seconds)", "EVERY_SECONDS"), "test_one_that_took_long_rests_longer"),
+    _disk_watch("DiskWatch._wait_at_start", returns("0.0"), "test_who_restarts_often_asks_no_more_often"),
+    _disk_watch("DiskWatch._read", never("self._stopped.is_set"), "test_what_ends_with_the_daemon_is_no_failure_of_the_engine"),
+    _disk_tool("tools.disk._read_now", always("asked_at is None"), "test_a_command_that_goes_on_looks_at_logs_again_and_asks_every_five_minutes"),
+    _disk_tool("_answer_command", with_text("of_daemon.engine_id == engine_id", "True"), "test_a_command_takes_a_fresh_reading_of_the_same_engine_else_it_reads"),
+    _disk_tool("_answer_command", with_text("< FRESH", "< FRESH * 9"), "test_a_command_takes_a_fresh_reading_of_the_same_engine_else_it_reads"),
+    _disk_tool("_answer_command", with_text("told.engine_id == engine_id", "True"), "test_a_command_asks_the_daemon_of_its_engine"),
+    # log files
+    _log_sizes("log_sizes.read_log_size", with_text(" or facts.id not in path", ""), "test_a_path_that_is_not_this_containers_is_not_looked_at"),
+    _log_sizes("log_sizes._tell_absent", returns("0"), "test_what_is_not_seen_is_unknown_with_the_mount_that_helps"),
+    _log_sizes("log_sizes._size_of_rotated", returns("0"), "test_rotated_files_count_compressed_or_not"),
+    _log_sizes("parse.container._is_log_bounded", returns("False"), "test_which_driver_bounds_its_log"),
+    # growth
+    _disk_memory("disk_usage._was_emptied", returns("False"), "test_a_log_that_was_emptied_begins_anew_unless_it_rotates"),
+    _disk_memory("disk_usage._add", with_text("timedelta() < at - one.at <= KEPT", "True"), "test_it_is_the_growth_of_the_last_day_at_most", "test_a_clock_that_was_set_back_gives_no_growth_of_the_future"),
+    _disk_memory("disk_usage._find_growth", always("SHORTEST"), "test_nothing_is_told_of_too_short_a_time"),
+    _disk_tool("disk_usage._fold_logs", never("reading.engine_id"), "test_another_engines_disk_is_forgotten"),
+    _disk_journal("MemoryKeeper._save", with_text("statements.append(insert_samples(self._sizes))", "pass"), "test_growth_goes_on_after_a_restart"),
+    _disk_journal("prune_samples", returns("('DELETE FROM disk WHERE at < ?', [(0,)])"), "test_a_size_of_an_hour_is_a_row_for_a_day"),
+    # when an unbounded log is worth a word
+    _log_unbounded("log_unbounded._judge", never("case.thresholds.log_file_bytes"), "test_only_a_large_log_is_told"),
+    _log_unbounded("log_unbounded._seconds_until_full", with_text("min(LOOKED_AHEAD_SECONDS, FORESIGHT * growth.known_for_seconds)", "LOOKED_AHEAD_SECONDS"), "test_a_rate_tells_of_no_more_than_24_times_its_own_time"),
+    _log_unbounded("log_unbounded._seconds_until_full", with_text(" and is_to_blame", ""), "test_who_writes_less_than_a_tenth_is_not_to_blame"),
+    _log_unbounded("log_unbounded._free_bytes", with_text("disk.path == root", "True"), "test_only_the_engines_own_disk_counts"),
+    _log_unbounded("_advice_of_rules", with_text("rule.type in ADVISORY and ", "False and "), "test_it_explains_nothing_else_that_is_wrong"),
+    _log_unbounded("NotEvaluated.is_advisory", returns("False"), "test_what_cannot_be_seen_is_not_evaluated_and_takes_no_words"),
+)  # fmt: skip
+
 GUARDS: tuple[Guard | ShippedGuard, ...] = (
-    *ENGINE, *TEXT, *PRINTED, *HTTP, *COMPOSE, *DIAGNOSIS, *DEPLOYMENTS_AND_INCIDENTS, *HOUSE
+    *ENGINE, *TEXT, *PRINTED, *HTTP, *COMPOSE, *DIAGNOSIS, *DEPLOYMENTS_AND_INCIDENTS, *DISK, *HOUSE
 )  # fmt: skip

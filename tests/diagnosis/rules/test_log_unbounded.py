@@ -91,11 +91,11 @@ def test_logs_that_fill_it_together_are_each_told() -> None:
 
 
 def test_who_writes_less_than_a_tenth_is_not_to_blame() -> None:
-    small, tenth = writes(GIB * 0.09), writes(GIB * 0.1)
-    loud = writes(GIB, name="loud")
+    small, tenth = writes(GIB * 0.99), writes(GIB)
+    loud = writes(GIB * 9, name="loud")
 
     assert RULE.judge(case(small, loud, host=host())) is None
-    assert RULE.judge(case(tenth, writes(GIB * 0.9, name="loud"), host=host())) is not None
+    assert RULE.judge(case(tenth, loud, host=host())) is not None
 
 
 def test_only_the_engines_own_disk_counts() -> None:
@@ -174,4 +174,5 @@ def test_it_explains_nothing_else_that_is_wrong() -> None:
     for report in (large, full):
         assert report.status == "error"
         assert report.likely_causes[0].id == "wrong_credentials"
-        assert all("log" not in one.action.lower().split(" ")[:3] for one in report.suggestions[:1])
+        assert report.suggestions
+        assert all("max-size" not in one.action and "truncate" not in one.action for one in report.suggestions)
