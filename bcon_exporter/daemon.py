@@ -28,7 +28,7 @@ from bcon_exporter.outputs.http import (
     serve_all,
 )
 from bcon_exporter.outputs.http.web_access import WebAccess
-from bcon_exporter.outputs.messages import MessageSender, MessageSenders, Names, require_apprise
+from bcon_exporter.outputs.messages import MessageSender, MessageSenders, MessageSettings, require_apprise
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
 from bcon_exporter.schedule import (
@@ -108,9 +108,9 @@ class Daemon:
         self._deployments = DeploymentJudge(lambda: self._context)
         self._disk = DiskWatch(lambda: self._context)
 
-    def _message_names(self) -> Names:
+    def _message_settings(self) -> MessageSettings:
         wanted = self._settings.notify
-        return Names(wanted.host or "", self._settings.web.external_url, wanted.weekly_digest)
+        return MessageSettings(wanted.host or "", self._settings.web.external_url, wanted.weekly_digest)
 
     def _make_senders(self) -> MessageSenders:
         receivers = list_receivers(self._started_with)
@@ -121,7 +121,7 @@ class Daemon:
                 receiver,
                 lambda: self._context,
                 lambda: self._interval_of("diagnose"),
-                self._message_names,
+                self._message_settings,
             )
             for receiver in receivers
         )

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bcon_exporter.memory import observe_events, observe_snapshot
 from bcon_exporter.model.facts import HostSnapshot
 from tests.factories import NOON, usage
-from tests.journal.told import batch, container, crash_loop, open_keeper
+from tests.journal.keepers import batch, container, crash_loop, open_keeper
 
 if TYPE_CHECKING:
     from bcon_exporter.journal import MemoryKeeper

@@ -16,7 +16,7 @@ from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.outputs.verify_findings import find_findings
 from bcon_exporter.settings import parse_duration
-from bcon_exporter.tools.watch_deployment import Asked, DeploymentWatch
+from bcon_exporter.tools.watch_deployment import DeploymentWatch, WatchRequest
 
 _EXITS = {
     DeploymentVerdict.GOOD: Exit.FINE,
@@ -44,7 +44,7 @@ def verify(call: Invocation) -> int:
     return _EXITS[report.verdict]
 
 
-def _read_words(call: Invocation) -> Asked:
+def _read_words(call: Invocation) -> WatchRequest:
     """Return what is to be watched.
 
     Raises:
@@ -66,7 +66,7 @@ def _read_words(call: Invocation) -> Asked:
         profiles=tuple(given.profile),
         prefers_running=given.project is not None,
     )
-    return Asked(words, window, None if given.since is None else _read_time(given.since))
+    return WatchRequest(words, window, None if given.since is None else _read_time(given.since))
 
 
 def _read_time(raw: str) -> datetime:

@@ -32,7 +32,7 @@ from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
-from bcon_exporter.model.hysteresis import Told
+from bcon_exporter.model.hysteresis import EarlierConclusion
 from bcon_exporter.model.signatures import Category, CauseText, SuggestionText
 
 MAX_CAUSES = 6
@@ -78,7 +78,9 @@ class Conclusion(NamedTuple):
     out_of_time: bool = False
 
 
-def with_earlier_causes(conclusion: Conclusion, earlier: Told, case: Case, verdicts: Verdicts) -> Conclusion:
+def with_earlier_causes(
+    conclusion: Conclusion, earlier: EarlierConclusion, case: Case, verdicts: Verdicts
+) -> Conclusion:
     """Add the causes that the last scan found for symptoms that are still shown: the facts for them may be gone.
 
     Args:

@@ -23,7 +23,7 @@ from bcon_exporter.diagnosis.wording import RootLinks, explain_report, summarise
 from bcon_exporter.errors import ContainerNotFoundError
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import STATUS_RANK, STATUSES, NotEvaluated, Status, Symptom, SymptomType
-from bcon_exporter.model.hysteresis import Hold, HoldState, Told
+from bcon_exporter.model.hysteresis import EarlierConclusion, Hold, HoldState
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
@@ -36,7 +36,7 @@ _NO_HOLDS: Mapping[SymptomType, Hold] = MappingProxyType({})
 _NO_VERDICTS = Verdicts()
 _NO_CAUSES = Conclusion()
 _OUT_OF_TIME = Conclusion(out_of_time=True)
-_NO_EARLIER_CONCLUSION = Told()
+_NO_EARLIER_CONCLUSION = EarlierConclusion()
 
 
 def diagnose_host(  # noqa: PLR0913 -- the station's one way in
@@ -77,9 +77,9 @@ def diagnose_host(  # noqa: PLR0913 -- the station's one way in
     remembered = remember(snapshot, holds.remembered)
     lookup = ContainerLookup(snapshot, remembered)
     judged, holds_after = _judge_all(snapshot, inputs, holds.holds, lookup)
-    reports, roots, points_to, out_of_time = _conclude_all(snapshot, inputs, judged, holds.told, lookup)
+    reports, roots, points_to, out_of_time = _conclude_all(snapshot, inputs, judged, holds.conclusions, lookup)
     last_conclusions = {
-        container_id: Told(
+        container_id: EarlierConclusion(
             reports[container_id].likely_causes, reports[container_id].suggestions, points_to.get(container_id)
         )
         for container_id in holds_after
@@ -190,7 +190,7 @@ def _conclude_all(
     snapshot: HostSnapshot,
     inputs: _JudgeInputs,
     judged: Mapping[str, _Judged],
-    earlier_conclusions: Mapping[str, Told],
+    earlier_conclusions: Mapping[str, EarlierConclusion],
     lookup: ContainerLookup,
 ) -> _Concluded:
     """Find the causes of all symptoms, across containers, and make the reports.
@@ -258,7 +258,7 @@ def _build_context(
 def _find_causes(
     inputs: _JudgeInputs,
     judged: Mapping[str, _Judged],
-    earlier_conclusions: Mapping[str, Told],
+    earlier_conclusions: Mapping[str, EarlierConclusion],
     lookup: ContainerLookup,
     context: HostContext,
 ) -> dict[str, Conclusion]:

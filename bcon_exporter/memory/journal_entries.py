@@ -56,25 +56,27 @@ def journal_lifecycles(
     """Return the pasts with what was told of them noted, and the entries that tell what happened since."""
     noted, entries = dict(pasts), list[JournalEntry]()
     for identity, past in pasts.items():
-        if not has_untold_events(past):
+        if not has_events_to_journal(past):
             continue
-        new = {event.at for event in past.events if is_untold(past, event.at) and event.at <= now - SETTLED_AFTER}
+        new = {
+            event.at for event in past.events if is_to_be_journaled(past, event.at) and event.at <= now - SETTLED_AFTER
+        }
         if new:
             told, timeline = with_timeline(past, shutdowns)
             entries += _tell_past(identity, told, timeline, new.__contains__)
             until = max(new if past.journaled_until is None else (past.journaled_until, *new))
-            noted[identity] = replace(told, journaled_until=until, untold=past.untold - new)
+            noted[identity] = replace(told, journaled_until=until, late_events=past.late_events - new)
     return noted, sorted(entries, key=lambda entry: entry.at)
 
 
-def has_untold_events(past: Past) -> bool:
+def has_events_to_journal(past: Past) -> bool:
     """Whether something has happened that is not in the journal yet."""
-    return bool(past.untold) or (bool(past.events) and is_untold(past, past.events[-1].at))
+    return bool(past.late_events) or (bool(past.events) and is_to_be_journaled(past, past.events[-1].at))
 
 
-def is_untold(past: Past, at: datetime) -> bool:
+def is_to_be_journaled(past: Past, at: datetime) -> bool:
     """Whether an event of that time is not in the journal yet."""
-    return past.journaled_until is None or at > past.journaled_until or at in past.untold
+    return past.journaled_until is None or at > past.journaled_until or at in past.late_events
 
 
 def _tell_past(

@@ -17,7 +17,7 @@ from bcon_exporter.memory.event_coverage import (
     note_engine_start,
 )
 from bcon_exporter.memory.identity import identity_of, identity_of_event
-from bcon_exporter.memory.journal_entries import has_untold_events
+from bcon_exporter.memory.journal_entries import has_events_to_journal
 from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, Surroundings, find_lifecycle
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
@@ -280,5 +280,7 @@ def conclude_first_seen(
 def forget_absent(memory: Memory) -> Memory:
     """Let go of the pasts that no container has any more, and of which the journal has all."""
     held = set(memory.identities.values())
-    pasts = {identity: past for identity, past in memory.pasts.items() if identity in held or has_untold_events(past)}
+    pasts = {
+        identity: past for identity, past in memory.pasts.items() if identity in held or has_events_to_journal(past)
+    }
     return memory if len(pasts) == len(memory.pasts) else replace(memory, pasts=pasts)

@@ -77,7 +77,7 @@ class Past:
         containers: By full id.
         last_lines: Of the newest ends that have some: container id and time of the end → log lines.
         journaled_until: Its events until then are in the journal; None when none is.
-        untold: Times of events that became known after later ones were told.
+        late_events: Times of events that became known after later ones were journaled.
         timeline: What the events tell, where it was asked for since they changed.
         told_under: The shutdowns that were known then.
     """
@@ -89,7 +89,7 @@ class Past:
     containers: Mapping[str, Configured] = field(default_factory=dict)
     last_lines: Mapping[tuple[str, datetime], tuple[str, ...]] = field(default_factory=dict)
     journaled_until: datetime | None = None
-    untold: frozenset[datetime] = frozenset()
+    late_events: frozenset[datetime] = frozenset()
     timeline: Timeline | None = None
     told_under: tuple[Shutdown, ...] = ()
 
@@ -148,7 +148,7 @@ def note_late(past: Past, new: Iterable[LifecycleEvent]) -> Past:
     """Return the past with those of some new events noted that the journal would pass over: it has told later ones."""
     until = past.journaled_until
     late = [] if until is None else [event.at for event in new if event.at <= until]
-    return replace(past, untold=past.untold.union(late)) if late else past
+    return replace(past, late_events=past.late_events.union(late)) if late else past
 
 
 def _is_among(event: LifecycleEvent, events: Sequence[LifecycleEvent]) -> bool:

@@ -29,7 +29,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class EarlierConclusion:
     """What was said about a container when its symptoms were last truly seen.
 
     Attributes:
@@ -69,10 +69,10 @@ class HoldState:
     """All holds, by full container id. Containers without symptoms, and removed ones, are not in it.
 
     Attributes:
-        told: For those containers: a held symptom keeps the causes that it was seen with.
+        conclusions: For those containers: a held symptom keeps the causes that it was seen with.
         remembered: Of all that are there, and of those that were there a short while ago.
     """
 
     holds: Mapping[str, Mapping[SymptomType, Hold]] = field(default_factory=lambda: MappingProxyType({}))
-    told: Mapping[str, Told] = field(default_factory=lambda: MappingProxyType({}))
+    conclusions: Mapping[str, EarlierConclusion] = field(default_factory=lambda: MappingProxyType({}))
     remembered: Mapping[str, Remembered] = field(default_factory=lambda: MappingProxyType({}))

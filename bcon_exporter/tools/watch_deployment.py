@@ -34,7 +34,7 @@ _LONGEST_LOG_WINDOW = 86400.0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class WatchRequest:
     """What is to be watched.
 
     Attributes:
@@ -59,7 +59,7 @@ class DeploymentWatch:
         wait: Waits for so many seconds.
     """
 
-    def __init__(self, context: Context, asked: Asked, wait: Callable[[float], object]) -> None:
+    def __init__(self, context: Context, asked: WatchRequest, wait: Callable[[float], object]) -> None:
         self._context = context
         self._asked = asked
         self._wait = wait
@@ -206,6 +206,6 @@ def judge_deployment(context: Context, project: str) -> VerifyReport:
     Raises:
         BconError: The host could not be read.
     """
-    watch = DeploymentWatch(context, Asked(running=project), lambda _: None)
+    watch = DeploymentWatch(context, WatchRequest(running=project), lambda _: None)
     watch.look(context.scan_deadline_seconds)
     return watch.conclude()

@@ -109,7 +109,7 @@ class TestEvents:
         host.scan(None)
 
         assert not host.state.holds
-        assert not host.state.told
+        assert not host.state.conclusions
 
 
 class TestUnknown:
@@ -136,7 +136,7 @@ def test_of_healthy_containers_nothing_is_held() -> None:
     host.scan(container())
 
     assert not host.state.holds
-    assert not host.state.told
+    assert not host.state.conclusions
 
 
 def test_a_held_symptom_keeps_the_causes_that_it_was_seen_with() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.journal.schema import SCHEMA_VERSION
 from tests.factories import NOON, ago, usage
-from tests.journal.told import batch, container, crash_loop, open_keeper, past_of
+from tests.journal.keepers import batch, container, crash_loop, open_keeper, past_of
 
 
 def works(keeper: MemoryKeeper) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.facts import HostSnapshot
 from tests.factories import NOON, ago, compose, usage
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 
 COUNT = 500
 

@@ -9,7 +9,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleFacts
 from tests.factories import NOON, ago
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.memory.recorded import of_container, recorded
 
 MINUTE = timedelta(minutes=1)

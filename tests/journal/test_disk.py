@@ -11,7 +11,7 @@ import pytest
 
 from bcon_exporter.model.disk import DiskKind, LogFile, LogReading, StoredData, StoredLayer, StoredVolume
 from tests.factories import NOON, full_id
-from tests.journal.told import container, open_keeper, scan
+from tests.journal.keepers import container, open_keeper, scan
 
 if TYPE_CHECKING:
     from pathlib import Path

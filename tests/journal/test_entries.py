@@ -18,7 +18,7 @@ from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from tests.factories import NOON, ago, compose
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, scan
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, scan
 
 MINUTE = timedelta(minutes=1)
 LATER = NOON + 10 * MINUTE

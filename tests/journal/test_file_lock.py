@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from tests.factories import NOON, ago
+from tests.journal.keepers import batch, container, crash_loop, open_beside, past_of
 from tests.journal.state_files import fill, status_of, works
-from tests.journal.told import batch, container, crash_loop, open_beside, past_of
 
 HOLD = """
 import sys
 from pathlib import Path
-from tests.journal.told import open_beside
+from tests.journal.keepers import open_beside
 keeper = open_beside(Path(sys.argv[1]))
 print(keeper.status, flush=True)
 sys.stdin.read()

@@ -7,7 +7,7 @@ from pathlib import Path
 from bcon_exporter.model.reports import CostEntry, TokenUsage
 from bcon_exporter.tools.cost import sum_costs
 from tests.factories import NOON, ago
-from tests.journal.told import open_keeper
+from tests.journal.keepers import open_keeper
 
 MINUTE = timedelta(minutes=1)
 

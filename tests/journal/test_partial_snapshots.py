@@ -6,7 +6,7 @@ from pathlib import Path
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 from tests.factories import NOON, ago, compose
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 
 MINUTE = timedelta(minutes=1)
 

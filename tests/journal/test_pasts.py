@@ -12,7 +12,7 @@ from bcon_exporter.memory.timeline import EXITS_WITH_LINES
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests.factories import NOON, ago, compose, full_id, logs, usage
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.memory.recorded import SCENARIOS, recorded
 
 SECOND = timedelta(seconds=1)

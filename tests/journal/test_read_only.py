@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.factories import NOON, ago, usage
+from tests.journal.keepers import batch, container, crash_loop, open_keeper, past_of
 from tests.journal.state_files import corrupt_files, fill, foreign, newer, replace_by_garbage, works
-from tests.journal.told import batch, container, crash_loop, open_keeper, past_of
 
 MINUTE = timedelta(minutes=1)
 

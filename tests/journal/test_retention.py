@@ -9,7 +9,7 @@ import pytest
 
 from bcon_exporter.memory import EVENTS_PER_IDENTITY
 from tests.factories import NOON, ago, usage
-from tests.journal.told import RETENTION_SECONDS, batch, container, crash_loop, event, open_keeper, past_of, scan
+from tests.journal.keepers import RETENTION_SECONDS, batch, container, crash_loop, event, open_keeper, past_of, scan
 
 HOUR = timedelta(hours=1)
 

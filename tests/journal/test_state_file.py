@@ -17,6 +17,7 @@ import pytest
 from bcon_exporter.journal.opening import set_aside
 from bcon_exporter.journal.schema import APPLICATION_ID
 from tests.factories import NOON, ago
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.journal.state_files import (
     corrupt_files,
     damage_an_index,
@@ -30,7 +31,6 @@ from tests.journal.state_files import (
     truncate,
     works,
 )
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
 
 MINUTE = timedelta(minutes=1)
 

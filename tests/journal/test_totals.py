@@ -8,8 +8,8 @@ import pytest
 
 from bcon_exporter.model.facts import ContainerState, HostSnapshot
 from tests.factories import NOON, usage
+from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.journal.state_files import fill, status_of
-from tests.journal.told import batch, container, crash_loop, event, open_keeper, past_of, scan
 
 MINUTE = timedelta(minutes=1)
 

@@ -15,7 +15,7 @@ import pytest
 from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION
 from bcon_exporter.model.facts import ContainerState
 from tests.factories import NOON, ago
-from tests.journal.told import batch, container, crash_loop, open_keeper, past_of, scan
+from tests.journal.keepers import batch, container, crash_loop, open_keeper, past_of, scan
 
 OLD = Path(__file__).parent / "state_of_0_1_0.sql"
 """What 0.1.0 wrote: seven restarts of api, two and an OOM kill of web, an end of job with its last line, a gap."""

@@ -8,7 +8,7 @@ import pytest
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.memory import Spread
 from tests.factories import NOON, full_id, usage
-from tests.journal.told import container, open_keeper, scan
+from tests.journal.keepers import container, open_keeper, scan
 
 MINUTE = timedelta(minutes=1)
 API = full_id("api")

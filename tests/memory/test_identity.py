@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.memory.identity import identity_of, identity_of_event
 from tests.factories import NOON, compose
-from tests.journal.told import container, event
+from tests.journal.keepers import container, event
 
 TEXT = st.text('ab/[]",0_', min_size=1, max_size=8)
 

@@ -29,7 +29,7 @@ from tests.docker.daemon import Daemon
 from tests.engine.fake_engine import FakeEngine, answer
 from tests.engine.test_docker_host import GOOD, engine_with, entry
 from tests.factories import NOON
-from tests.journal.told import batch, container, event, open_keeper, scan
+from tests.journal.keepers import batch, container, event, open_keeper, scan
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, site_of, users
 from tests.outputs.http.test_gate import every_route
 from tests.outputs.http.test_listeners import served

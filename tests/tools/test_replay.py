@@ -12,7 +12,7 @@ from bcon_exporter.tools.first_seen import drift_key
 from bcon_exporter.tools.host_views import HOST_DRIFT, HOST_SNAPSHOT
 from bcon_exporter.tools.replay import find_container, read_snapshot, snapshot_json, write_snapshot
 from tests.factories import NOON, ago, compose, container, exited, logs, looping, snapshot
-from tests.journal.told import open_keeper
+from tests.journal.keepers import open_keeper
 from tests.tools.hosts import context_of
 
 SHOP = DesiredProject(

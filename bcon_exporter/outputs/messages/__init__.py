@@ -1,14 +1,14 @@
 """Messages without Alertmanager: what they say, and how they are sent."""
 
 from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_addresses, deliver, require_apprise
-from bcon_exporter.outputs.messages.sender import MessageSender, MessageSenders, Names
+from bcon_exporter.outputs.messages.sender import MessageSender, MessageSenders, MessageSettings
 from bcon_exporter.outputs.messages.wording import Wording, write_test
 
 __all__ = [
     "Delivery",
     "MessageSender",
     "MessageSenders",
-    "Names",
+    "MessageSettings",
     "Outgoing",
     "Wording",
     "check_addresses",

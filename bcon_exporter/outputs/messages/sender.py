@@ -26,7 +26,7 @@ FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 5.0, 60.0
 
 
 @dataclass(frozen=True)
-class Names:
+class MessageSettings:
     """How messages name this host, and where they lead."""
 
     host: str = ""
@@ -41,7 +41,7 @@ class MessageSender:
         receiver: Who.
         context: Returns the context in force.
         interval_seconds: Returns the time between two scans.
-        names: Returns how messages name this host.
+        settings: Returns how messages name this host.
         send: Sends one message, within a bounded time.
     """
 
@@ -50,12 +50,12 @@ class MessageSender:
         receiver: Receiver,
         context: Callable[[], Context],
         interval_seconds: Callable[[], float],
-        names: Callable[[], Names] = Names,
+        settings: Callable[[], MessageSettings] = MessageSettings,
         send: Callable[[Receiver, Outgoing], Delivery] = deliver,
     ) -> None:
         self.receiver = receiver
         self._context, self._interval_seconds = context, interval_seconds
-        self._names, self._send = names, send
+        self._settings, self._send = settings, send
         self._news = threading.Event()
         self._stopped = False
         self._retry_at = 0.0
@@ -111,7 +111,7 @@ class MessageSender:
 
     def _is_digest_due(self, context: Context, state: ReceiverState) -> bool:
         """Whether this week's digest is wanted, has not arrived, and is not held back; the first week has none."""
-        if not self._names().weekly_digest:
+        if not self._settings().weekly_digest:
             return False
         if state.digest_at is None:
             kept = state.model_copy(update={"digest_at": context.now()})
@@ -160,10 +160,10 @@ class MessageSender:
         return self._send(self.receiver, self._wording(context).write(sending.key, told, context.now()))
 
     def _wording(self, context: Context) -> Wording:
-        names = self._names()
+        settings = self._settings()
         return Wording(
-            host=names.host or context.memory.memory.engine_name or "this host",
-            external_url=names.external_url,
+            host=settings.host or context.memory.memory.engine_name or "this host",
+            external_url=settings.external_url,
             to_local=context.to_local,
             hide=context.secrets.hide,
             scan=context.store.diagnosis,

@@ -13,7 +13,7 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSenders, Names, Outgoing
+from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSenders, MessageSettings, Outgoing
 from bcon_exporter.outputs.messages.sender import find_digest_time
 from tests.factories import NOON, container, snapshot
 from tests.incidents.test_quiet import incident
@@ -41,8 +41,8 @@ class Scene:
         self.kept_before_sending: list[str | None] = []
         self.context = self.restart()
 
-    def names(self) -> Names:
-        return Names(host="host1", weekly_digest=self.wants_digest)
+    def names(self) -> MessageSettings:
+        return MessageSettings(host="host1", weekly_digest=self.wants_digest)
 
     def restart(self) -> Context:
         keeper = close_later(MemoryKeeper.open(self.folder / "state.db", retention_seconds=32 * 86400, now=NOON))
