@@ -1,6 +1,6 @@
 """Incidents: symptoms and differences of a host joined into one failure each, with what changed before it. Pure."""
 
-from bcon_exporter.incidents.changes import LOOKED_BACK
+from bcon_exporter.incidents.changes import LOOKED_BACK, find_telling_change
 from bcon_exporter.incidents.fold import (
     FoldedIncidents,
     IncidentNews,
@@ -45,6 +45,7 @@ __all__ = [
     "decide_message",
     "describe_host",
     "find_muting",
+    "find_telling_change",
     "find_troubles",
     "follow_merges",
     "has_waited",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from bcon_exporter.model.incidents import EndedBy, IncidentChange, IncidentRoot
+from bcon_exporter.model.incidents import EndedBy, Incident, IncidentChange, IncidentRoot
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 
@@ -12,24 +12,23 @@ CHANGES_AT_MOST = 10
 SCAN_TAKES = timedelta(seconds=15)
 """A scan is dated by its beginning and reads logs for so long after it: what the root did may come after its sign."""
 
-_CHANGES = frozenset(
-    {
-        JournalKind.START,
-        JournalKind.STOP,
-        JournalKind.KILL,
-        JournalKind.PAUSE,
-        JournalKind.UNPAUSE,
-        JournalKind.REMOVE,
-        JournalKind.IMAGE_CHANGE,
-        JournalKind.CONFIG_CHANGE,
-        JournalKind.NETWORK_CONNECT,
-        JournalKind.NETWORK_DISCONNECT,
-        JournalKind.DRIFT_ON,
-        JournalKind.DRIFT_OFF,
-        JournalKind.ENGINE_RESTART,
-    }
+_CHANGES = (
+    JournalKind.ENGINE_RESTART,
+    JournalKind.IMAGE_CHANGE,
+    JournalKind.CONFIG_CHANGE,
+    JournalKind.NETWORK_DISCONNECT,
+    JournalKind.PAUSE,
+    JournalKind.KILL,
+    JournalKind.NETWORK_CONNECT,
+    JournalKind.UNPAUSE,
+    JournalKind.REMOVE,
+    JournalKind.STOP,
+    JournalKind.DRIFT_ON,
+    JournalKind.DRIFT_OFF,
+    JournalKind.START,
 )
-"""What somebody may have done; crashes and symptoms are signs of a trouble, not changes."""
+"""What somebody may have done, the most telling first: a start comes with every other. Crashes and symptoms are signs
+of a trouble, not changes."""
 _HARMFUL = frozenset(
     {
         JournalKind.STOP,
@@ -65,6 +64,13 @@ def find_changes(
     ]
     changes.sort(key=lambda change: (change.project != root.project, change.seconds_before))
     return tuple(changes[:CHANGES_AT_MOST])
+
+
+def find_telling_change(incident: Incident) -> IncidentChange | None:
+    """Return the most telling change before an incident in its root's own project, or of the host; None without one."""
+    of_the_host = JournalKind.ENGINE_RESTART
+    own = [one for one in incident.changes if one.project == incident.root.project or one.kind is of_the_host]
+    return min(own, key=lambda one: (_CHANGES.index(one.kind), one.seconds_before), default=None)
 
 
 def is_before(entry: JournalEntry, started_at: datetime) -> bool:

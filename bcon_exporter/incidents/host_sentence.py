@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from bcon_exporter.incidents.changes import find_telling_change
 from bcon_exporter.incidents.titles import list_names, say_failure
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity
@@ -36,9 +37,6 @@ _WHAT_CHANGED = {
     JournalKind.DRIFT_OFF: "{} came back to its Compose files",
     JournalKind.START: "{} was started",
 }
-"""The most telling first."""
-_TELLING = tuple(_WHAT_CHANGED)
-_OF_THE_HOST = frozenset((JournalKind.ENGINE_RESTART,))
 
 
 class HostTone(StrEnum):
@@ -180,11 +178,10 @@ def _upper_the(title: str) -> str:
 
 
 def _say_change(incident: Incident, to_local: Callable[[datetime], datetime], now: datetime) -> str:
-    """Tell the most telling change before it in its own project, or of the host; a start comes with every other."""
-    own = [one for one in incident.changes if one.project == incident.root.project or one.kind in _OF_THE_HOST]
-    if not own:
+    """Tell the most telling change before it."""
+    change = find_telling_change(incident)
+    if change is None:
         return ""
-    change = min(own, key=lambda one: (_TELLING.index(one.kind) if one.kind in _TELLING else 0, one.seconds_before))
     who = change.container or change.service or change.project or "the host"
     what = _WHAT_CHANGED.get(change.kind, "{}").format(who)
     return f" Changed before: {what}, {show_clock(change.at, to_local, now)}."

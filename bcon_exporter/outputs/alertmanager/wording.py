@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from bcon_exporter.alerting import INCIDENT_ALERT
-from bcon_exporter.model.incidents import Incident, IncidentChange
+from bcon_exporter.incidents import find_telling_change
+from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
@@ -43,7 +44,7 @@ def describe_incident(incident: Incident, here: str, runbooks_url: str, address:
         "since": show_time(incident.started_at),
         "cause": f"{cause.description} [{cause.id}, confidence {cause.confidence:.0%}]" if cause is not None else "",
         "suggestion": incident.suggestions[0].action if incident.suggestions else "",
-        "changed": _tell_change(incident.changes[0]) if incident.changes else "",
+        "changed": _tell_change(incident),
         "incident": incident.id,
         "page": f"{address.rstrip('/')}/i/{incident.id}" if address else "",
     }
@@ -62,8 +63,9 @@ def _tell_who(incident: Incident) -> str:
     return f"The root is {incident.root.name} ({incident.root.code.replace('_', ' ')}).{suffers}{before}"
 
 
-def _tell_change(change: IncidentChange) -> str:
-    return f"{show_duration(change.seconds_before)} before: {change.text}"
+def _tell_change(incident: Incident) -> str:
+    change = find_telling_change(incident)
+    return "" if change is None else f"{show_duration(change.seconds_before)} before: {change.text}"
 
 
 def _excerpt(lines: Iterable[str]) -> str:

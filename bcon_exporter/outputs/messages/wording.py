@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from bcon_exporter.incidents import ENDED_BY
+from bcon_exporter.incidents import ENDED_BY, find_telling_change
 from bcon_exporter.model.digest import DigestReport
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import Incident
@@ -95,7 +95,7 @@ class Wording:
         if notice.kind is not NoticeKind.ENDED:
             yield "Changed before", _tell_change(incident)
             yield "Do", incident.suggestions[0].action if incident.suggestions else ""
-            yield "Log", incident.evidence[-1] if incident.evidence else ""
+            yield "Log", incident.evidence[0] if incident.evidence else ""
 
     def _since(self, incident: Incident, now: datetime) -> str:
         began = self.to_local(incident.started_at)
@@ -124,9 +124,9 @@ class Wording:
 
 
 def _tell_change(incident: Incident) -> str:
-    if not incident.changes:
+    change = find_telling_change(incident)
+    if change is None:
         return ""
-    change = incident.changes[0]
     who = change.container or change.service or change.project or "the host"
     return f"{who}: {change.text} ({show_duration(change.seconds_before)} before)"
 

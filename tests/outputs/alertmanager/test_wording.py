@@ -33,7 +33,11 @@ def say(told: Incident, address: str | None = None) -> dict[str, str]:
 
 def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None:
     change = IncidentChange(
-        kind=JournalKind.IMAGE_CHANGE, at=NOON - timedelta(seconds=40), seconds_before=40, text="image changed"
+        kind=JournalKind.IMAGE_CHANGE,
+        at=NOON - timedelta(seconds=40),
+        seconds_before=40,
+        project="shop",
+        text="image changed",
     )
     told = incident(
         causes=(cause("other", 0.5), cause("memory_limit_low", 0.8)),
