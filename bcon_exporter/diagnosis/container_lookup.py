@@ -54,6 +54,12 @@ class ContainerLookup:
         self._remembered = remembered
 
     @cached_property
+    def log_bytes_per_hour(self) -> float:
+        """By how much all logs of the host grow together that nothing bounds."""
+        rates = (container.log_growth.bytes_per_hour for container in self._host.containers if container.log_growth)
+        return sum(rate for rate in rates if rate > 0)
+
+    @cached_property
     def removed(self) -> tuple[ContainerFacts, ...]:
         """Containers that were removed a short while ago and not replaced. They are found by name all the same."""
         return find_removed(self._host, self._remembered)

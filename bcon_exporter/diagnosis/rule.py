@@ -108,6 +108,11 @@ class Case:
         """Whether it runs, and has done so without a crash for long enough."""
         return self.loop_is_over or is_well(self.container, self.now, self.thresholds)
 
+    @property
+    def log_bytes_per_hour(self) -> float:
+        """By how much all logs of the host grow together that nothing bounds."""
+        return self._lookup.log_bytes_per_hour
+
     @cached_property
     def _lookup(self) -> ContainerLookup:
         return self.lookup or ContainerLookup(self.host)

@@ -12,7 +12,7 @@ from bcon_exporter.engine.disk import DiskReader
 from bcon_exporter.engine.event_log import EventLog
 from bcon_exporter.engine.failures import busy_error
 from bcon_exporter.engine.log_cursors import LogCursors
-from bcon_exporter.engine.log_sizes import read_log_size
+from bcon_exporter.engine.log_sizes import LogSizes
 from bcon_exporter.engine.parse import ElementMemory
 from bcon_exporter.engine.read_config import ConfigReader
 from bcon_exporter.engine.read_engine import EngineReader, read_networks, read_volumes
@@ -79,6 +79,7 @@ class SnapshotTaker:
         self._events_incomplete = True
         self._engine = EngineReader(session)
         self._disks = DiskReader(options.proc_root)
+        self._log_sizes = LogSizes()
 
     def take(self, now: datetime, deadline: Deadline, wants: Wants, *, events_are_live: bool) -> HostSnapshot:
         """Read the host.
@@ -146,6 +147,7 @@ class SnapshotTaker:
         readings = self._read(scan, engine)
         self._forget(scan)
         self._record_failing_endpoints(scan)
+        self._log_sizes.begin_scan()
         containers = tuple(self._assemble(container_id, scan, readings) for container_id in scan.present())
         disks = self._read_disks(scan, containers, engine)
         return HostSnapshot(
@@ -219,7 +221,7 @@ class SnapshotTaker:
         if entry.facts.log_is_bounded is not False or not self._session.options.log_files:
             return None
         is_here = self._session.endpoint.url.startswith("unix://")
-        size = read_log_size(entry.facts, entry.placement, None, is_here=is_here)
+        size = self._log_sizes.read(entry.facts, entry.placement, is_here=is_here)
         if isinstance(size, str):
             unread["log_bytes"] = size
             return None

@@ -41,6 +41,7 @@ from bcon_exporter.memory import (
     FAILED,
     FAILED_RUNS_FOR,
     Deployments,
+    DiskMemory,
     DiskSample,
     FindingKind,
     LogCounts,
@@ -87,6 +88,9 @@ from bcon_exporter.model.verify_report import DeploymentRecord
 USAGE_SAVED_EVERY = timedelta(minutes=5)
 """Usage changes at every scan; the disk hears of it when a container stops, and else this often."""
 
+DISK_SAVED_EVERY = timedelta(minutes=10)
+"""Readings of the disk come every five minutes, and are what weighs most of all that is saved."""
+
 KEEP_REMOVED = timedelta(days=2)
 """Facts look back a day, so what a removed container was is kept no longer."""
 
@@ -123,6 +127,7 @@ class MemoryKeeper:
         self._incidents_total: Mapping[str, int] = {}
         self._entries_total: Mapping[JournalKind, int] = {}
         self._usage_saved_at: datetime | None = None
+        self._disk_saved_at: dict[str, datetime] = {}
         self._seen_before = self._memory.coverage.observed_until
         self._retention = Retention(timedelta(seconds=retention_seconds), state, self._seen_before)
 
@@ -436,7 +441,7 @@ class MemoryKeeper:
             with_times: Also since and until when events are known, which changes at every scan.
         """
         self._join_unread()
-        before, memory = self._saved, self._memory
+        before, memory = self._saved, replace(self._memory, disk=self._find_disk_due(now))
         records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
         if with_times and before.coverage.times != memory.coverage.times:
             records.append(times_record(memory.coverage))
@@ -457,6 +462,20 @@ class MemoryKeeper:
         coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
         self._saved = replace(memory, coverage=coverage, last_usage={**before.last_usage, **usage})
         self._restate_if_lost(now)
+
+    def _find_disk_due(self, now: datetime) -> DiskMemory:
+        """Return what is to be saved of the disk now; a reading that is held back is saved later, or at exit."""
+        disk, saved = self._memory.disk, self._saved.disk
+        logs = disk.logs is saved.logs or self._is_disk_due("logs", now)
+        stored = disk.stored is saved.stored or self._is_disk_due("stored", now)
+        return replace(disk, logs=disk.logs if logs else saved.logs, stored=disk.stored if stored else saved.stored)
+
+    def _is_disk_due(self, part: str, now: datetime) -> bool:
+        saved_at = self._disk_saved_at.get(part)
+        if saved_at is not None and timedelta() <= now - saved_at < DISK_SAVED_EVERY:
+            return False
+        self._disk_saved_at[part] = now
+        return True
 
     def _count_entries(self) -> None:
         counts = Counter(entry.kind for entry in self._entries)
@@ -479,6 +498,7 @@ class MemoryKeeper:
         if self._state.lost:
             self._state.lost = False
             self._saved = Memory()
+            self._disk_saved_at = {}
             self._sizes = [sample for samples in self._memory.disk.samples.values() for sample in samples]
             self._save(now, self._memory.last_usage, with_times=True)
 
@@ -583,6 +603,7 @@ class MemoryKeeper:
         with self._lock:
             now = self._memory.coverage.observed_until or self._retention.newest
             self._slots += close_slot(self._memory.usage_slot)
+            self._disk_saved_at = {}
             self._save(now, self._memory.last_usage, with_times=True)
             if self._state.status == "memory":  # the last chance
                 self._state.retry(now + timedelta(seconds=RETRY_SECONDS))

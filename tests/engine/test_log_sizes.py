@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.engine.disk import read_space
-from bcon_exporter.engine.log_sizes import read_log_size
+from bcon_exporter.engine.log_sizes import LogSizes, read_log_size
 from bcon_exporter.engine.parse import parse_container, parse_placement
 from bcon_exporter.model.disk import DiskSpace
 from bcon_exporter.model.facts import ContainerState
@@ -140,3 +140,17 @@ def test_the_space_is_that_of_the_engines_root(tmp_path: Path) -> None:
     assert told.used_bytes + space.f_bfree * space.f_frsize == pytest.approx(space.f_blocks * space.f_frsize, rel=0.01)
     assert read_space(None) == "the engine does not say where its root is"
     assert "mount /var/lib/no-docker read-only" in str(read_space("/var/lib/no-docker"))
+
+
+def test_a_scan_looks_at_a_log_once_a_minute(tmp_path: Path) -> None:
+    write(tmp_path, f"{ID}-json.log", 5)
+    facts, placement = container(log_driver="json-file"), parse_placement(inspected(tmp_path))
+    sizes = LogSizes()
+    sizes.begin_scan()
+    assert sizes.read(facts, None, is_here=True) == "inspect was not read"
+    assert sizes.read(facts, placement, is_here=True) == 5
+    write(tmp_path, f"{ID}-json.log", 900)
+    sizes.begin_scan()
+
+    assert sizes.read(facts, placement, is_here=True) == 5
+    assert LogSizes().read(facts, placement, is_here=True) == 900

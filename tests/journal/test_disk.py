@@ -68,6 +68,21 @@ def open_as_killed(folder: Path) -> MemoryKeeper:
     return open_keeper(folder / "killed.db")
 
 
+def test_what_weighs_most_is_written_every_ten_minutes_and_at_the_end(tmp_path: Path) -> None:
+    first = open_keeper(tmp_path / "state.db")
+    for minutes in (0, 5):
+        read(first, NOON + timedelta(minutes=minutes), minutes)
+    killed = open_as_killed(tmp_path)
+    assert killed.memory.disk.logs is not None
+    assert (killed.memory.disk.logs.at, killed.memory.disk.asked_at) == (NOON, NOON + HOUR / 12)
+    killed.close()
+    first.close()
+    second = open_keeper(tmp_path / "state.db")
+    assert second.memory.disk.logs is not None
+    assert second.memory.disk.logs.at == NOON + HOUR / 12
+    second.close()
+
+
 def test_why_the_engine_did_not_answer_is_known_too(tmp_path: Path) -> None:
     first = open_keeper(tmp_path / "state.db")
     read(first, NOON, 1)

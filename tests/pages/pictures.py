@@ -26,6 +26,7 @@ PICTURES: tuple[tuple[str, str, str, int, int, Scheme], ...] = (
     ("page-phone-dark", "healthy", "/", 320, 620, "dark"),
     ("page-well", "healthy", "/", 1440, 700, "light"),
     ("page-container", "dirty", "/c/shop-api-1", 1440, 1000, "light"),
+    ("page-disk", "dirty", "/#disk", 1440, 620, "light"),
     ("page-incident", "dirty", "/i/INCIDENT", 1440, 900, "dark"),
 )
 """Name, host, address, width, height and colours."""

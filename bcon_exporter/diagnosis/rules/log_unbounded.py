@@ -1,7 +1,6 @@
 """log_unbounded: nothing bounds its log file, which is large already or fills the disk soon."""
 
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
-from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.quantities import show_duration, show_size
 from bcon_exporter.model.signatures import CauseText, SuggestionText
@@ -46,20 +45,17 @@ def _evidence(case: Case, size: str) -> tuple[str, ...]:
 
 def _seconds_until_full(case: Case) -> float | None:
     """Return when all unbounded logs together have filled the disk; None unless it is soon and this one is to blame."""
-    growth, free = case.container.log_growth, _free_bytes(case)
-    if growth is None or free is None or growth.bytes_per_hour <= 0:
+    growth = case.container.log_growth
+    free = _free_bytes(case) if growth is not None and growth.bytes_per_hour > 0 else None
+    if growth is None or free is None:
         return None
     ahead = min(LOOKED_AHEAD_SECONDS, FORESIGHT * growth.known_for_seconds)
     if free * _HOUR_SECONDS * _SHARE > growth.bytes_per_hour * ahead:
         return None  # not even with the most that the others may write
-    all_of_them = sum(map(_rate, case.host.containers))
+    all_of_them = case.log_bytes_per_hour
     seconds = free * _HOUR_SECONDS / all_of_them
     is_to_blame = growth.bytes_per_hour >= _SHARE * all_of_them
     return seconds if seconds <= ahead and is_to_blame else None
-
-
-def _rate(container: ContainerFacts) -> float:
-    return max(0.0, container.log_growth.bytes_per_hour) if container.log_growth is not None else 0.0
 
 
 def _free_bytes(case: Case) -> int | None:
