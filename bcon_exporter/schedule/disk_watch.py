@@ -24,14 +24,15 @@ class DiskWatch:
         self._context = context
         self._reading = threading.Lock()
         self._stopped = threading.Event()
-        self._due_at: float | None = None
+        self._look_at = float("-inf")
+        self._ask_at: float | None = None
 
     def look(self) -> None:
         """Read where it is time, beside the caller; never two readings at once."""
         if self._stopped.is_set() or not self._reading.acquire(blocking=False):
             return
         context = self._context()
-        if not self._is_due(context):
+        if context.monotonic() < self._look_at:
             self._reading.release()
             return
         thread = threading.Thread(target=self._run, args=(context,), name="disk-usage", daemon=True)
@@ -44,11 +45,6 @@ class DiskWatch:
         """Keep nothing of a reading that is under way: closing the engine's connections ends it."""
         self._stopped.set()
 
-    def _is_due(self, context: Context) -> bool:
-        if self._due_at is None:
-            self._due_at = context.monotonic() + self._wait_at_start(context)
-        return context.monotonic() >= self._due_at
-
     def _wait_at_start(self, context: Context) -> float:
         """Return what is left of the rest that an earlier process began: who restarts often asks no more often."""
         asked_at = context.memory.memory.disk.asked_at
@@ -59,20 +55,28 @@ class DiskWatch:
 
     def _run(self, context: Context) -> None:
         started = context.monotonic()
-        self._due_at = started + EVERY_SECONDS
+        self._look_at = started + EVERY_SECONDS
         try:
-            self._read(context)
+            logs = context.host.read_log_files(context.now())
+            context.memory.keep_disk(logs, logs.at)
+            if self._may_ask(context):
+                self._ask(context, started)
         except Exception:  # noqa: BLE001 -- the thread's boundary: the next reading may work
             _log.exception("who fills the disk could not be read; please report this")
         finally:
-            took_seconds = context.monotonic() - started
-            self._due_at = started + max(EVERY_SECONDS, REST_SHARE * took_seconds)
             self._reading.release()
 
-    def _read(self, context: Context) -> None:
-        logs = context.host.read_log_files(context.now())
-        context.memory.keep_disk(logs, logs.at)
-        answer = ask_engine(context)
+    def _may_ask(self, context: Context) -> bool:
+        if self._ask_at is None:
+            self._ask_at = context.monotonic() + self._wait_at_start(context)
+        return context.monotonic() >= self._ask_at
+
+    def _ask(self, context: Context, started: float) -> None:
+        try:
+            answer = ask_engine(context)
+        finally:
+            took_seconds = context.monotonic() - started
+            self._ask_at = started + max(EVERY_SECONDS, REST_SHARE * took_seconds)
         if self._stopped.is_set():
             return
         if isinstance(answer, str) and answer != context.memory.memory.disk.problem:

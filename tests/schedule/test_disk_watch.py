@@ -96,16 +96,19 @@ def test_it_is_asked_at_once_and_then_every_five_minutes(stage: Stage) -> None:
         stage.clock.seconds = at
         stage.look()
         assert stage.host.asked == asked, at
+        assert stage.memory.memory.disk.logs is not None
     assert stage.memory.memory.disk.stored is not None
 
 
-def test_one_that_took_long_rests_longer(stage: Stage) -> None:
+def test_one_that_took_long_rests_longer_and_logs_do_not(stage: Stage) -> None:
     stage.host.takes_seconds = 60.0
     stage.look()
-    for at, asked in ((60, 1), (60 * REST_SHARE - 1, 1), (60 * REST_SHARE, 2)):
+    for at, asked, looked in ((60, 1, 0), (400, 1, 400), (60 * REST_SHARE - 1, 1, 1199), (1600, 2, 1600)):
         stage.clock.seconds = at
         stage.look()
-        assert stage.host.asked == asked, at
+        logs = stage.memory.memory.disk.logs
+        assert logs is not None
+        assert (stage.host.asked, (logs.at - NOON).total_seconds()) == (asked, looked), at
 
 
 def test_never_two_at_once_and_nobody_waits(stage: Stage) -> None:
@@ -162,7 +165,7 @@ def test_who_restarts_often_asks_no_more_often(tmp_path: Path) -> None:
     first.look()
     first.memory.close()
     second = Stage(tmp_path / "state.db")
-    for at, asked in ((10, 0), (EVERY_SECONDS - 1, 0), (EVERY_SECONDS, 1)):
+    for at, asked in ((10, 0), (EVERY_SECONDS + 9, 0), (EVERY_SECONDS + 10, 1)):
         second.clock.seconds = at
         second.look()
         assert second.host.asked == asked, at
