@@ -50,7 +50,8 @@ def test_the_table_has_every_symptom_and_many_that_only_look_ill() -> None:
     statuses = Counter(each.status for each in TABLE)
     assert len(TABLE) >= AT_LEAST
     assert statuses["healthy"] >= len(TABLE) / 4
-    assert {name for each in TABLE for name in each.symptoms} == set(SymptomType)
+    # a rate of growth is known after minutes, and a disk is full after hours: tests/docker/test_disk.py
+    assert {name for each in TABLE for name in each.symptoms} == set(SymptomType) - {SymptomType.LOG_UNBOUNDED}
     assert {each.replay for each in TABLE if each.replay} == {path.name for path in LOGS.glob("*.log")}
 
 

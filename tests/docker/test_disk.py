@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.clock import utc_now
+from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.engine import HostOptions
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.disk import DiskKind
+from bcon_exporter.model.thresholds import Thresholds
 from tests.docker.daemon import Daemon
 from tests.docker.hosts import open_host, scan
 from tests.docker.nobody import as_nobody, needs_root
@@ -27,6 +30,8 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.reports import DiagnoseAllReport
     from tests.docker.conftest import TestEngine
 
 pytestmark = pytest.mark.docker
@@ -125,17 +130,20 @@ def test_growth_between_readings_is_known_after_a_restart(engine: TestEngine, tm
         first.keep_disk(host.read_log_files(now), now)
         first.keep_disk(host.read_stored_data(now), now)
         first.close()
-        before = log.stat().st_size
-        engine.docker("exec", "loud", "sh", "-c", "head -c 600000 /dev/zero >/data/x; touch /go")
-        wait_until(lambda: log.stat().st_size >= before + 900_000, "the log")
+    before = log.stat().st_size
+    engine.docker("exec", "loud", "sh", "-c", "head -c 600000 /dev/zero >/data/x; touch /go")
+    wait_until(lambda: log.stat().st_size >= before + 900_000, "the log")
+    with open_host(engine.host, HostOptions()) as host:
         later = now + timedelta(hours=2)
         second = MemoryKeeper.open(state, retention_seconds=86_400, now=later)
+        scan(host)
         second.keep_disk(host.read_log_files(later), later)
         second.keep_disk(host.read_stored_data(later), later)
-        (snapshot,) = second.look(scan(host)).containers
+        seen = second.look(scan(host))
         disk = second.memory.disk
         second.close()
 
+    (snapshot,) = seen.containers
     grown = log.stat().st_size - before
     of_log, of_volume = disk.growth_of(DiskKind.LOG, snapshot.id), disk.growth_of(DiskKind.VOLUME, "data")
     assert of_log is not None
@@ -145,6 +153,18 @@ def test_growth_between_readings_is_known_after_a_restart(engine: TestEngine, tm
     assert of_volume.bytes_per_hour == pytest.approx(300_000, rel=0.05)
     assert snapshot.log_growth == of_log
     assert snapshot.log_bytes == log.stat().st_size
+    assert seen.disks is not None
+    (report,) = diagnose(seen, free_bytes=10 * grown).reports  # no test can fill the disk of the machine that runs it
+    assert [(one.type, one.severity) for one in report.symptoms] == [("log_unbounded", "warning")]
+    assert "fills the disk in 20 h" in report.symptoms[0].description
+    assert diagnose(seen, free_bytes=13 * grown).warning == 0
+
+
+def diagnose(seen: HostSnapshot, *, free_bytes: int) -> DiagnoseAllReport:
+    """What is said of a host if only so much space were left."""
+    disks = tuple(disk.model_copy(update={"free_bytes": free_bytes}) for disk in seen.disks or ())
+    report, _ = diagnose_host(seen.model_copy(update={"disks": disks}), Thresholds(), load_catalogue())
+    return report
 
 
 def test_a_daemon_tells_it_on_all_faces_and_a_command_asks_it(engine: TestEngine, tmp_path: Path) -> None:
