@@ -1,9 +1,10 @@
 """Plays every case on a private engine and prints how right incidents and messages are: `make incidents`.
 
-    python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE]
+    python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE] [--delay]
 
 NAME: a case, a half (cases, cases_page), a kind (cascade, pair, quiet) or a file. `--beside` lets another version of
 the exporter watch the same engine with its own rules, and counts its messages. `--seen` keeps what was told, as JSON.
+`--delay` measures `make notify-delay` meanwhile, on the same engine, with an exporter that judges its projects alone.
 """
 
 from __future__ import annotations
@@ -13,16 +14,24 @@ import dataclasses
 import json
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.docker.conftest import make_engine
 from tests.docker.engines import use_wanted_engine
 from tests.incidents_bench.cases import read_cases
+from tests.incidents_bench.delay import PROJECTS, measure
 from tests.incidents_bench.hosts import HOSTS, play_host
 from tests.incidents_bench.image import build_bench_image
-from tests.incidents_bench.judge import is_good, judge, render
+from tests.incidents_bench.judge import Verdict, is_good, judge, render
 from tests.incidents_bench.monitoring import monitoring
 from tests.incidents_bench.play import SIDE_BY_SIDE, Stage, check_steps
+
+if TYPE_CHECKING:
+    from tests.docker.conftest import TestEngine
+    from tests.incidents_bench.cases import Case
+    from tests.incidents_bench.play import Seen
 
 
 def main(words: list[str]) -> int:
@@ -32,6 +41,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--together", type=int, default=SIDE_BY_SIDE)
     parser.add_argument("--beside", type=Path)
     parser.add_argument("--seen", type=Path)
+    parser.add_argument("--delay", action="store_true")
     given = parser.parse_args(words)
     cases = read_cases(*given.names)
     for case in cases:
@@ -39,26 +49,39 @@ def main(words: list[str]) -> int:
     hosts = [host for host in HOSTS if not given.names or {host.id, "quiet", "cases"} & set(given.names)]
     use_wanted_engine()
     engine = make_engine()
-    verdicts, seen = [], {}
+    verdicts: list[Verdict] = []
     try:
         build_bench_image(engine)
-        with tempfile.TemporaryDirectory(prefix="bcon-incidents-") as folder:
-            projects = Path(folder) / "projects"
-            projects.mkdir()
+        with tempfile.TemporaryDirectory(prefix="bcon-incidents-") as folder, ThreadPoolExecutor(1) as beside:
+            measured = beside.submit(measure, engine) if given.delay else None
             if cases:
-                with monitoring(engine, Path(folder) / "watch", projects, beside=given.beside) as watching:
-                    stage = Stage(engine, watching, projects)
-                    seen = stage.play(cases, given.together)
+                seen = _play(cases, engine, Path(folder), given)
                 verdicts = [judge(case, seen[case.id]) for case in cases]
+                _tell(verdicts)
+            if measured is not None:
+                measured.result()
             for host in hosts:
                 verdicts.append(play_host(host, engine, Path(folder) / host.id, given.beside))
     finally:
         engine.destroy()
-    if given.seen is not None:
-        told = {name: dataclasses.asdict(one) for name, one in seen.items()}
-        given.seen.write_text(json.dumps(told, indent=1))
-    sys.stdout.write(f"{render(verdicts)}\n")
+    _tell(verdicts)
     return int(not is_good(verdicts))
+
+
+def _play(cases: list[Case], engine: TestEngine, folder: Path, given: argparse.Namespace) -> dict[str, Seen]:
+    projects = folder / "projects"
+    projects.mkdir()
+    others = f"--filter.exclude-projects={','.join(PROJECTS)}"
+    with monitoring(engine, folder / "watch", projects, others, beside=given.beside) as watching:
+        seen = Stage(engine, watching, projects).play(cases, given.together)
+    if given.seen is not None:
+        given.seen.write_text(json.dumps({name: dataclasses.asdict(one) for name, one in seen.items()}, indent=1))
+    return seen
+
+
+def _tell(verdicts: list[Verdict]) -> None:
+    sys.stdout.write(f"{render(verdicts)}\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -156,11 +156,20 @@ class Monitoring:
 
 @contextmanager
 def monitoring(
-    engine: PrivateEngine, folder: Path, projects: Path, *, by: int = SHORTENED, beside: Path | None = None
+    engine: PrivateEngine,
+    folder: Path,
+    projects: Path,
+    *flags: str,
+    by: int = SHORTENED,
+    beside: Path | None = None,
 ) -> Iterator[Monitoring]:
-    """Start all of it; `beside` is a checkout of another version, which watches the same engine with its own rules."""
+    """Start all of it; `beside` is a checkout of another version, which watches the same engine with its own rules.
+
+    Args:
+        flags: Of the exporter.
+    """
     with ExitStack() as stack:
-        running = stack.enter_context(_watching(engine, folder / "this", projects, ROOT, by))
+        running = stack.enter_context(_watching(engine, folder / "this", projects, ROOT, by, flags))
         if beside is not None:
             running.beside = stack.enter_context(_watching(engine, folder / "beside", None, beside, by)).receiver
         yield running
@@ -168,10 +177,10 @@ def monitoring(
 
 @contextmanager
 def _watching(
-    engine: PrivateEngine, folder: Path, projects: Path | None, checkout: Path, by: int
+    engine: PrivateEngine, folder: Path, projects: Path | None, checkout: Path, by: int, more: tuple[str, ...] = ()
 ) -> Iterator[Monitoring]:
     folder.mkdir(parents=True)
-    flags = [f"--web.listen-address=127.0.0.1:{free_port()}"]  # the same when it is started again
+    flags = [*more, f"--web.listen-address=127.0.0.1:{free_port()}"]  # the same when it is started again
     flags += [f"--scan.diagnose-interval={30 // by}s", f"--scan.drift-interval={60 // by}s"]
     if projects is not None:
         flags.append(f"--compose.roots={projects}")
