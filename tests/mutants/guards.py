@@ -580,6 +580,7 @@ HOUSE = (
     _pushed("follow_merges", never("ended.merged_into is None"), "test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing"),
     _pushed("has_waited", with_text("1.5 * interval", "interval"), "test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_holds_nothing_up"),
     _push_watch("watch_outage", never("context.host.is_up()"), "test_an_engine_that_is_away_is_one_incident_of_the_host_while_it_is"),
+    _push_watch("_Finder._find_of_projects", with_text(" and record.project not in ill", ""), "test_a_failed_deployment_is_told_by_the_incident_that_its_project_has"),
     _scheduler("Scheduler.find_hang", returns("None"), "test_a_scan_that_does_not_end_is_told_though_its_turns_come"),
     _scheduler("HUNG_AFTER_SECONDS", set_to("0.0"), "test_a_scan_that_is_not_started_for_three_intervals_and_half_a_minute_is_told"),
     _timing("bring_forward", returns("None"), "test_a_run_that_is_due_later_than_an_interval_from_now_is_due_at_once"),

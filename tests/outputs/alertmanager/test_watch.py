@@ -233,6 +233,17 @@ def test_each_trouble_of_its_own_is_told_after_its_wait_and_ends(name: str) -> N
     assert own_names(stage) == ({name} if name == "BconSeriesDropped" else set())
 
 
+def test_a_failed_deployment_is_told_by_the_incident_that_its_project_has(stage: Stage) -> None:
+    stage.scene.containers = {"api": {}}
+    stage.scene.drifts = {("shop", "job", DriftType.MISSING_SERVICE)}
+    play(stage, 6)
+    stage.deploy(DeploymentVerdict.BAD)
+    play(stage, 2)
+
+    assert [one.name for one in stage.alerts() if one.state == "firing"] == ["BconIncident", "BconWatchdog"]
+    assert own_names(stage) == set()
+
+
 def test_of_a_scan_that_hangs_while_the_engine_is_away_the_hosts_incident_tells(stage: Stage) -> None:
     stage.scene.containers = {"api": {}}
     play(stage, 2)
