@@ -2,16 +2,28 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
-from bcon_exporter.model.findings import LikelyCause, ServiceDrift, Severity, Suggestion, Symptom, SymptomType
+from bcon_exporter.model.findings import (
+    DriftType,
+    LikelyCause,
+    ServiceDrift,
+    Severity,
+    Suggestion,
+    Symptom,
+    SymptomType,
+)
+from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport
 
 ROOT_CONFIDENCE = 0.6
 """So sure must a cause be to make a container the root that shows no trouble of its own."""
+
+DIFFERENCE_STANDS_FOR = timedelta(minutes=1)
+"""Whoever makes, starts or takes down containers makes differences on the way; a failure shows symptoms at once."""
 
 LOOKING_BACK = frozenset(
     {
@@ -120,12 +132,15 @@ def find_troubles(
         if trouble is not None:
             troubles[trouble.who.identity] = trouble
     deploying = find_deploying(snapshot)
+    here = {(one.compose.project, one.compose.service) for one in snapshot.containers if one.compose is not None}
     for project in drift:
-        if project.project_name in deploying:
-            continue  # what is being made or started is not there yet; its symptoms count
+        if project.project_name in deploying or project.project_name not in {name for name, _ in here}:
+            continue  # what is being made or started is not there yet, and what was taken down need not be
         for difference in project.differences:
-            if difference.severity.rank >= Severity.ERROR.rank:
-                _add_difference(troubles, _who_differs(project, difference, by_name), difference, report.timestamp)
+            who = _who_differs(project, difference, by_name)
+            is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
+            if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
+                _add_difference(troubles, who, difference, report.timestamp)
     ill = {identity for identity, trouble in troubles.items() if trouble.severity.rank >= Severity.ERROR.rank}
     logged = logged_errors_at or {}
     lives = {
@@ -140,7 +155,7 @@ def _who(container: ContainerFacts) -> Who:
     compose = container.compose
     if compose is None:
         return Who(identity_of(container), container.name)
-    return Who(identity_of(container), container.name, compose.project, compose.service)
+    return Who(identity_of(container), normalise_name(container.name), compose.project, compose.service)
 
 
 def _of_container(diagnosis: DiagnosisReport, who: Who, by_name: Mapping[str, Who]) -> Trouble | None:
@@ -188,9 +203,10 @@ def _add_difference(troubles: dict[str, Trouble], who: Who, difference: ServiceD
         codes = tuple(dict.fromkeys((*known.codes, code)))
         troubles[known.who.identity] = replace(known, codes=codes, severity=worst, goes_on=True)
         return
-    troubles[who.identity] = Trouble(
-        who, difference.severity, (code,), difference.first_seen or now, evidence=(difference.message,), goes_on=True
-    )
+    since = difference.first_seen or now
+    if difference.first_seen is None or now - since >= DIFFERENCE_STANDS_FOR:
+        evidence = (difference.message,)
+        troubles[who.identity] = Trouble(who, difference.severity, (code,), since, evidence=evidence, goes_on=True)
 
 
 def _find_of_service(troubles: Iterable[Trouble], who: Who) -> Trouble | None:

@@ -625,6 +625,7 @@ _check_rules = _Tests("deployments/test_check_rules.py")
 _check_reading = _Tests("deployments/test_check_reading.py")
 _known_secrets_of_environments = _Tests("secrets/test_known_secrets.py")
 _incidents = _Tests("incidents/test_fold.py")
+_troubles = _Tests("incidents/test_troubles.py")
 _config_changes = _Tests("memory/test_config_changes.py")
 _muting = _Tests("incidents/test_quiet.py")
 _quiet_routes = _Tests("outputs/http/test_quiet.py")
@@ -667,6 +668,9 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("fold._find_outside_peer", returns("None"), "test_those_that_miss_the_same_host_outside_of_docker_are_one_incident"),
     _incidents("incidents.changes._begins_it", returns("False"), "test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too"),
     _incidents("_Fold.run", with_text("self._host.has_watched and ", ""), "test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news"),
+    _troubles("troubles._add_difference", with_text(" or now - since >= DIFFERENCE_STANDS_FOR", " or True"), "test_a_difference_is_a_trouble_when_it_has_stood_for_a_minute"),
+    _troubles("find_troubles", with_text("project.project_name in deploying or ", ""), "test_what_a_deployment_has_not_started_yet_is_none"),
+    _troubles("find_troubles", with_text(" and (not is_stale)", ""), "test_of_a_project_or_service_that_was_taken_down_nothing_is_missed"),
     _muting("quiet.is_muted", never("incident.acknowledged_at"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),

@@ -88,7 +88,7 @@ def test_what_is_well_before_it_was_told_is_never_told(stage: Stage) -> None:
 def test_nothing_ends_while_the_engine_is_away_not_even_over_a_restart(stage: Stage) -> None:
     stage.scene.drifts = {("shop", "job", DriftType.MISSING_SERVICE)}
     play(stage, 4)
-    told = [("firing", 60.0), ("firing", 30.0)]  # the first comparison ends after the first diagnosis
+    told = [("firing", 90.0), ("firing", 30.0)]  # a difference has stood for a minute, a diagnosis has just ended
     assert times(stage) == told
     stage.scene.engine_up = False
     play(stage, 20)

@@ -1,0 +1,53 @@
+"""Promise: what a scan and the last comparison have found is each trouble once, and what is under way is none."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bcon_exporter.incidents import find_troubles
+from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from tests.factories import NOON, ago, compose, container, snapshot
+from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
+
+if TYPE_CHECKING:
+    from bcon_exporter.model.facts import ContainerFacts
+
+
+def found(
+    *containers: ContainerFacts, kind: DriftType = DriftType.MISSING_SERVICE, seconds: float = 60
+) -> list[tuple[str | None, str | None]]:
+    """Container and service of each trouble; the difference of service `db` has stood for so many seconds."""
+    drift = difference(kind, "db", severity=Severity.ERROR, first_seen=NOON - timedelta(seconds=seconds))
+    host = snapshot(*containers)
+    report = report_of(diagnosis(one) for one in containers)
+    troubles = find_troubles(report, host, (drift_report("shop", drift),)).troubles
+    return [(one.who.container, one.who.service) for one in troubles]
+
+
+def web(name: str = "shop-web-1", service: str = "web", made: float = 600, **facts: Any) -> ContainerFacts:
+    claim = compose(service, project="shop", config_hash="h")
+    return container(name=name, compose=claim, created_at=ago(made), started_at=ago(made), **facts)
+
+
+@pytest.mark.parametrize(("seconds", "troubles"), [(59, []), (60, [(None, "db")])])
+def test_a_difference_is_a_trouble_when_it_has_stood_for_a_minute(seconds: float, troubles: list[Any]) -> None:
+    assert found(web(), seconds=seconds) == troubles
+
+
+def test_what_a_deployment_has_not_started_yet_is_none() -> None:
+    assert found(web(made=59)) == []
+
+
+def test_of_a_project_or_service_that_was_taken_down_nothing_is_missed() -> None:
+    assert found() == []
+    assert found(web(), kind=DriftType.NOT_RUNNING) == []
+    assert found(web("shop-db-1", "db"), kind=DriftType.NOT_RUNNING) == [(None, "db")]
+
+
+def test_a_container_is_called_by_its_own_name_while_compose_makes_it_anew() -> None:
+    ill = web("f1c80234d898_shop-db-1", "db")
+    report = report_of([diagnosis(ill, symptoms=(symptom(SymptomType.EXIT_ERROR),))])
+    assert [one.who.container for one in find_troubles(report, snapshot(ill)).troubles] == ["shop-db-1"]
