@@ -1,6 +1,6 @@
 """Plays every case on a private engine and prints how right incidents and messages are: `make incidents`.
 
-    python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE] [--delay]
+    python -m tests.incidents_bench [NAME…] [--together N] [--beside CHECKOUT] [--seen FILE] [--delay [FAILURE…]]
 
 NAME: a case, a half (cases, cases_page), a kind (cascade, pair, quiet) or a file. `--beside` lets another version of
 the exporter watch the same engine with its own rules, and counts its messages. `--seen` keeps what was told, as JSON.
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--together", type=int, default=SIDE_BY_SIDE)
     parser.add_argument("--beside", type=Path)
     parser.add_argument("--seen", type=Path)
-    parser.add_argument("--delay", action="store_true")
+    parser.add_argument("--delay", nargs="*", metavar="FAILURE")
     given = parser.parse_args(words)
     cases = read_cases(*given.names)
     for case in cases:
@@ -53,7 +53,7 @@ def main(words: list[str]) -> int:
     try:
         build_bench_image(engine)
         with tempfile.TemporaryDirectory(prefix="bcon-incidents-") as folder, ThreadPoolExecutor(1) as beside:
-            measured = beside.submit(measure, engine) if given.delay else None
+            measured = beside.submit(measure, engine, given.delay) if given.delay is not None else None
             if cases:
                 seen = _play(cases, engine, Path(folder), given)
                 verdicts = [judge(case, seen[case.id]) for case in cases]
