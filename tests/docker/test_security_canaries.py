@@ -1,9 +1,9 @@
 """Promise: of 200 places in which a container, a Compose file, an image or a client can hold a secret, none is shown.
 
 Looked at is all that leaves the process: every tool over HTTP and as a command in every format, the snapshot and what
-is read back from it, metrics, pages, the OpenAPI document, alerts as they are pushed, the daemon's log at its most
-talkative, errors, and the state file with its journal. Names of containers, services, projects, images, networks and
-volumes are identities and are shown: a secret there is none.
+is read back from it, metrics, pages, the OpenAPI document, alerts and messages as they are sent, incidents and their
+hand-over, the daemon's log at its most talkative, errors, and the state file with its journal. Names of containers,
+services, projects, images, networks and volumes are identities and are shown: a secret there is none.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from tests.docker.canaries import (
 from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Answer, Daemon
 from tests.outputs.alertmanager.receiver import Receiver, receiving
+from tests.outputs.messages.receivers import HttpReceiver
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -54,6 +55,9 @@ PAGES = (
         "/api/v1/alerts",
         "/api/v1/memory",
         "/api/v1/disk",
+        "/api/v1/incidents",
+        "/api/v1/history?since=1d",
+        "/api/v1/deployments",
         "/api/v1/containers?all=true",
         "/api/v1/nowhere",
         "/history?since=1d",
@@ -134,6 +138,11 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
         shown.add(f"GET page of {one}", daemon.ask(f"/c/{one}").text)
         for tail in ("", "/stats", "/logs", "/diagnosis"):
             shown.add(f"GET container {one}{tail}", daemon.ask(f"/api/v1/containers/{one}{tail}").text)
+    for incident in json.loads(daemon.ask("/api/v1/incidents").text)["result"]["incidents"]:
+        shown.add(f"GET page of {incident['id']}", daemon.ask(f"/i/{incident['id']}").text)
+        shown.add(f"GET incident {incident['id']}", daemon.ask(f"/api/v1/incidents/{incident['id']}").text)
+    for file in files:
+        shown.add(f"GET page of project {file.parent.name}", daemon.ask(f"/p/{file.parent.name}").text)
     for tool in TOOLS:
         for payload in payloads(tool.name, containers, files, canaries):
             answer = wait_until(partial(answer_of, daemon, tool.name, payload), f"an answer of {tool.name}")
@@ -149,6 +158,7 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     found.append(["changes", "--since", "1h"])
     found.append(["digest", "--since", "1h"])
     found.append(["disk"])
+    found += [["incidents", "--format", form] for form in ("table", "json", "markdown")]
     for form in ("table", "json", "markdown"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
@@ -192,12 +202,17 @@ def run_as_process(shown: Shown, words: list[str], environ: dict[str, str]) -> N
     shown.add(f"$ {' '.join(words)} (a process)", done.stdout.decode() + done.stderr.decode())
 
 
-def write_own_files(canaries: Canaries, folder: Path) -> tuple[str, ...]:
+def write_own_files(canaries: Canaries, folder: Path, phone: HttpReceiver) -> tuple[str, ...]:
     """Write what the daemon itself is given as a secret; the flags that name the files."""
+    password = canaries.password("password towards a receiver of messages")
+    (folder / "receivers").write_text(f"name=phone json://u:{password}@127.0.0.1:{phone.port}/\n")
     (folder / "alertmanager.yml").write_text(
         f"basic_auth: {{username: me, password: {canaries.password('password towards Alertmanager')}}}\n"
     )
-    return ("--alertmanager.config.file", str(folder / "alertmanager.yml"))
+    return (
+        *("--alertmanager.config.file", str(folder / "alertmanager.yml")),
+        *("--notify.url-file", str(folder / "receivers")),
+    )
 
 
 def ask_wrongly(daemon: Daemon, shown: Shown, canaries: Canaries) -> None:
@@ -308,12 +323,15 @@ def look_everywhere(
     shown.add("snapshot file", snapshot.read_text())
 
 
-def look_again(scene: Scene, daemon: Daemon, receiver: Receiver, shown: Shown) -> None:
+def look_again(scene: Scene, daemon: Daemon, receiver: Receiver, phone: HttpReceiver, shown: Shown) -> None:
     """Ask the daemon after the files have changed, so that both sides of a difference are secrets."""
     scene.change()
     changed = f"/api/v1/drift/{scene.projects['own'].name}"
     wait_until(lambda: "labels.x.basicauth" in daemon.ask(changed).text, "the drift", timeout_seconds=60)
     wait_until(lambda: scene.watched[0] in str(receiver.batches), "an alert about the container", timeout_seconds=60)
+    wait_until(
+        lambda: any("suffer" in one.text or "failed" in one.text for one in phone.got), "a message", timeout_seconds=60
+    )
     later = Shown()
     ask_daemon(daemon, later, Canaries(), scene.watched, scene.files)
     shown.texts |= {f"{where}, drifted": text for where, text in later.texts.items()}
@@ -321,6 +339,7 @@ def look_again(scene: Scene, daemon: Daemon, receiver: Receiver, shown: Shown) -
     daemon.end()
     shown.add("daemon log", daemon.log)
     shown.add("alerts", str(receiver.batches))
+    shown.add("messages", "\n".join(one.text for one in phone.got))
     shown.add_files(scene.folder, "at the end")
 
 
@@ -358,14 +377,12 @@ def test_no_secret_of_200_places_is_shown_on_any_face(
     flags = (
         *("--log.level=debug", "--compose.roots", str(tmp_path), "--compose.files", ",".join(map(str, scene.files))),
         *("--metrics.container-labels", labels, "--alertmanager.job=j", "--alertmanager.instance=i"),
-        *write_own_files(canaries, tmp_path),
     )
-    with (
-        receiving() as receiver,
-        Daemon(tmp_path, engine.host, *QUICK, *flags, f"--alertmanager.url={receiver.url}", environ=environ) as daemon,
-    ):
-        look_everywhere(scene, daemon, shown, capfd, here)
-        look_again(scene, daemon, receiver, shown)
+    with receiving() as receiver, HttpReceiver() as phone:
+        own = (*write_own_files(canaries, tmp_path, phone), f"--alertmanager.url={receiver.url}")
+        with Daemon(tmp_path, engine.host, *QUICK, *flags, *own, environ=environ) as daemon:
+            look_everywhere(scene, daemon, shown, capfd, here)
+            look_again(scene, daemon, receiver, phone, shown)
     drift = look_without_daemon(scene, shown, capfd, here, environ)
     private = [tmp_path / "host.json", *tmp_path.glob("state.db*")]
     assert {file.stat().st_mode & 0o777 for file in private} == {0o600}
