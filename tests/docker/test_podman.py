@@ -120,6 +120,8 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "get_history": call(context, "get_history"),
         "list_deployments": call(context, "list_deployments"),
         "list_incidents": call(context, "list_incidents"),
+        "query_memory": call(context, "query_memory", query="connection refused"),
+        "rag_search": call(context, "rag_search", query="connection refused"),
     }
     assert answers.keys() == {tool.name for tool in TOOLS} - {"get_incident"}, "without a daemon there is none"
     assert {web, api, loop, done} <= {one["name"] for one in answers["list_containers"]}

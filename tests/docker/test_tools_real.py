@@ -88,6 +88,7 @@ def test_every_tool_answers_about_real_containers(context: Context, compose_file
     assert call(context, "health_check")["status"] == "healthy"
     assert call(context, "get_cost_report")["total_operations"] >= 0
     assert {"log", "layer"} <= {one["kind"] for one in call(context, "get_disk_usage")["items"]}
+    assert call(context, "query_memory", query="connection refused")["results"]
     assert [one["name"] for one in call(context, "get_untracked_containers", compose_file=str(compose_file))] == []
     assert [one["name"] for one in call(context, "get_untracked_containers")] == [api, web]
     assert [one["name"] for one in call(context, "get_untracked_containers", all=True)] == [api, job, web]
@@ -124,7 +125,7 @@ def test_an_ambiguous_and_an_unknown_container_are_told_apart(context: Context, 
 def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) -> None:
     flags = {"docker": {"host": f"unix://{tmp_path}/absent.sock"}, "state": {"path": "none"}}
     context = build_context(load_settings(flags, {}), one_shot=True)
-    inputs = {"container_id": "a", "error_pattern": "x", "compose_file": "/a.yaml"}
+    inputs = {"container_id": "a", "error_pattern": "x", "compose_file": "/a.yaml", "query": "out of memory"}
     for tool in TOOLS_BUT_ONE:
         payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
         envelope = call_tool(context, tool.name, payload)
@@ -139,7 +140,7 @@ def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) ->
 def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Path, engine: TestEngine) -> None:
     name = engine.docker("ps", "--format", "{{.Names}}").split()[0]
     since = engine.docker("info", "--format", "{{.SystemTime}}").strip()
-    inputs = {"container_id": name, "error_pattern": "refused", "compose_file": str(compose_file)}
+    inputs = {"container_id": name, "error_pattern": "refused", "compose_file": str(compose_file), "query": "oom"}
     for tool in TOOLS_BUT_ONE:
         payload = {field: value for field, value in inputs.items() if field in tool.input_model.model_fields}
         assert call_tool(context, tool.name, payload).error is None, tool.name

@@ -202,6 +202,7 @@ def payloads(shop: Site) -> Iterator[tuple[str, dict[str, str]]]:
     inputs = {
         "container_id": "bcon-socket-proxy-1",
         "error_pattern": "connect",
+        "query": "connection refused",
         "compose_file": str(shop.stacks / "shop" / "compose.yaml"),
         "incident_id": shop.ask("/api/v1/incidents")["result"]["incidents"][0]["id"],
     }
