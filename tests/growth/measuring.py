@@ -14,7 +14,7 @@ MOST_GROWTH = 6.0
 """Four times the text may cost six times as much: linear, with room for caches and noise; quadratic is sixteen."""
 _SUSPICIOUS = 5.0
 _RUNS = 5
-_TRIES = 3
+_TRIES = 6
 
 
 def as_text(text: str) -> str:

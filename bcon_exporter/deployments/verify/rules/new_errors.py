@@ -16,6 +16,7 @@ _OTHERS = frozenset(
         SymptomType.PIDS_LIMIT,
         SymptomType.HEALTH_FLAPPING,
         SymptomType.STARTING,
+        SymptomType.LOG_UNBOUNDED,
     }
 )
 
