@@ -43,7 +43,14 @@ class TestTheLogTellsIt:
         assert status(NGINX_502, health_check, NGINX_502, health_check, health_check, health_check) == "error"
 
     @pytest.mark.parametrize(
-        "work", ["served in 5 ms", "INFO order 17 stored in 3 ms", "GET http://api/ 200 OK", "tick: db ok"]
+        "work",
+        [
+            "served in 5 ms",
+            "INFO order 17 stored in 3 ms",
+            "GET http://api/ 200 OK",
+            "tick: db ok",
+            "INFO 12 rows read",
+        ],
     )
     def test_work_is_done_again(self, work: str) -> None:
         failure = f"ERROR {REFUSED}"
