@@ -1,7 +1,6 @@
-"""Promise: on a quiet host the keeper costs a scan next to nothing, and several threads may use it."""
+"""Promise: what has not changed costs a scan next to nothing (bench.memory measures it); several threads may use it."""
 
 import threading
-import time
 from datetime import timedelta
 from pathlib import Path
 
@@ -29,24 +28,6 @@ def keeper(tmp_path: Path) -> MemoryKeeper:
 def host() -> HostSnapshot:
     seen = [container(name=f"c{n}", usage=usage(), compose=compose(f"s{n}") if n % 5 else None) for n in range(COUNT)]
     return HostSnapshot(taken_at=NOON + timedelta(minutes=5), containers=tuple(seen))
-
-
-def test_a_scan_without_events_takes_less_than_ten_milliseconds(keeper: MemoryKeeper) -> None:
-    """CPU time of this thread, the best of many: what the machine does beside it does not count."""
-    seen = host()
-    spent = []
-    for _ in range(20):
-        began = time.thread_time()
-        keeper.add_events(batch(), seen.taken_at)
-        keeper.observe(seen)
-        spent.append(time.thread_time() - began)
-    assert min(spent) < 0.020, f"{1000 * min(spent):.1f} ms in all"
-    spent.clear()
-    for _ in range(20):
-        began = time.thread_time()
-        keeper.look(seen)
-        spent.append(time.thread_time() - began)
-    assert min(spent) < 0.010, f"{1000 * min(spent):.1f} ms to look"
 
 
 def test_an_unchanged_past_is_not_made_anew(keeper: MemoryKeeper) -> None:
