@@ -193,6 +193,28 @@ def _notify_arguments(parser: ArgumentParser) -> None:
     add_format(parser)
 
 
+def _notes_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "action",
+        nargs="?",
+        choices=("list", "add", "approve", "refuse", "remove"),
+        default="list",
+        metavar="ACTION",
+        help="list (the default), add TEXT, or approve, refuse or remove ID",
+    )
+    parser.add_argument("words", nargs="*", metavar="TEXT|ID", help="what you know, or ids of notes as listed")
+    parser.add_argument(
+        "--about",
+        action="append",
+        metavar="KIND=NAME",
+        default=[],
+        help="what it is about: container, project, symptom or drift; all must fit (default: the host)",
+    )
+    parser.add_argument("--expires", metavar="DURATION", help="for how long it holds, 365d at most (default: 90d)")
+    add_user(parser)
+    add_format(parser)
+
+
 def _unquiet_arguments(parser: ArgumentParser) -> None:
     text = "container or Compose project that was muted"
     _complete(parser.add_argument("name", metavar="NAME", help=text), complete_containers_and_projects)
@@ -455,6 +477,14 @@ COMMANDS: tuple[Command, ...] = (
         _notify_arguments,
         "notify_command:notify",
         ("notify.url", "notify.url-file", "notify.host", "config.file"),
+    ),
+    Command(
+        "notes",
+        DAEMON,
+        "Note what you know of containers, for people and agents; approve what agents note.",
+        _notes_arguments,
+        "notes_commands:notes",
+        _DAEMON_ADDRESS,
     ),
     Command(
         "unquiet",

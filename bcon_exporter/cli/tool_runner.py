@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from bcon_exporter.app import build_context, build_replay
-from bcon_exporter.cli.daemon_client import ask_disk, recall
+from bcon_exporter.cli.daemon_client import ask_daemon, ask_disk, recall
 from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.inputs import Words
+from bcon_exporter.model.notes import WriteMemoryInput, WrittenNote
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
 from bcon_exporter.tools.replay import read_snapshot
@@ -59,8 +60,19 @@ def make_context(call: Invocation) -> Context:
             context,
             recall=lambda snapshot: recall(snapshot, call.settings, context.memory),
             ask_disk=lambda request: ask_disk(request, call.settings),
+            write_note=lambda request: write_note(call, request),
         )
     return build_replay(call.settings, read_snapshot(Path(file)))
+
+
+def write_note(call: Invocation, request: WriteMemoryInput) -> WrittenNote:
+    """Have the daemon keep a note, as an agent's: it waits for a person.
+
+    Raises:
+        BconError: No daemon answers, or it refuses.
+    """
+    payload = request.model_dump(mode="json")
+    return WrittenNote.model_validate(ask_daemon(call, "POST", "/api/v1/tools/write_memory", payload))
 
 
 def close_context(context: Context) -> None:

@@ -40,12 +40,14 @@ from bcon_exporter.journal.usage_rows import find_slots, insert_slots, prune_slo
 from bcon_exporter.memory import (
     FAILED,
     FAILED_RUNS_FOR,
+    NOTE_CODES,
     Deployments,
     DiskMemory,
     DiskSample,
     FindingKind,
     LogCounts,
     Memory,
+    NoteChange,
     Past,
     UsageSlot,
     add_failed_runs,
@@ -53,6 +55,7 @@ from bcon_exporter.memory import (
     add_verdict,
     close_slot,
     conclude_first_seen,
+    drop_expired,
     find_config_changes,
     find_due,
     find_named,
@@ -61,6 +64,7 @@ from bcon_exporter.memory import (
     forget_before,
     identity_of,
     join_coverage,
+    join_notes,
     join_pasts,
     join_told,
     journal_coverage,
@@ -81,6 +85,7 @@ from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.verify_report import DeploymentRecord
@@ -104,7 +109,7 @@ DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
 _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
-    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets')"
+    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes')"
     "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
 )
 
@@ -119,6 +124,7 @@ class MemoryKeeper:
         self._lock = threading.RLock()
         self._state = state
         self._memory = self._saved = self._read()
+        self._has_read_file = state.status == "file"
         self._unread: set[str] = set()
         self._entries: list[JournalEntry] = []
         self._slots: list[UsageSlot] = []
@@ -350,6 +356,21 @@ class MemoryKeeper:
             self._memory = replace(self._memory, quiets=quiets)
             self._tell(entry)
 
+    def keep_notes(self, change: Callable[[NoteBook], NoteChange], now: datetime) -> NoteChange:
+        """Change the notes, and tell the journal; what has expired is forgotten first.
+
+        Nothing is changed where `change` raises.
+        """
+        with self._lock:
+            before = drop_expired(self._memory.notes, now)
+            made = change(before.book)
+            entries = (*before.entries, *made.entries)
+            if made.book is not self._memory.notes or entries:
+                self._memory = replace(self._memory, notes=made.book)
+                self._entries += entries
+                self._save(now)
+            return made
+
     def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
         """Keep what a receiver has been told; the intent to send is kept before a message is sent."""
         with self._lock:
@@ -478,7 +499,7 @@ class MemoryKeeper:
         return True
 
     def _count_entries(self) -> None:
-        counts = Counter(entry.kind for entry in self._entries)
+        counts = Counter(entry.kind for entry in self._entries if entry.code not in NOTE_CODES)
         self._entries_total = {**self._entries_total, **(Counter(self._entries_total) + counts)}
         self._entries = []
 
@@ -517,13 +538,15 @@ class MemoryKeeper:
     def _take_file_back(self) -> None:
         """Read everything anew: the file has what memory lacked, and now has what memory held."""
         current, stored = self._memory, self._read()
-        self._saved = stored
+        notes = current.notes if self._has_read_file else join_notes(stored.notes, current.notes)
+        self._saved, self._has_read_file = stored, True
         self._memory = replace(
             stored,
             coverage=join_coverage(stored.coverage, current.coverage),
             journaled=join_told(stored.journaled, current.journaled),
             incidents=_join_incidents(stored.incidents, current.incidents),
             quiets=current.quiets or stored.quiets,
+            notes=notes,
             messages={**stored.messages, **current.messages},
             hysteresis=current.hysteresis,
             log_counts=current.log_counts,
@@ -590,7 +613,10 @@ class MemoryKeeper:
 
     @property
     def entries_total(self) -> Mapping[JournalKind, int]:
-        """Entries that were written to the journal since the exporter started, by kind."""
+        """Entries that were written to the journal since the exporter started, by kind.
+
+        Those on what people know are not counted: a note changes no metric.
+        """
         return self._entries_total
 
     @property

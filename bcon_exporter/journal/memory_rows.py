@@ -1,6 +1,6 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
-Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `disk/logs`, `disk/stored`, `disk/asked`,
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `disk/logs`, `disk/stored`, `disk/asked`,
 `past/IDENTITY`, `container/ID`, `usage/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An
 identity's events, and sizes of earlier hours, are rows of tables of their own.
 """
@@ -30,6 +30,7 @@ from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import UsageFacts
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 
 Value = TypeVar("Value")
@@ -184,6 +185,8 @@ def _changed_talk(before: Memory, after: Memory) -> Iterator[Record]:
     """Yield what has changed of what people told the exporter, and it them."""
     if after.quiets != before.quiets:
         yield Record("quiets", encode_quiets(after.quiets))
+    if after.notes is not before.notes and after.notes != before.notes:
+        yield Record("notes", after.notes.model_dump_json(exclude_defaults=True))
     for name, state in after.messages.items():
         if before.messages.get(name) != state:
             yield Record(f"messages/{name}", state.model_dump_json(exclude_defaults=True))
@@ -262,6 +265,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
         first_seen=first_seen,
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
+        notes=decode(NoteBook, whole.get("notes", "{}")) or NoteBook(),
         messages=messages,
         disk=_read_disk(disk),
         alerts=whole.get("alerts"),

@@ -1,6 +1,7 @@
 """The index of what can be searched: SQLite finds the texts that have a term of the question, and they are scored.
 
-It is made of the shipped texts when it is first asked, and lives in memory; incidents are added as they end.
+It is made of the shipped texts when it is first asked, and lives in memory; incidents are added as they end, notes as
+they are approved.
 """
 
 import sqlite3
@@ -18,7 +19,7 @@ _REFERENCE_SHARE = 0.9
 
 
 class SearchIndex:
-    """Terms of shipped texts and of incidents; safe to use from several threads."""
+    """Terms of shipped texts, of incidents and of notes; safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -29,6 +30,7 @@ class SearchIndex:
         self._incidents: set[str] = set()
         self._incidents_mark: object = _NOTHING
         self._incident_frequencies: Counter[str] = Counter()
+        self._notes: object = _NOTHING
         self._statistics = Statistics.of(())
 
     def prepare(self, version: object, load: Callable[[], Iterable[SearchText]]) -> None:
@@ -53,6 +55,7 @@ class SearchIndex:
             self._connection, self._version = connection, version
             self._incidents, self._incidents_mark = set(), _NOTHING
             self._incident_frequencies.clear()
+            self._notes = _NOTHING
 
     def take_incidents(
         self, mark: object, list_ids: Callable[[], Collection[str]], load: Callable[[str], SearchText | None]
@@ -77,6 +80,21 @@ class SearchIndex:
             for _, _, title, body in rows:
                 self._incident_frequencies.update({*title, *body})
             self._incidents, self._incidents_mark = ids, mark
+
+    def take_notes(self, mark: object, load: Callable[[], Iterable[SearchText]]) -> None:
+        """Index all notes anew where there is another set of them.
+
+        Args:
+            mark: The same as last time as long as they are the same.
+            load: Returns those that may be found.
+        """
+        with self._lock:
+            if self._connection is None or mark == self._notes:
+                return
+            rows = [(text.id.partition("/")[2], _when(text), *_find_fields(text)) for text in load()]
+            self._connection.execute("DELETE FROM notes")
+            _insert(self._connection, "notes", rows)
+            self._notes = mark
 
     def read_question(self, words: str) -> Question:
         """Return a question with the weights of its terms."""
@@ -112,6 +130,12 @@ class SearchIndex:
                 rows += self._select("incidents", " OR ".join(map(_quote, rare)), "bm25(incidents), rowid DESC")
         return [(name, at, self._score(question, name, title, body)) for name, at, title, body in dict.fromkeys(rows)]
 
+    def find_notes(self, question: Question) -> list[tuple[str, str, float]]:
+        """Return ids of notes, each with when it was written and its score."""
+        with self._lock:
+            rows = self._select("notes", " OR ".join(map(_quote, question.weights)), "bm25(notes), rowid DESC")
+        return [(name, at, self._score(question, name, title, body)) for name, at, title, body in rows]
+
     def score(self, question: Question, text: SearchText) -> float:
         """Return the score of a text that is not indexed."""
         return score_text(question, *_find_fields(text), self._statistics)
@@ -143,7 +167,7 @@ def _find_fields(text: SearchText) -> tuple[list[str], list[str]]:
 
 def _open() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-    for table in ("shipped", "incidents"):
+    for table in ("shipped", "incidents", "notes"):
         connection.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, at UNINDEXED, title, body)")
     return connection
 

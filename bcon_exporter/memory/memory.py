@@ -40,6 +40,7 @@ from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent
 from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 
 FindingKind = Literal["symptom", "drift", "explained"]
@@ -80,6 +81,7 @@ class Memory:
         deployments: Which were seen, and the last verdict of each project; the journal has the verdicts.
         incidents: The open ones.
         quiets: What people have muted.
+        notes: What people know; pending ones wait for a person. No judgement heeds them.
         messages: What each receiver of messages has been told, by its name.
         disk: Who fills the disk, and how fast.
         alerts: State of the alerts as their judge wrote it; None before the first.
@@ -100,6 +102,7 @@ class Memory:
     deployments: Deployments = field(default_factory=Deployments)
     incidents: IncidentState = field(default_factory=IncidentState)
     quiets: tuple[Quiet, ...] = ()
+    notes: NoteBook = field(default_factory=NoteBook)
     messages: Mapping[str, ReceiverState] = field(default_factory=dict)
     disk: DiskMemory = field(default_factory=DiskMemory)
     alerts: str | None = None

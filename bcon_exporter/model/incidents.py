@@ -6,6 +6,7 @@ from typing import Literal
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.notes import ShownNotes
 
 HOST_CODE = "host"
 """Code of the one incident that an engine or a host makes which went down, or on which very much fails at once."""
@@ -108,6 +109,7 @@ class Incident(Frozen):
         evidence: Masked text of containers among it, 4 KiB at most.
         merged_into: The id of the incident that this one turned out to be a part of; it is over then.
         acknowledged_at: When somebody said that they are on it.
+        notes: What people know of its members, in their words; only where one incident is told.
     """
 
     id: str
@@ -125,6 +127,7 @@ class Incident(Frozen):
     seen_before: SeenBefore = SeenBefore()
     merged_into: str | None = None
     acknowledged_at: UtcDatetime | None = None
+    notes: ShownNotes = ()
 
     @property
     def is_open(self) -> bool:

@@ -8,7 +8,7 @@ class JournalKind(StrEnum):
 
     A `stop` is an end that somebody asked for, that the engine's own shutdown brought, or with exit code 0; a `kill`
     was asked for with a signal; `crash` and `oom` were not asked for. A `note` is what a person told the exporter: that
-    something is quiet, or that they are on an incident.
+    something is quiet, that they are on an incident, or what they know; or what became of a note.
     """
 
     START = "start"

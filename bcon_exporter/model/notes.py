@@ -15,6 +15,8 @@ LONGEST_NOTE = 1000
 LONGEST_LIFE = timedelta(days=365)
 _USUAL_LIFE = "90d"
 
+NoteWriter = Literal["person", "tool"]
+"""Who wrote a note: a person by a command or over HTTP, or an agent by a tool."""
 NoteStatus = Literal["pending", "approved"]
 """A pending note waits for a person, and is shown nowhere; a refused one is forgotten, and so is one that expired."""
 
@@ -27,6 +29,11 @@ class NoteAbout(Frozen):
     symptom: SymptomType | None = Field(None, description="Code of a symptom")
     drift: DriftType | None = Field(None, description="Type of a difference")
 
+    @property
+    def is_host(self) -> bool:
+        """Whether nothing is named."""
+        return self == NoteAbout()
+
     def in_words(self) -> str:
         """Return it as part of a sentence."""
         named = [self.container, self.project, self.symptom, self.drift]
@@ -38,13 +45,14 @@ class Note(Frozen):
 
     Attributes:
         id: `n` and a number.
-        text: Masked, at most 1,000 characters.
+        text: Masked, one line of at most 1,000 characters.
         approved_at: When a person approved it; None while it is pending.
     """
 
     id: str
     text: Untrusted
     about: NoteAbout = NoteAbout()
+    written_by: NoteWriter
     written_at: UtcDatetime
     expires_at: UtcDatetime
     approved_at: UtcDatetime | None = None
@@ -63,10 +71,21 @@ class NoteBook(Frozen):
 
 
 class ShownNote(Frozen):
-    """An approved note beside a finding."""
+    """An approved note beside a finding, or beside the report on the host. It changes none."""
 
     id: str
     text: Untrusted
+    about: NoteAbout = NoteAbout()
+
+
+def is_empty(notes: tuple[ShownNote, ...]) -> bool:
+    """Return whether a report has no notes: it has no such field then."""
+    return not notes
+
+
+ShownNotes = Annotated[
+    tuple[ShownNote, ...], Field(exclude_if=is_empty, description="What people know of it; left out when empty")
+]
 
 
 class NoteLine(Frozen):
@@ -76,6 +95,7 @@ class NoteLine(Frozen):
     status: NoteStatus
     text: Untrusted
     about: NoteAbout
+    written_by: NoteWriter
     written_at: UtcDatetime
     expires_at: UtcDatetime
     approved_at: UtcDatetime | None = None
@@ -94,6 +114,8 @@ class WrittenNote(Frozen):
     Attributes:
         id: None in a dry run.
         dry_run: Nothing was stored: this is what would be.
+        text: As it was given, masked by the rules. What is kept has the secrets of containers masked as well, which
+            is not told here: who guesses one must not learn that it is one.
         next_step: What has to happen until it is shown.
     """
 
@@ -114,17 +136,16 @@ def _read_life(raw: str) -> str:
     return raw
 
 
-class WriteMemoryInput(Frozen):
-    """Input of write_memory."""
+class NewNoteInput(Frozen):
+    """What somebody notes."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=LONGEST_NOTE)] = Field(
         description="What is known: a sentence or two"
     )
-    about: NoteAbout = Field(NoteAbout(), description="What it is about; all that is named must fit")
+    about: NoteAbout | None = Field(None, description="What it is about: all that is named must fit; else the host")
     expires: Annotated[
         str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
-    ] = Field(_USUAL_LIFE, description="For how long it holds: 90d; 365d at most")
-    dry_run: Switch = Field(True, description="Only say what would be kept")
+    ] = Field(_USUAL_LIFE, description="For how long it holds; 365d at most")
 
     @property
     def life(self) -> timedelta:
@@ -132,7 +153,13 @@ class WriteMemoryInput(Frozen):
         return parse_duration(self.expires)
 
 
+class WriteMemoryInput(NewNoteInput):
+    """Input of write_memory."""
+
+    dry_run: Switch = Field(True, description="Only say what would be kept")
+
+
 class NoteInput(Frozen):
-    """Input of what a person says of a note."""
+    """Which note a person has decided on."""
 
     note_id: Annotated[str, StringConstraints(pattern=r"^n[0-9]{1,9}$")] = Field(description="As `notes list` shows it")

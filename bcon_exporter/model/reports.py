@@ -17,6 +17,7 @@ from bcon_exporter.model.findings import (
     SymptomType,
 )
 from bcon_exporter.model.lifecycle import FailedRun
+from bcon_exporter.model.notes import ShownNotes
 
 
 class ContainerInfo(Frozen):
@@ -107,6 +108,7 @@ class DiagnosisReport(Frozen):
         rule_errors: Names of rules that raised; a defect of ours, counted.
         root: Name of the other container whose trouble is behind this one's; its own report says why.
         explains: Names of the containers whose trouble comes from this one.
+        notes: What people know of it, in their words; none of this changes for them.
     """
 
     container_id: str
@@ -127,6 +129,7 @@ class DiagnosisReport(Frozen):
     service: str | None = None
     root: str | None = None
     explains: tuple[str, ...] = ()
+    notes: ShownNotes = ()
 
     @property
     def is_unchecked(self) -> bool:
@@ -184,6 +187,7 @@ class DiagnoseAllReport(Frozen):
         roots: The containers whose trouble explains that of others, the one that explains most first.
         ended: Runs of the last day that failed and removed themselves, newest first, at most 50; in no count.
         reports: Every container's full report; in the scheduled scan and `GET /api/v1/diagnosis`, else empty.
+        notes: What people know of the host and of its containers, in their words; none of this changes for them.
     """
 
     timestamp: UtcDatetime
@@ -201,6 +205,7 @@ class DiagnoseAllReport(Frozen):
     roots: tuple[RootCause, ...] = ()
     ended: tuple[FailedRun, ...] = ()
     reports: tuple[DiagnosisReport, ...] = ()
+    notes: ShownNotes = ()
 
 
 class DriftStatus(StrEnum):
@@ -240,6 +245,7 @@ class DriftReport(Frozen):
         remarks: What Compose would do although nothing differs (labels that Watchtower left stale, a hash of another
             version of Compose). No drift: not counted, and not part of `status`.
         rule_errors: Rules that raised; a defect of ours, counted.
+        notes: What people know of it, in their words; none of this changes for them.
     """
 
     timestamp: UtcDatetime
@@ -258,6 +264,7 @@ class DriftReport(Frozen):
     ignored: int = 0
     remarks: tuple[ServiceDrift, ...] = ()
     rule_errors: tuple[DriftType, ...] = ()
+    notes: ShownNotes = ()
 
 
 class HealthCheck(Frozen):

@@ -13,6 +13,7 @@ from bcon_exporter.schedule.log_counts import count_events
 from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import container_key, date_symptoms, symptom_key
+from bcon_exporter.tools.notes import settle_notes
 from bcon_exporter.tools.quiet import find_quiet
 
 READING_SHARE = 0.9
@@ -31,6 +32,7 @@ class DiagnoseJob:
     def __init__(self) -> None:
         self._reserve_seconds = 0.0
         self._log_reader = LogReader()
+        self._notes_hidden_at = -1
 
     def run(self, context: Context) -> None:
         """Publish a fresh diagnosis.
@@ -45,6 +47,7 @@ class DiagnoseJob:
         snapshot = observe(context, wants, reading_seconds, remember=True)
         report, log_events = self._judge(context, snapshot, started)
         watch_incidents(context, snapshot, report)
+        self._notes_hidden_at = settle_notes(context, self._notes_hidden_at)
         ended = context.monotonic()
         late_seconds = ended - started - context.scan_deadline_seconds
         self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), context.scan_deadline_seconds / 2)

@@ -167,6 +167,7 @@ def read_incident(incident: Incident) -> SearchText:
 
 def read_note(note: Note) -> SearchText:
     """Return a note as a text: what it says is a person's words."""
-    body = f"A person's note about {note.about.in_words()}, until {note.expires_at:%Y-%m-%d}."
+    writer = "A person wrote it" if note.written_by == "person" else "An agent wrote it, and a person approved it"
+    body = f"A note about {note.about.in_words()}, until {note.expires_at:%Y-%m-%d}. {writer}."
     about = note.about.in_words()
     return SearchText(f"notes/{note.id}", "notes", f"notes/{note.id}", about, body, (note.text,), note.written_at)

@@ -12,7 +12,7 @@ from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter, SearchIndex
-from bcon_exporter.memory import FindingKind, LogCounts, Memory, UsageSlot
+from bcon_exporter.memory import FindingKind, LogCounts, Memory, NoteChange, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.disk import DiskReport, DiskUsageInput, LogReading, StoredData
@@ -23,6 +23,7 @@ from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState,
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.notes import NoteBook, WriteMemoryInput, WrittenNote
 from bcon_exporter.model.quiet import Quiet, QuietHours
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.signatures import Catalogue
@@ -132,6 +133,9 @@ class Memories(Protocol):
     def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
         """Change what people have muted."""
 
+    def keep_notes(self, change: Callable[[NoteBook], NoteChange], now: datetime) -> NoteChange:
+        """Change the notes, and tell the journal."""
+
     def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
         """Keep what a receiver of messages has been told."""
 
@@ -215,6 +219,7 @@ class Context:
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
+        write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
@@ -230,6 +235,7 @@ class Context:
     one_shot: bool = False
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
+    write_note: Callable[[WriteMemoryInput], WrittenNote] | None = None
     quiet_hours: tuple[QuietHours, ...] = ()
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local

@@ -11,6 +11,7 @@ from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllRepor
 from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
+from bcon_exporter.tools.notes import with_notes, with_notes_of_host
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -23,7 +24,7 @@ def diagnose_container(context: Context, request: DiagnoseContainerInput) -> Dia
     snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
     policy = replace(context.policy, use_logs=context.policy.use_logs and request.include_logs)
     diagnosis = diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
-    return date_symptoms(diagnosis, context.memory.first_seen("symptom"))
+    return with_notes(context, date_symptoms(diagnosis, context.memory.first_seen("symptom")))
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
@@ -38,7 +39,7 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
     report, _ = diagnose_host(snapshot, context.thresholds, context.catalogue, policy=context.policy)
     since = context.memory.first_seen("symptom")
     dated = tuple(date_symptoms(diagnosis, since) for diagnosis in sorted(report.reports, key=_worst_first))
-    report = report.model_copy(update={"reports": dated})
+    report = with_notes_of_host(context, report.model_copy(update={"reports": dated}))
     return report.model_copy(update={"summaries": _summaries(report, include_healthy=include_healthy)})
 
 

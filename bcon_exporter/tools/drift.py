@@ -14,6 +14,7 @@ from bcon_exporter.model.reports import ContainerInfo, DriftReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.listing import is_up, list_order, show_container
+from bcon_exporter.tools.notes import with_notes_of_drift
 from bcon_exporter.tools.observe import hide_learned, observe
 from bcon_exporter.tools.tool import Tool
 
@@ -38,7 +39,7 @@ def detect_drift(context: Context, request: DetectDriftInput) -> DriftReport:
     snapshot = observe(context, DRIFT_WANTS)
     project, snapshot = _resolve(context, request.compose_file, request.project_name, snapshot)
     report = compare_project(project, snapshot, context.drift_ignore)
-    return date_differences(report, context.memory.first_seen("drift"))
+    return with_notes_of_drift(context, date_differences(report, context.memory.first_seen("drift")))
 
 
 def get_untracked_containers(context: Context, request: GetUntrackedContainersInput) -> tuple[ContainerInfo, ...]:

@@ -16,6 +16,7 @@ from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
 from bcon_exporter.tools.drift import DRIFT_WANTS, DriftFindings, check_projects, find_report, resolve_projects
 from bcon_exporter.tools.first_seen import date_differences
+from bcon_exporter.tools.notes import with_notes_of_drift
 from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
@@ -60,6 +61,7 @@ def _diagnose_named(context: Context, request: NamedInput) -> DiagnosisReport | 
             "incomplete": tuple(name for name in host.incomplete if name in names),
             "roots": (),
             "reports": reports,
+            "notes": (),  # each report has its own
         }
     )
 
@@ -88,7 +90,8 @@ def _check_drift(context: Context, request: DriftOfHostInput) -> DriftFindings:
     snapshot = observe(context, DRIFT_WANTS)
     findings = check_projects(context, snapshot)
     since = context.memory.first_seen("drift")
-    findings = replace(findings, reports=tuple(date_differences(report, since) for report in findings.reports))
+    dated = (date_differences(report, since) for report in findings.reports)
+    findings = replace(findings, reports=tuple(with_notes_of_drift(context, report) for report in dated))
     if request.project_name is None:
         return findings
     report = find_report(findings.reports, request.project_name)

@@ -8,6 +8,7 @@ from bcon_exporter.model.incidents import Incident, IncidentLine, IncidentsRepor
 from bcon_exporter.model.inputs import GetIncidentInput, ListIncidentsInput
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.notes import with_notes_of_incident
 from bcon_exporter.tools.tool import Tool
 
 _LISTED_BY_DEFAULT = timedelta(days=7)
@@ -49,7 +50,7 @@ def get_incident(context: Context, request: GetIncidentInput) -> Incident:
         known = [one.id for one in list_incidents(context, ListIncidentsInput(limit=200)).incidents]
         msg = f"there is no such incident{did_you_mean(request.incident_id, known)}"
         raise NotFoundError(msg, {"near_matches": nearest_names(request.incident_id, known)})
-    return incident
+    return with_notes_of_incident(context, incident)
 
 
 def to_line(incident: Incident) -> IncidentLine:

@@ -26,6 +26,7 @@ from bcon_exporter.tools.disk import DISK_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
+from bcon_exporter.tools.notes import NOTE_TOOLS
 from bcon_exporter.tools.search import SEARCH_TOOLS
 from bcon_exporter.tools.tool import Tool
 from bcon_exporter.tools.utility import UTILITY_TOOLS
@@ -38,6 +39,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     *DIAGNOSIS_TOOLS,
     *INCIDENT_TOOLS,
     *SEARCH_TOOLS,
+    *NOTE_TOOLS,
     *DISK_TOOLS,
     *UTILITY_TOOLS,
 )

@@ -20,7 +20,7 @@ from bcon_exporter.errors import (
 )
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter
-from bcon_exporter.memory import DiskMemory, FindingKind, LogCounts, Memory, UsageSlot
+from bcon_exporter.memory import DiskMemory, FindingKind, LogCounts, Memory, NoteChange, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
@@ -30,6 +30,7 @@ from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState,
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
+from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
@@ -269,6 +270,15 @@ class SnapshotMemory:
 
     def keep_quiets(self, change: Callable[[tuple[Quiet, ...]], tuple[Quiet, ...]], entry: JournalEntry) -> None:
         """Keep nothing."""
+
+    def keep_notes(self, change: Callable[[NoteBook], NoteChange], now: datetime) -> NoteChange:  # noqa: ARG002
+        """Keep nothing, and say so: a note that nobody has kept is no note.
+
+        Raises:
+            PermissionDeniedError: Always.
+        """
+        msg = "a snapshot is only read: notes are kept by the daemon of the host"
+        raise PermissionDeniedError(msg, {})
 
     def keep_messages(self, receiver: str, state: ReceiverState, now: datetime) -> None:
         """Keep nothing."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis import recognise
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.memory import find_approved
 from bcon_exporter.model.search import (
     AnyCollection,
     Passage,
@@ -22,6 +23,7 @@ from bcon_exporter.search import (
     find_passage,
     hand_out_rows,
     read_incident,
+    read_note,
     read_signature,
     split_document,
 )
@@ -105,6 +107,8 @@ def _find(context: Context, query: str, collection: AnyCollection, min_score: fl
         ]
     if collection in ("all", "incidents"):
         found += _find_incidents(context, question)
+    if collection in ("all", "notes"):
+        found += _find_notes(context, question)
     fits = [one for one in found if one.score >= min_score and one.score > 0]
     return question, sorted(fits, key=lambda one: (round(one.score, 3), one.at), reverse=True)
 
@@ -145,6 +149,16 @@ def _find_incidents(context: Context, question: Question) -> Iterator[_Found]:
         yield _Found(index.score(question, text), incident.started_at.isoformat(), partial(_same, text))
     for incident_id, at, score in index.find_incidents(question):
         yield _Found(score, at, partial(load, incident_id))
+
+
+def _find_notes(context: Context, question: Question) -> Iterator[_Found]:
+    """Yield the notes that a person has approved."""
+    index = context.search_index
+    notes = {note.id: note for note in find_approved(context.memory.memory.notes, context.now())}
+    index.take_notes(tuple(notes.values()), lambda: map(read_note, notes.values()))
+    for note_id, at, score in index.find_notes(question):
+        if note_id in notes:
+            yield _Found(score, at, partial(_same, read_note(notes[note_id])))
 
 
 def _to_hit(text: SearchText, score: float, question: Question) -> SearchHit:

@@ -17,9 +17,11 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.incidents import Incident, IncidentState, TrackedIncident
+from bcon_exporter.model.notes import NoteAbout, NoteInput, WriteMemoryInput
 from bcon_exporter.model.search import QueryMemoryInput, RagSearchInput, SearchHit
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.search import find_passage, find_terms
+from bcon_exporter.tools.notes import approve, remove, write_memory
 from bcon_exporter.tools.search import query_memory, rag_search
 from tests.architecture.sources import ROOT
 from tests.factories import NOON
@@ -144,6 +146,24 @@ def test_an_incident_that_is_forgotten_is_found_no_more(context: Context) -> Non
     emptied = MemoryKeeper.open(None, retention_seconds=86400, now=NOON)
     assert ask(replace(context, memory=emptied), "zanzibar killed", collection="incidents") == []
     emptied.close()
+
+
+def test_notes_are_found_once_a_person_has_approved_them_and_as_long_as_they_hold(context: Context) -> None:
+    asked = WriteMemoryInput(
+        text="the quuxinator exits with 3 every Sunday", about=NoteAbout(container="zanzibar-1"), dry_run=False
+    )
+    write_memory(context, asked)
+    assert ask(context, "quuxinator Sunday", min_score=0.1) == []
+    approve(context, NoteInput(note_id="n1"))
+    for collection in ("all", "notes"):
+        (hit,) = ask(context, "quuxinator Sunday", collection=collection)
+        assert (hit.id, hit.collection, hit.title, hit.at) == ("notes/n1", "notes", "zanzibar-1", NOON)
+        assert hit.untrusted == (asked.text,)
+        assert "quuxinator" not in hit.content
+    assert ask(context, "quuxinator Sunday", collection="incidents", min_score=0.1) == []
+    assert ask(replace(context, now=lambda: NOON + 2160 * HOUR), "quuxinator Sunday", collection="notes") == []
+    remove(context, NoteInput(note_id="n1"))
+    assert ask(context, "quuxinator Sunday", collection="notes", min_score=0) == []
 
 
 def test_passages_are_small_and_the_best_lines_of_their_text(shipped: Context, context: Context) -> None:

@@ -41,6 +41,7 @@ NAMES = (
     "get_cost_report",
     "query_memory",
     "rag_search",
+    "write_memory",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_info": {"container_id": "api"},
@@ -51,6 +52,7 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_incident": {"incident_id": "2026-01-01-api-exit_error-1"},
     "query_memory": {"query": "out of memory"},
     "rag_search": {"query": "out of memory"},
+    "write_memory": {"text": "exits with 3 every Sunday"},
 }
 
 

@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from bcon_exporter import __version__
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.latest_reports import add_latest_routes
+from bcon_exporter.outputs.http.notes_routes import add_notes_routes
 from bcon_exporter.outputs.http.openapi_models import ERROR_RESPONSES, plain_paths
 from bcon_exporter.outputs.http.quiet_routes import add_quiet_routes
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
@@ -35,6 +36,7 @@ def create_api(context: Callable[[], Context], threads: RequestThreads) -> FastA
     add_tool_routes(api, context, threads)
     add_latest_routes(api, context, threads)
     add_quiet_routes(api, context, threads)
+    add_notes_routes(api, context, threads)
 
     document = RenderedOnce(lambda: _document(api), threads)
 

@@ -1,7 +1,8 @@
-"""The reports of the last scans, by GET; the engine is not asked."""
+"""The reports of the last scans, by GET, with the notes that people have written; the engine is not asked."""
 
 import asyncio
 from collections.abc import Callable
+from operator import is_
 from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import FastAPI, Response
@@ -19,6 +20,7 @@ from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan, ScanName
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.drift import find_report
+from bcon_exporter.tools.notes import with_notes_of_drift, with_notes_of_host
 
 if TYPE_CHECKING:
     from bcon_exporter.model.base import Frozen
@@ -30,7 +32,7 @@ class LatestReports:
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
         self._context = context
         self._threads = threads
-        self._texts: dict[ScanName | Literal["alerts"], tuple[object, asyncio.Task[bytes]]] = {}
+        self._texts: dict[ScanName | Literal["alerts"], tuple[tuple[object, ...], asyncio.Task[bytes]]] = {}
 
     async def diagnosis(self) -> Response:
         """Return the last diagnosis with every container's full report."""
@@ -38,7 +40,10 @@ class LatestReports:
         scan = context.store.diagnosis
         if scan is None:
             raise _nothing_yet(context, "diagnose")
-        text = await self._text("diagnose", scan.report, lambda: scan.report.model_dump_json().encode())
+        notes = context.memory.memory.notes
+        text = await self._text(
+            "diagnose", (scan, notes), lambda: with_notes_of_host(context, scan.report).model_dump_json().encode()
+        )
         return _with_age(text, scan, context)
 
     async def drift(self) -> Response:
@@ -47,8 +52,13 @@ class LatestReports:
         scan = context.store.drift
         if scan is None:
             raise _nothing_yet(context, "drift")
-        fields = {"reports": scan.reports, "untracked": scan.untracked}
-        return _with_age(await self._text("drift", scan, lambda: to_json(fields)), scan, context)
+
+        def render() -> bytes:
+            reports = [with_notes_of_drift(context, report) for report in scan.reports]
+            return to_json({"reports": reports, "untracked": scan.untracked})
+
+        text = await self._text("drift", (scan, context.memory.memory.notes), render)
+        return _with_age(text, scan, context)
 
     async def project_drift(self, project: str) -> Response:
         """Return the last drift report of one project."""
@@ -56,7 +66,7 @@ class LatestReports:
         scan = context.store.drift
         if scan is None:
             raise _nothing_yet(context, "drift")
-        report = find_report(scan.reports, project)
+        report = with_notes_of_drift(context, find_report(scan.reports, project))
         return _with_age(report.model_dump_json().encode(), scan, context)
 
     async def alerts(self) -> Response:
@@ -66,14 +76,23 @@ class LatestReports:
         if last_round is None:
             msg = "the alerts have not been judged yet; try again in a few seconds"
             raise DockerConnectionError(msg, {})
-        text = await self._text("alerts", last_round, lambda: last_round.report.model_dump_json().encode())
+        text = await self._text("alerts", (last_round,), lambda: last_round.report.model_dump_json().encode())
         return _with_age(text, last_round, context)
 
-    async def _text(self, name: ScanName | Literal["alerts"], report: object, render: Callable[[], bytes]) -> bytes:
-        """Return a report as JSON; rendering goes on for the others when one client hangs up."""
+    async def _text(
+        self, name: ScanName | Literal["alerts"], made_of: tuple[object, ...], render: Callable[[], bytes]
+    ) -> bytes:
+        """Return a report as JSON; rendering goes on for the others when one client hangs up.
+
+        Args:
+            name: Of the report.
+            made_of: The text is rendered anew where one of these is another object.
+            render: Returns the text.
+        """
         rendered = self._texts.get(name)
-        if rendered is None or rendered[0] is not report or _has_failed(rendered[1]):
-            rendered = self._texts[name] = report, asyncio.ensure_future(self._threads.run(render))
+        is_same = rendered is not None and all(map(is_, rendered[0], made_of))
+        if rendered is None or not is_same or _has_failed(rendered[1]):
+            rendered = self._texts[name] = made_of, asyncio.ensure_future(self._threads.run(render))
         return await asyncio.shield(rendered[1])
 
 

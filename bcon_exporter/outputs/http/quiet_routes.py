@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request, Response
 
 from bcon_exporter.errors import InvalidInputError, PermissionDeniedError
 from bcon_exporter.outputs.http.form_tokens import is_own_form
-from bcon_exporter.outputs.http.openapi_models import result_model
+from bcon_exporter.outputs.http.own_state import add_route, refuse_other_sites
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_routes import answer_of, read_json
 from bcon_exporter.tools import Context, Tool, run_tool
@@ -20,16 +20,17 @@ from bcon_exporter.tools.quiet import ACKNOWLEDGE_INCIDENT, BEGIN_QUIET, END_QUI
 FORM_PATH = "/quiet"
 _FORM_TYPE = "application/x-www-form-urlencoded"
 _FORM_FIELDS = ("name", "duration", "why", "token", "back", "end", "acknowledge")
-_SAME_SITE = ("same-origin", "none", None)
 
 
 def add_quiet_routes(api: FastAPI, context: Callable[[], Context], threads: RequestThreads) -> None:
     """Add the routes of `quiet`, of the page's form, and of acknowledging an incident."""
     routes = QuietRoutes(context, threads)
-    _add(api, "GET", "/api/v1/quiet", routes.list, LIST_QUIET)
-    _add(api, "POST", "/api/v1/quiet", routes.begin, BEGIN_QUIET)
-    _add(api, "POST", "/api/v1/quiet/end", routes.end, END_QUIET)
-    _add(api, "POST", "/api/v1/incidents/{incident_id}/acknowledge", routes.acknowledge, ACKNOWLEDGE_INCIDENT)
+    add_route(api, "quiet", "GET", "/api/v1/quiet", routes.list, LIST_QUIET)
+    add_route(api, "quiet", "POST", "/api/v1/quiet", routes.begin, BEGIN_QUIET)
+    add_route(api, "quiet", "POST", "/api/v1/quiet/end", routes.end, END_QUIET)
+    add_route(
+        api, "quiet", "POST", "/api/v1/incidents/{incident_id}/acknowledge", routes.acknowledge, ACKNOWLEDGE_INCIDENT
+    )
     api.add_api_route(FORM_PATH, routes.take_form, methods=["POST"], include_in_schema=False, response_model=None)
 
 
@@ -53,7 +54,7 @@ class QuietRoutes:
 
     async def acknowledge(self, request: Request) -> Response:
         """Note that somebody is on an incident."""
-        _refuse_other_sites(request)
+        refuse_other_sites(request)
         return await self._run(ACKNOWLEDGE_INCIDENT, {"incident_id": request.path_params["incident_id"]})
 
     async def take_form(self, request: Request) -> Response:
@@ -78,7 +79,7 @@ class QuietRoutes:
         return Response(status_code=303, headers={"location": f".{_own_path(form.get('back', ''))}"})
 
     async def _change(self, request: Request, tool: Tool[Any]) -> Response:
-        _refuse_other_sites(request)
+        refuse_other_sites(request)
         payload = await read_json(request)
         return payload if isinstance(payload, Response) else await self._run(tool, payload)
 
@@ -86,38 +87,7 @@ class QuietRoutes:
         return answer_of(await self._threads.run(lambda: run_tool(self._context(), tool, payload)))
 
 
-def _refuse_other_sites(request: Request) -> None:
-    """Refuse what a browser sends for another site, also as a navigation, which the gate lets through for reading.
-
-    Raises:
-        PermissionDeniedError: It is so.
-    """
-    if request.headers.get("sec-fetch-site") not in _SAME_SITE:
-        msg = "requests on behalf of another web site are not served"
-        raise PermissionDeniedError(msg, {})
-
-
 def _own_path(path: str) -> str:
     """Return a path of this server; the first page in place of anything else. A proxy may put more before it."""
     is_own = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isascii() and path.isprintable()
     return path if is_own and len(path) < 1024 else "/"  # noqa: PLR2004 -- longer than any page of ours
-
-
-def _add(api: FastAPI, method: str, path: str, endpoint: Any, tool: Tool[Any]) -> None:
-    more: dict[str, Any] = {}
-    properties = tool.input_schema().get("properties", {})
-    if "{incident_id}" in path:
-        schema = properties["incident_id"]
-        more = {"parameters": [{"name": "incident_id", "in": "path", "required": True, "schema": schema}]}
-    elif method == "POST":
-        more = {"requestBody": {"required": True, "content": {"application/json": {"schema": tool.input_schema()}}}}
-    api.add_api_route(
-        path,
-        endpoint,
-        methods=[method],
-        tags=["quiet"],
-        summary=tool.summary,
-        operation_id=f"{method.lower()} {path}",
-        responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
-        openapi_extra=more,
-    )

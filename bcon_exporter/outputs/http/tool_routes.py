@@ -10,6 +10,7 @@ from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.outputs.http.openapi_models import ToolDescription, describe_tool, query_parameters, result_model
+from bcon_exporter.outputs.http.own_state import refuse_other_sites
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
 from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
@@ -108,6 +109,8 @@ def _render_tools() -> bytes:
 
 def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
     async def post(request: Request) -> Response:
+        if tool.effect != "read":
+            refuse_other_sites(request)
         payload = await read_json(request)
         return payload if isinstance(payload, Response) else await caller.call(tool.name, payload)
 

@@ -24,6 +24,7 @@ from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.notes import ShownNote
 from bcon_exporter.model.quiet import QuietLine
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
 from bcon_exporter.model.verify_report import DeploymentRecord
@@ -33,6 +34,7 @@ from bcon_exporter.tools import Context, find_tool
 from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.incidents import find_open, get_incident, list_incidents
+from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
 from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 from bcon_exporter.tools.utility import get_history, list_deployments
@@ -142,6 +144,7 @@ class Overview:
     untracked: tuple[str, ...]
     disk: DiskReport | None
     quiet: tuple[QuietLine, ...]
+    notes: tuple[ShownNote, ...]
     filter: RowFilter
     projects: tuple[str, ...]
     exporter: "ExporterState"
@@ -198,6 +201,7 @@ class ProjectPage:
     incidents: tuple[Incident, ...]
     deployments: tuple[DeploymentRecord, ...]
     quiet: QuietLine | None
+    notes: tuple[ShownNote, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +303,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         untracked=drift.untracked if drift is not None else (),
         disk=_read_disk(context),
         quiet=list_quiet(context, Nothing()).quiet,
+        notes=find_notes_of_host(context),
         filter=wanted,
         projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),
         exporter=ExporterState(
@@ -406,7 +411,7 @@ def read_container(context: Context, name: str) -> ContainerPage:
     history = get_history(context, GetHistoryInput(name=report.container_name, since=now - _HISTORY_OF_ONE, limit=50))
     own = [one for one in find_open(context) if report.container_name in {member.container for member in one.members}]
     return ContainerPage(
-        report=report,
+        report=with_notes(context, report),
         row=to_row(report),
         facts=facts,
         incidents=tuple(own),
@@ -464,7 +469,8 @@ def read_project(context: Context, name: str) -> ProjectPage:
     """
     scan, drift = context.store.diagnosis, context.store.drift
     reports = scan.report.reports if scan is not None else ()
-    rows = [to_row(one) for one in reports if (one.project or NO_PROJECT) == name]
+    own = [one for one in reports if (one.project or NO_PROJECT) == name]
+    rows = [to_row(one) for one in own]
     rows.sort(key=lambda row: (-_rank(row), row.name))
     known = [report.project_name for report in drift.reports] if drift is not None else []
     found = None
@@ -480,6 +486,7 @@ def read_project(context: Context, name: str) -> ProjectPage:
         incidents=tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else (),
         deployments=list_deployments(context, deployments).deployments if deployments is not None else (),
         quiet=find_quiet_now(context).find(None, name, None),
+        notes=find_notes_of_project(context, name, own, found),
     )
 
 

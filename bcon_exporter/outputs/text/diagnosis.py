@@ -6,6 +6,7 @@ from itertools import groupby
 from bcon_exporter.diagnosis.wording import worst_first
 from bcon_exporter.model.findings import LikelyCause, Severity, Status, Suggestion, Symptom, Urgency
 from bcon_exporter.model.log_reports import ExplainedCause, LogSymptom
+from bcon_exporter.model.notes import ShownNote
 from bcon_exporter.model.quantities import show_count, show_duration, show_time, show_times
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause
 from bcon_exporter.outputs.text.blocks import (
@@ -31,6 +32,7 @@ from bcon_exporter.outputs.text.blocks import (
     plain,
     strong,
 )
+from bcon_exporter.outputs.text.notes import note_fields
 
 STATUS_STYLES: dict[Status, Style] = {
     "critical": Style.WORST,
@@ -60,7 +62,16 @@ def host_blocks(report: DiagnoseAllReport, *, healthy_too: bool, brief: bool) ->
             blocks += [container_section(diagnosis, level=2, brief=brief), GAP]
     if report.reports and not healthy_too:
         blocks += _healthy_lines(report)
-    return [*blocks, *_failed_runs(report), *_blind_spots(report)]
+    notes = tuple(note_fields(_notes_left(report, healthy_too=healthy_too)))
+    shown: list[Block] = [GAP, Fields(notes, LABEL_WIDTH)] if notes else []
+    return [*blocks, *_failed_runs(report), *shown, *_blind_spots(report)]
+
+
+def _notes_left(report: DiagnoseAllReport, *, healthy_too: bool) -> tuple[ShownNote, ...]:
+    """Return the notes that stand beside none of the containers that are shown in full."""
+    sections = [one for one in report.reports if one.status != "healthy" or healthy_too]
+    shown = {note.id for one in sections for note in one.notes}
+    return tuple(note for note in report.notes if note.id not in shown)
 
 
 def _failed_runs(report: DiagnoseAllReport) -> list[Block]:
@@ -84,6 +95,7 @@ def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = 
         fields.append(Field(line(dim("what")), symptoms))
     fields += cause_fields(causes)
     fields += suggestion_fields(report.suggestions[: _BRIEF_SUGGESTIONS if brief else None], brief=brief)
+    fields += note_fields(report.notes)
     if not symptoms:
         fields.append(field("", dim(report.summary)))
     if unjudged := _unjudged(report):

@@ -27,6 +27,7 @@ from bcon_exporter.outputs.text.blocks import (
     strong,
 )
 from bcon_exporter.outputs.text.diagnosis import severity_badge
+from bcon_exporter.outputs.text.notes import note_fields
 from bcon_exporter.tools.drift import DriftFindings
 
 _STATUS_STYLES = {
@@ -77,6 +78,8 @@ def _project_body(report: DriftReport, level: int) -> Iterator[Block]:
     if not report.differences and report.status is DriftStatus.SYNCED:
         yield line(dim(report.summary))
     yield from (line(dim(remark.message), badge=Badge("remark", Style.DIM, "○")) for remark in report.remarks)
+    if report.notes:
+        yield Fields(tuple(note_fields(report.notes)))
     if report.ignored:
         yield line(dim(f"{show_count(report.ignored, 'difference')} ignored by a rule"))
 

@@ -121,6 +121,9 @@ def _parts(incident: Incident) -> Iterator[Block]:
     if incident.suggestions:
         yield Heading(line(strong("What to do")), 2)
         yield Items(tuple(Item(line(one.action)) for one in incident.suggestions))
+    if incident.notes:
+        yield Heading(line(strong("Notes")), 2)
+        yield Items(tuple(Item(line(note.text, notes=(dim(note.id),))) for note in incident.notes))
     if incident.evidence:
         yield Heading(line(strong("Evidence")), 2)
         yield Quote(tuple(line(text) for text in incident.evidence))

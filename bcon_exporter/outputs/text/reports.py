@@ -10,6 +10,7 @@ from bcon_exporter.model.disk import DiskReport
 from bcon_exporter.model.incidents import Incident, IncidentsReport
 from bcon_exporter.model.journal import HistoryReport
 from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
+from bcon_exporter.model.notes import NotesReport, WrittenNote
 from bcon_exporter.model.quiet import QuietReport
 from bcon_exporter.model.reports import (
     ContainerInfo,
@@ -22,7 +23,18 @@ from bcon_exporter.model.reports import (
     HealthCheck,
 )
 from bcon_exporter.model.verify_report import DeploymentsReport, VerifyReport
-from bcon_exporter.outputs.text import check, deployments, diagnosis, digest, disk, drift, incidents, listings, logs
+from bcon_exporter.outputs.text import (
+    check,
+    deployments,
+    diagnosis,
+    digest,
+    disk,
+    drift,
+    incidents,
+    listings,
+    logs,
+    notes,
+)
 from bcon_exporter.outputs.text.blocks import Block, dim, line
 from bcon_exporter.tools.drift import DriftFindings
 
@@ -101,8 +113,18 @@ def _other_blocks(value: Any) -> Sequence[Block]:
             return incidents.incident_blocks(value)
         case DeploymentsReport():
             return deployments.list_blocks(value)
+        case _:
+            return _last_blocks(value)
+
+
+def _last_blocks(value: Any) -> Sequence[Block]:
+    match value:
         case VerifyReport():
             return deployments.verify_blocks(value)
+        case NotesReport():
+            return notes.list_blocks(value)
+        case WrittenNote():
+            return notes.written_blocks(value)
         case _:
             msg = f"no text form of {type(value).__name__}"
             raise TypeError(msg)
