@@ -101,7 +101,7 @@ class RateLimitedError(BconError):
 
 
 class NotFoundError(BconError):
-    """There is no such incident; `details["near_matches"]` lists similar ids."""
+    """There is no such incident or note; `details["near_matches"]` lists similar ids."""
 
     code = ErrorCode.NOT_FOUND
 

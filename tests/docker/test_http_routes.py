@@ -77,6 +77,15 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/quiet"): ("", None),
     ("post", "/api/v1/quiet"): ("", {"name": "shop-web-1", "duration": "1h", "why": "moving"}),
     ("post", "/api/v1/quiet/end"): ("", {"name": "shop-web-1"}),
+    ("post", "/api/v1/tools/write_memory"): (
+        "",
+        {"text": "an agent's", "about": {"project": "shop"}, "dry_run": False},
+    ),
+    ("post", "/api/v1/notes"): ("", {"text": "a person's", "about": {"container": "shop-web-1"}, "expires": "1d"}),
+    ("get", "/api/v1/notes"): ("", None),
+    ("post", "/api/v1/notes/{note_id}/refuse"): ("", None),
+    ("post", "/api/v1/notes/{note_id}/approve"): ("", None),
+    ("post", "/api/v1/notes/{note_id}/remove"): ("", None),
     ("get", "/api/v1/history"): ("?since=2h&limit=5", None),
 }
 OF_AN_INCIDENT = {
@@ -111,6 +120,8 @@ WRONG = (
     ("GET", "/api/v1/incidents?open=perhaps", "invalid_input", "open"),
     ("POST", "/api/v1/incidents/2026-nothing/acknowledge", "not_found", "no such incident"),
     ("POST", "/api/v1/quiet", "invalid_input", "name"),
+    ("POST", "/api/v1/notes", "invalid_input", "text"),
+    ("POST", "/api/v1/notes/n999/approve", "not_found", "no note n999"),
     ("GET", "/api/v1/cost?period=century", "invalid_input", "period"),
     ("GET", "/api/v1/disk?limit=0", "invalid_input", "limit"),
     ("GET", "/api/v1/drift/shpo", "compose_file_not_found", "shop"),
@@ -150,6 +161,7 @@ def test_every_address_of_the_openapi_document_answers_good_input(shop: Daemon) 
     failed = {}
     for (method, path), (query, body) in GOOD.items():
         filled = path.replace("{container_id}", "shop-web-1").replace("{project}", "shop") + query
+        filled = filled.replace("{note_id}", "n1" if path.endswith("/refuse") else "n2")
         file = {"compose_file": str(shop.folder / "compose.yaml")}
         answer = shop.ask(filled, method.upper(), file if body and "compose_file" in body else body)
         if answer.status != 200 or set(answer.json()) != {"result"}:

@@ -55,6 +55,7 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "get_incident": {"incident_id": "INCIDENT"},
     "query_memory": {"query": "out of memory"},
     "rag_search": {"query": "out of memory"},
+    "write_memory": {"text": "talks a lot, harmless", "about": {"container": "talks"}, "dry_run": False},
 }
 UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
@@ -64,7 +65,7 @@ ROUTES = (
     "/api/v1/containers/talks", "/api/v1/containers/talks/stats", "/api/v1/containers/talks/logs",
     "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
     "/api/v1/health", "/api/v1/history", "/api/v1/deployments", "/api/v1/incidents",
-    "/api/v1/incidents/INCIDENT", "/api/v1/quiet",
+    "/api/v1/incidents/INCIDENT", "/api/v1/quiet", "/api/v1/notes",
     "/api/v1/cost", "/api/v1/disk", "/api/v1/alerts", "/api/v1/memory",
 )  # fmt: skip
 ARGUMENTS: dict[str, list[str]] = {
@@ -84,6 +85,7 @@ NEED_NO_ENGINE = {
     "alertmanager-example",
     "completion",
     "quiet",
+    "notes",
     "notify",
     "unquiet",
 }  # the daemon runs beside; the others ask it or a file
@@ -93,6 +95,10 @@ TELLING = {
     "/api/v1/quiet": {"name": "talks", "duration": "1h"},
     "/api/v1/quiet/end": {"name": "talks"},
     "/api/v1/incidents/{incident_id}/acknowledge": None,
+    "/api/v1/notes": {"text": "talks a lot", "about": {"container": "talks"}},
+    "/api/v1/notes/{note_id}/approve": None,
+    "/api/v1/notes/{note_id}/refuse": None,
+    "/api/v1/notes/{note_id}/remove": None,
 }
 """What tells the daemon something: it must not reach the engine either."""
 
@@ -123,7 +129,8 @@ def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
         answer = daemon.ask("/api/v1/tools/get_container_info", "POST", {"container_id": container})
         assert answer.status in (400, 404), f"{container[:40]}: {answer.text}"
     for route, told in TELLING.items():
-        answer = daemon.ask(route.format(incident_id=incident), "POST", told or {})
+        note = "n1" if route.endswith("/refuse") else "n2"  # the tool's own, which waits, and the person's
+        answer = daemon.ask(route.format(incident_id=incident, note_id=note), "POST", told or {})
         assert answer.status == 200, f"{route}: {answer.text}"
     for route in ROUTES:
         answer = daemon.ask(route.replace("INCIDENT", incident))

@@ -630,6 +630,8 @@ _config_changes = _Tests("memory/test_config_changes.py")
 _muting = _Tests("incidents/test_quiet.py")
 _quiet_routes = _Tests("outputs/http/test_quiet.py")
 _quiet_tools = _Tests("tools/test_quiet.py")
+_notes = _Tests("tools/test_notes.py")
+_notes_routes = _Tests("outputs/http/test_notes.py")
 _notices = _Tests("incidents/test_notices.py")
 _delivery = _Tests("outputs/messages/test_delivery.py")
 _sender = _Tests("outputs/messages/test_sender.py")
@@ -676,6 +678,13 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
+    _notes_routes("tool_routes._add_post_route", never("tool.effect != 'read'"), "test_other_web_sites_change_nothing"),
+    _notes("note_book.find_approved", with_text(" if note.approved_at is not None", ""), "test_the_note_of_an_agent_waits_and_is_shown_nowhere_until_a_person_approves_it"),
+    _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_is_refused_and_so_is_its_dry_run"),
+    _notes("tools.notes.write_memory", never("request.dry_run"), "test_a_dry_run_is_the_default_stores_nothing_and_says_what_it_would_store"),
+    _notes("tools.notes._masked", returns("note"), "test_secrets_are_masked_where_a_note_enters_by_the_rules_and_as_containers_hold_them"),
+    _notes("tools.notes._to_answer", with_text("text=asked.text", "text=kept.text"), "test_an_agent_that_guesses_a_secret_does_not_learn_that_it_is_one"),
+    _notes("MemoryKeeper._count_entries", with_text(" if entry.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
     _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
     _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
     _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),
