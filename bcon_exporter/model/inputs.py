@@ -23,6 +23,7 @@ from bcon_exporter.model.refusals import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
+PROJECT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,127}$"
 
 WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
@@ -38,7 +39,7 @@ ContainerRef = Annotated[
     Field(description="Container id, unique id prefix, or name"),
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
-ProjectName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9_-]{0,127}$")]
+ProjectName = Annotated[str, StringConstraints(pattern=PROJECT_PATTERN)]
 
 
 KindOfEntry = Annotated[JournalKind, WithJsonSchema({"type": "string", "enum": list(JournalKind)})]

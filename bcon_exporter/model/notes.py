@@ -3,12 +3,12 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.findings import DriftType, SymptomType
-from bcon_exporter.model.inputs import ContainerRef, ProjectName, Switch
+from bcon_exporter.model.inputs import CONTAINER_PATTERN, PROJECT_PATTERN, ContainerRef, ProjectName, Switch
 
 NOTES_AT_MOST = 500
 LONGEST_NOTE = 1000
@@ -136,13 +136,33 @@ def _read_life(raw: str) -> str:
     return raw
 
 
+_ABOUT_SCHEMA = {
+    "anyOf": [
+        {
+            "type": "object",
+            "properties": {
+                "container": {"type": "string", "pattern": CONTAINER_PATTERN},
+                "project": {"type": "string", "pattern": PROJECT_PATTERN},
+                "symptom": {"type": "string", "enum": [symptom.value for symptom in SymptomType]},
+                "drift": {"type": "string", "enum": [drift.value for drift in DriftType]},
+            },
+            "additionalProperties": False,
+        },
+        {"type": "null"},
+    ]
+}
+"""Written out where it stands: what describes a tool's input can refer to nothing."""
+
+
 class NewNoteInput(Frozen):
     """What somebody notes."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=LONGEST_NOTE)] = Field(
         description="What is known: a sentence or two"
     )
-    about: NoteAbout | None = Field(None, description="What it is about: all that is named must fit; else the host")
+    about: Annotated[NoteAbout | None, WithJsonSchema(_ABOUT_SCHEMA)] = Field(
+        None, description="What it is about: all that is named must fit; else the host"
+    )
     expires: Annotated[
         str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
     ] = Field(_USUAL_LIFE, description="For how long it holds; 365d at most")

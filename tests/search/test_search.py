@@ -153,10 +153,10 @@ def test_notes_are_found_once_a_person_has_approved_them_and_as_long_as_they_hol
         text="the quuxinator exits with 3 every Sunday", about=NoteAbout(container="zanzibar-1"), dry_run=False
     )
     write_memory(context, asked)
-    assert ask(context, "quuxinator Sunday", min_score=0.1) == []
+    assert ask(context, "quuxinator Sunday", collection="notes", min_score=0) == []
     approve(context, NoteInput(note_id="n1"))
     for collection in ("all", "notes"):
-        (hit,) = ask(context, "quuxinator Sunday", collection=collection)
+        hit = ask(context, "quuxinator Sunday", collection=collection)[0]
         assert (hit.id, hit.collection, hit.title, hit.at) == ("notes/n1", "notes", "zanzibar-1", NOON)
         assert hit.untrusted == (asked.text,)
         assert "quuxinator" not in hit.content

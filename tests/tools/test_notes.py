@@ -426,6 +426,14 @@ def test_a_note_that_cannot_be_is_refused_by_its_field(context: Context, payload
     assert listed(context) == []
 
 
+def test_the_schema_names_all_that_a_note_can_be_about_and_refers_to_nothing() -> None:
+    schema = find_tool("write_memory").input_schema()
+    about = schema["properties"]["about"]["anyOf"][0]
+    assert set(about["properties"]) == set(NoteAbout.model_fields)
+    assert about["properties"]["symptom"]["enum"] == [kind.value for kind in SymptomType]
+    assert "$ref" not in str(schema)
+
+
 def test_a_note_holds_a_year_at_most_and_ninety_days_unless_told(context: Context) -> None:
     assert write(context, "x" * 1000, expires="365d").expires_at == NOON + 365 * DAY
     assert write(context).expires_at == NOON + 90 * DAY
