@@ -295,8 +295,8 @@ def _members_of(incident: Incident) -> tuple[_Subject, ...]:
 
 
 def _find_approved(context: Context) -> tuple[tuple[Note, frozenset[str]], ...]:
-    """Return the notes that are shown, each with the codes that it names."""
-    approved = find_approved(context.memory.memory.notes, context.now())
+    """Return the notes that are shown, each with the codes that it names; the newest first."""
+    approved = tuple(reversed(find_approved(context.memory.memory.notes, context.now())))
     codes = (frozenset(code.value for code in (note.about.symptom, note.about.drift) if code) for note in approved)
     return tuple(zip(approved, codes, strict=True))
 
