@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.findings import DriftType
+from bcon_exporter.model.incidents import IncidentState, TrackedIncident
 from tests.factories import NOON, compose, container, snapshot
+from tests.incidents.test_quiet import incident
 from tests.outputs.http.asking import ask, error_of, site_of
 from tests.outputs.scenes import difference, drift_report, drift_scan, make_context, scan_of
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from bcon_exporter.outputs.http import Site
 
 HOST = snapshot(container(name="shop-web-1", compose=compose("web")))
+INCIDENT = incident("shop-web-1")
 NOTE = {"text": "exits with 3 every Sunday, harmless", "about": {"container": "shop-web-1"}}
 WRITTEN = {**NOTE, "dry_run": False}
 TOOL = "/api/v1/tools/write_memory"
@@ -28,6 +32,8 @@ TOOL = "/api/v1/tools/write_memory"
 def site(tmp_path: Path) -> Iterator[Site]:
     """A site over a host that was scanned, with a state file."""
     keeper = MemoryKeeper.open(tmp_path / "state.db", retention_seconds=32 * 86400, now=NOON)
+    tracked = TrackedIncident(incident=INCIDENT, members=("web",))
+    keeper.fold_incidents(lambda _: FoldedIncidents(IncidentState(open=(tracked,))), NOON)
     context = make_context(HOST, memory=keeper, now=lambda: NOON)
     context.store.publish_diagnosis(scan_of(HOST))
     context.store.publish_drift(drift_scan(drift_report("shop", difference(DriftType.IMAGE_MISMATCH))))
@@ -74,8 +80,16 @@ def test_the_last_drift_shows_the_notes_about_it(site: Site) -> None:
     assert [one["text"] for one in result(site, "GET", "/api/v1/drift/shop")["notes"]] == ["on purpose"]
 
 
+def test_an_incident_shows_the_notes_about_its_members_and_keeps_none(site: Site) -> None:
+    result(site, "POST", "/api/v1/notes", json=NOTE)
+    path = f"/api/v1/incidents/{INCIDENT.id}"
+    assert [one["text"] for one in result(site, "GET", path)["notes"]] == [NOTE["text"]]
+    result(site, "POST", "/api/v1/notes/n1/remove")
+    assert "notes" not in result(site, "GET", path)
+
+
 def test_the_pages_show_what_is_approved_and_escape_it(site: Site) -> None:
-    pages = ("/", "/c/shop-web-1", "/p/shop")
+    pages = ("/", "/c/shop-web-1", "/p/shop", f"/i/{INCIDENT.id}")
     result(site, "POST", TOOL, json={**WRITTEN, "text": "a pending one"})
     for about in ({}, NOTE["about"], {"project": "shop"}):
         result(site, "POST", "/api/v1/notes", json={"text": f"<script>of {about}</script>", "about": about})
