@@ -38,7 +38,7 @@ def container_samples(
         _samples("explained", _explained_lines(subjects)),
         _per_container("explained_start_timestamp_seconds", subjects, lambda subject: _explained_since(scan, subject)),
         _per_container("quiet", subjects, lambda subject: _quiet(scan.muting, subject.facts)),
-        _per_container("not_evaluated", subjects, lambda subject: len(subject.report.not_evaluated)),
+        _per_container("not_evaluated", subjects, _count_not_evaluated),
         _per_container("running", subjects, lambda subject: int(subject.facts.is_running)),
         _per_container("start_time_seconds", subjects, lambda subject: _start_time(subject.facts)),
         _per_container(
@@ -105,6 +105,11 @@ def _explained_lines(subjects: Iterable[Subject]) -> Iterator[str]:
     for subject in subjects:
         if subject.report.root is not None:
             yield f'{name}{{{subject.labels},root="{label_value(subject.report.root)}"}} 1\n'
+
+
+def _count_not_evaluated(subject: Subject) -> int:
+    """Count rules that lacked facts; not those that only advise: alerts hold what was seen where one is not judged."""
+    return sum(not rule.is_advisory for rule in subject.report.not_evaluated)
 
 
 def _explained_since(scan: DiagnoseScan, subject: Subject) -> float | None:

@@ -54,13 +54,15 @@ def test_every_judged_symptom_is_0_or_1() -> None:
 
 def test_a_symptom_that_was_not_judged_has_no_sample() -> None:
     facts = container()
-    report = diagnosis(facts, not_evaluated=(not_judged(SymptomType.LOG_ERROR),), rule_errors=(SymptomType.PAUSED,))
+    unjudged = (not_judged(SymptomType.LOG_ERROR), not_judged(SymptomType.LOG_UNBOUNDED))
+    report = diagnosis(facts, not_evaluated=unjudged, rule_errors=(SymptomType.PAUSED,))
 
     text = scrape_text(exposition_of(scan_of(snapshot(facts), report))[0])
 
     assert 'symptom="log_error"' not in "".join(samples_of(text, "bcon_container_symptom"))
     assert 'symptom="paused"' not in "".join(samples_of(text, "bcon_container_symptom"))
-    assert f"bcon_container_not_evaluated{{{C}}} 1\n" in text
+    assert 'symptom="log_unbounded"' not in "".join(samples_of(text, "bcon_container_symptom"))
+    assert f"bcon_container_not_evaluated{{{C}}} 1\n" in text, "advice that cannot be given holds no alert"
 
 
 def test_history_counts_as_absent() -> None:
