@@ -29,11 +29,17 @@ def no_arguments(parser: ArgumentParser) -> None:
     """Add none."""
 
 
-def add_format(parser: ArgumentParser, default: str = "table") -> None:
+_FORMATS = ("table", "json", "markdown")
+
+
+def add_format(parser: ArgumentParser, default: str = "table", formats: tuple[str, ...] = _FORMATS) -> None:
     """Add --format."""
-    parser.add_argument(
-        "--format", choices=("table", "json", "markdown"), default=default, help=f"how to print (default: {default})"
-    )
+    parser.add_argument("--format", choices=formats, default=default, help=f"how to print (default: {default})")
+
+
+def add_tool_format(parser: ArgumentParser, default: str = "table") -> None:
+    """Add --format of a command that runs a tool: `agent` is what AI agents read."""
+    add_format(parser, default, (*_FORMATS, "agent"))
 
 
 def add_fail_on(parser: ArgumentParser) -> None:
@@ -49,7 +55,7 @@ def add_fail_on(parser: ArgumentParser) -> None:
 
 def add_call_arguments(parser: ArgumentParser) -> None:
     """Add TOOL, JSON, --format and --from-snapshot."""
-    add_format(parser, "json")
+    add_tool_format(parser, "json")
     _complete(parser.add_argument("tool", metavar="TOOL", help="for example diagnose_all"), complete_tools)
     parser.add_argument(
         "input", nargs="?", metavar="JSON", default="{}", help="the tool's input; `-` reads it from stdin"
@@ -79,7 +85,7 @@ def add_log_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_common(parser: ArgumentParser) -> None:
-    add_format(parser)
+    add_tool_format(parser)
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
     parser.add_argument(
         "--watch", nargs="?", const="2s", metavar="DURATION", help="again and again, until Ctrl-C (default: 2s)"

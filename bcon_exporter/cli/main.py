@@ -141,6 +141,10 @@ def _fail(words: Sequence[str], error: BconError) -> int:
         from bcon_exporter.tools.envelope import failure  # slow to import
 
         Screen(form).show(failure(error))
+    elif form == "agent":
+        from bcon_exporter.cli.agent_format import write_error  # as above
+
+        write_error(next(iter(words), ""), error)
     else:
         complain(error)
     return exit_of_error(error)

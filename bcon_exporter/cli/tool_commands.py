@@ -12,7 +12,7 @@ from bcon_exporter.cli.quiet_commands import acknowledge
 from bcon_exporter.cli.screen import Screen, complain
 from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
-from bcon_exporter.tools import call_tool, run_tool
+from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
@@ -85,6 +85,9 @@ def show_logs(call: Invocation) -> int:
         until=given.until,
         timestamps=not given.no_timestamps,
     )
+    if given.follow and given.format == "agent":
+        msg = "--follow and --format agent exclude each other"
+        raise SettingsError(msg, {"flag": "--follow"})
     if given.follow:
         return follow_log(call, payload, given.grep)
     part = "previous" if given.previous else "crash" if given.around_crash else "newest"
@@ -162,13 +165,30 @@ def run_call(call: Invocation) -> int:
     except (ValueError, RecursionError):
         msg = 'call: the input is not JSON; write it as \'{"container_id": "web"}\''
         raise InvalidInputError(msg, {"tool": call.arguments.tool}) from None
+    for_agent = call.arguments.format == "agent"
     context = make_context(call)
     try:
-        envelope = call_tool(context, call.arguments.tool, payload)
+        envelope = _call_for_agent(context, call, payload) if for_agent else _call(context, call, payload)
     finally:
         close_context(context)
-    Screen(call.arguments.format).show(envelope)
     return exit_of(envelope, call.arguments.fail_on)
+
+
+def _call(context: Context, call: Invocation, payload: Any) -> Envelope:
+    envelope = call_tool(context, call.arguments.tool, payload)
+    Screen(call.arguments.format).show(envelope)
+    return envelope
+
+
+def _call_for_agent(context: Context, call: Invocation, payload: Any) -> Envelope:
+    """Run a tool whose input holds that of the view as well."""
+    from bcon_exporter.cli.agent_format import ViewOptions, split_options, write_answer  # few ask for it
+
+    tool = find_tool(call.arguments.tool)
+    options, rest = split_options(payload, tool) if isinstance(payload, dict) else (ViewOptions(), payload)
+    envelope = run_tool(context, tool, rest)
+    write_answer(context, tool, envelope, options)
+    return envelope
 
 
 def run_snapshot(call: Invocation) -> int:

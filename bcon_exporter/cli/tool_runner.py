@@ -38,7 +38,12 @@ def run_command_tool(
                 envelope = run_tool(context, chosen, Words(payload))
             if pause is not None:
                 screen.clear()
-            screen.show(envelope, healthy_too=healthy_too)
+            if call.arguments.format == "agent":
+                from bcon_exporter.cli.agent_format import ViewOptions, write_answer  # few ask for it
+
+                write_answer(context, chosen, envelope, ViewOptions())
+            else:
+                screen.show(envelope, healthy_too=healthy_too)
             if pause is None:
                 return exit_of(envelope, getattr(call.arguments, "fail_on", "error"))
             threading.Event().wait(pause.total_seconds())

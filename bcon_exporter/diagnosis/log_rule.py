@@ -1,5 +1,6 @@
 """What the rules that read the log share."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.failure_phrases import is_lost_answer
@@ -73,7 +74,14 @@ def log_symptom(
     past = " before its last start" if final is not severity else ""
     newest = "" if len(events) == 1 else "the newest "
     description = f"The log shows {show_count(len(events), noun)}{past}, {newest}{_age(events[-1].at, case.now)}."
-    return case.symptom(rule_type, final, description, *evidence_of(events))
+    symptom = case.symptom(rule_type, final, description, *evidence_of(events))
+    return symptom.model_copy(update={"signatures": _signatures_of(events, rule_type)})
+
+
+def _signatures_of(events: tuple[LogEvent, ...], rule_type: SymptomType) -> tuple[str, ...]:
+    """Return the ids of the signatures of this symptom that the events show, the most frequent first."""
+    ids = Counter(hit.signature.id for event in events for hit in event.hits if hit.signature.symptom is rule_type)
+    return tuple(signature_id for signature_id, _ in ids.most_common())
 
 
 def _is_warning(event: LogEvent) -> bool:

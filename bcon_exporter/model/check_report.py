@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Literal
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts, KeyPlace, WantedDeployment
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
@@ -68,7 +68,7 @@ class CheckFinding(Frozen):
     code: CheckCode
     service: str | None = None
     message: str
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
     file: str | None = None
     line: int | None = None
 
@@ -91,7 +91,7 @@ class ServicePlan(Frozen):
 
     service: str
     action: Literal["create", "recreate", "start", "remove", "orphan", "leave", "unknown"]
-    why: tuple[str, ...] = ()
+    why: tuple[Untrusted, ...] = ()
     is_away: bool = False
 
 
@@ -114,7 +114,7 @@ class CheckReport(Frozen):
     plan: tuple[ServicePlan, ...] = ()
     services: tuple[str, ...] = ()
     files: dict[str, str] = {}
-    diff: str | None = None
+    diff: Untrusted | None = None
     rule_errors: tuple[str, ...] = ()
 
 

@@ -3,7 +3,9 @@
 from enum import StrEnum
 from typing import Literal, get_args
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from pydantic import Field
+
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 
 Status = Literal["healthy", "warning", "error", "critical"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -65,15 +67,18 @@ class Symptom(Frozen):
         detected_at: When this scan saw it.
         first_seen: Since when it has been present; kept over restarts. None before a scheduled scan has seen it.
         confidence: 0 to 1; below 1 when the sign is indirect (an exit 137 with a limit and no kill).
+        signatures: Ids of those that its log lines show, the most frequent first. Never written as JSON: it tells
+            agents the kind of failure.
     """
 
     type: SymptomType
     severity: Severity
     description: str
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
     detected_at: UtcDatetime
     first_seen: UtcDatetime | None = None
     confidence: float = 1.0
+    signatures: tuple[str, ...] = Field((), exclude=True, repr=False)
 
 
 class LikelyCause(Frozen):
@@ -87,9 +92,9 @@ class LikelyCause(Frozen):
     id: str
     description: str
     confidence: float
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
     related_symptoms: tuple[SymptomType, ...] = ()
-    peer: str | None = None
+    peer: Untrusted | None = None
 
 
 class Urgency(StrEnum):
@@ -165,11 +170,11 @@ class ServiceDrift(Frozen):
 
     service_name: str
     drift_type: DriftType
-    expected: str
-    actual: str
+    expected: Untrusted
+    actual: Untrusted
     message: str
     severity: Severity = Severity.WARNING
-    field: str | None = None
+    field: Untrusted | None = None
     container_name: str | None = None
     outside_compose: bool = False
     stop_requested: bool | None = None

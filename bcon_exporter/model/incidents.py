@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Literal
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.notes import ShownNotes
@@ -122,7 +122,7 @@ class Incident(Frozen):
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     changes: tuple[IncidentChange, ...] = ()
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
     ended_by: EndedBy | None = None
     seen_before: SeenBefore = SeenBefore()
     merged_into: str | None = None

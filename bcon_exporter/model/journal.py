@@ -1,8 +1,10 @@
 """The journal: what happened on the host, written once and never changed."""
 
+from typing import Annotated
+
 from pydantic import JsonValue
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import UNTRUSTED, Frozen, UtcDatetime
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal_kinds import JournalKind
 
@@ -28,7 +30,7 @@ class JournalEntry(Frozen):
     code: str | None = None
     severity: Severity | None = None
     text: str
-    data: dict[str, JsonValue] = {}
+    data: Annotated[dict[str, JsonValue], UNTRUSTED] = {}
 
 
 class HistoryReport(Frozen):

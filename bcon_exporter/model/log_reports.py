@@ -2,7 +2,7 @@
 
 from pydantic import computed_field
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType
 from bcon_exporter.model.signatures import Category
 
@@ -20,7 +20,7 @@ class LogSymptom(Frozen):
     severity: Severity
     description: str
     count: int
-    evidence: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
     first_seen: UtcDatetime | None = None
     last_seen: UtcDatetime | None = None
 
@@ -40,8 +40,8 @@ class LogEventGroup(Frozen):
         history: What it says is over: it was retried with success, or stands before the last successful start.
     """
 
-    template: str
-    example: str
+    template: Untrusted
+    example: Untrusted
     level: str
     count: int
     line: int
@@ -51,7 +51,7 @@ class LogEventGroup(Frozen):
     signatures: tuple[str, ...] = ()
     runbooks: tuple[str, ...] = ()
     categories: tuple[Category, ...] = ()
-    peers: tuple[str, ...] = ()
+    peers: tuple[Untrusted, ...] = ()
     history: bool = False
 
 
@@ -83,7 +83,7 @@ class SampleLog(Frozen):
     """
 
     timestamp: UtcDatetime | None
-    lines: tuple[str, ...]
+    lines: tuple[Untrusted, ...]
     match_index: int
     history: bool = False
 
@@ -107,7 +107,7 @@ class ErrorExplanation(Frozen):
 
     container_id: str
     container_name: str
-    pattern: str
+    pattern: Untrusted
     occurrences: int
     history_occurrences: int = 0
     first_seen: UtcDatetime | None
@@ -132,6 +132,6 @@ class ErrorExplanation(Frozen):
 
     @computed_field  # type: ignore[prop-decorator]  # as above
     @property
-    def sample_logs(self) -> tuple[str, ...]:
+    def sample_logs(self) -> tuple[Untrusted, ...]:
         """The samples as text, context included; untrusted."""
         return tuple("\n".join(one.lines) for one in self.samples)

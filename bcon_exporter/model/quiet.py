@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.inputs import ContainerRef
 
@@ -115,7 +115,7 @@ class QuietLine(Frozen):
     name: str | None
     source: QuietSource
     until: UtcDatetime
-    why: str = ""
+    why: Untrusted = ""
 
 
 class QuietReport(Frozen):

@@ -3,7 +3,9 @@
 from enum import StrEnum
 from typing import Literal
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from pydantic import Field
+
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.findings import (
@@ -36,7 +38,7 @@ class ContainerInfo(Frozen):
     status: str
     created: UtcDatetime
     ports: dict[str, str | None] = {}
-    labels: dict[str, str] = {}
+    labels: dict[Untrusted, Untrusted] = {}
     health: HealthStatus | None = None
     exit_code: int | None = None
     oom_killed: bool | None = None
@@ -82,7 +84,7 @@ class LogEntry(Frozen):
 
     timestamp: UtcDatetime | None
     stream: Literal["stdout", "stderr"]
-    message: str
+    message: Untrusted
 
 
 class ContainerLogs(Frozen):
@@ -188,6 +190,8 @@ class DiagnoseAllReport(Frozen):
         ended: Runs of the last day that failed and removed themselves, newest first, at most 50; in no count.
         reports: Every container's full report; in the scheduled scan and `GET /api/v1/diagnosis`, else empty.
         notes: What people know of the host and of its containers, in their words; none of this changes for them.
+        judged: The full reports behind `summaries` where `reports` is empty. Never written as JSON: agents are told
+            parts of them.
     """
 
     timestamp: UtcDatetime
@@ -206,6 +210,7 @@ class DiagnoseAllReport(Frozen):
     ended: tuple[FailedRun, ...] = ()
     reports: tuple[DiagnosisReport, ...] = ()
     notes: ShownNotes = ()
+    judged: tuple[DiagnosisReport, ...] = Field((), exclude=True, repr=False)
 
 
 class DriftStatus(StrEnum):

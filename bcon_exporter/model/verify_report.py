@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.findings import LikelyCause
 
 
@@ -56,8 +56,8 @@ class ServiceVerdict(Frozen):
     message: str
     certain: bool = False
     causes: tuple[LikelyCause, ...] = ()
-    evidence: tuple[str, ...] = ()
-    changes: tuple[str, ...] = ()
+    evidence: tuple[Untrusted, ...] = ()
+    changes: tuple[Untrusted, ...] = ()
     changes_known: bool = False
     containers: tuple[str, ...] = ()
 
@@ -116,7 +116,7 @@ class DeployedService(Frozen):
     code: VerifyCode | None = None
     root: str | None = None
     message: str
-    changes: tuple[str, ...] = ()
+    changes: tuple[Untrusted, ...] = ()
 
 
 _KEPT = set(DeployedService.model_fields)

@@ -30,7 +30,7 @@ def diagnose_container(context: Context, request: DiagnoseContainerInput) -> Dia
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
     """Return one line per ailing container, worst first, and the counts."""
     report = diagnose_fully(context, include_healthy=request.include_healthy)
-    return report.model_copy(update={"reports": ()})
+    return report.model_copy(update={"reports": (), "judged": report.reports})
 
 
 def diagnose_fully(context: Context, *, include_healthy: bool = False) -> DiagnoseAllReport:

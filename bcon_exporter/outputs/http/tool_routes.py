@@ -1,12 +1,20 @@
 """Every tool by POST under its name, and by GET where an address reads better."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from pydantic_core import from_json, to_json
 
-from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.agents.view import (
+    AgentAnswer,
+    ViewOptions,
+    find_host_name,
+    render_answer,
+    render_error,
+    split_options,
+)
+from bcon_exporter.errors import BconError, ErrorCode, InvalidInputError
 from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.outputs.http.openapi_models import ToolDescription, describe_tool, query_parameters, result_model
@@ -19,6 +27,14 @@ from bcon_exporter.tools.envelope import error_body
 from bcon_exporter.tools.host_views import HOST_MEMORY
 
 _FLAGS = ("all",)
+AGENT_VIEW = "agent"
+_VIEW_PARAMETER = {
+    "name": "view",
+    "in": "query",
+    "required": False,
+    "schema": {"type": "string", "enum": [AGENT_VIEW]},
+    "description": "agent: a small answer, and more inputs (docs/agents.md)",
+}
 _GET_ROUTES: tuple[tuple[str, str], ...] = (
     ("/api/v1/containers/{container_id}", "get_container_info"),
     ("/api/v1/containers/{container_id}/stats", "get_container_stats"),
@@ -79,22 +95,70 @@ class ToolCaller:
         """Return a tool's answer with the status of its error code."""
         return answer_of(await self._calls.call(name, payload))
 
+    async def call_for_agent(self, tool: Tool[Any], payload: object) -> Response:
+        """Return a tool's answer as agents read it, with the status of its error code."""
+        context = self._context()
+        host_name, now = find_host_name(context), context.now()
+        try:
+            options, arguments = (
+                split_options(payload, tool) if isinstance(payload, Mapping) else (ViewOptions(), payload)
+            )
+        except InvalidInputError as error:
+            context.errors.add(error.code)
+            return _agent_response(render_error(tool.name, error, ViewOptions(), host_name, now), error.code)
+        envelope = await self._calls.call(tool.name, arguments)
+        answer = await self._threads.run(lambda: render_answer(tool, envelope, options, host_name, now))
+        return _agent_response(answer, envelope.code)
+
+    def refuse_agent(self, name: str, refusal: Response) -> Response:
+        """Return a refusal of the body as agents read errors."""
+        context, told = self._context(), from_json(bytes(refusal.body))["error"]
+        error = InvalidInputError(told["message"], told["details"])
+        answer = render_error(name, error, ViewOptions(), find_host_name(context), context.now())
+        return _with_type(answer.body, refusal.status_code, answer.media_type)
+
     async def memory(self) -> Response:
         """Return what is remembered of every container: commands ask for it."""
         return answer_of(await self._threads.run(lambda: run_tool(self._context(), HOST_MEMORY, {})))
 
-    async def refuse_unknown(self, tool: str) -> Response:
+    async def refuse_unknown(self, request: Request, tool: str) -> Response:
         """Answer 404 with the names that were perhaps meant."""
+        refusal: BconError = http_error(404)
         try:
             find_tool(tool)
         except BconError as error:
-            return _json(error_body(error), 404)
-        return _json(error_body(http_error(404)), 404)
+            refusal = error
+        if not _wants_agent_view(request):
+            return _json(error_body(refusal), 404)
+        context = self._context()
+        answer = render_error(tool, refusal, ViewOptions(), find_host_name(context), context.now())
+        return _with_type(answer.body, 404, answer.media_type)
 
 
 def _json(body: bytes, status: int) -> Response:
+    return _with_type(body, status, "application/json")
+
+
+def _with_type(body: bytes | str, status: int, media_type: str) -> Response:
     headers = {name.decode(): value.decode() for name, value in extra_headers(status)}
-    return Response(body, status, headers, media_type="application/json")
+    return Response(body, status, headers, media_type=media_type)
+
+
+def _agent_response(answer: AgentAnswer, code: ErrorCode | None) -> Response:
+    return _with_type(answer.body, 200 if code is None else STATUS_BY_CODE[code], answer.media_type)
+
+
+def _wants_agent_view(request: Request) -> bool:
+    """Whether the query asks for the view of agents.
+
+    Raises:
+        InvalidInputError: It asks for another view.
+    """
+    views = request.query_params.getlist("view")
+    if views not in ([], [AGENT_VIEW]):
+        msg = f"view: must be {AGENT_VIEW}, or left out"
+        raise InvalidInputError(msg, {"errors": [{"field": "view", "message": f"must be {AGENT_VIEW}"}]})
+    return bool(views)
 
 
 def answer_of(envelope: Envelope) -> Response:
@@ -111,8 +175,11 @@ def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
     async def post(request: Request) -> Response:
         if tool.effect != "read":
             refuse_other_sites(request)
+        for_agent = _wants_agent_view(request)
         payload = await read_json(request)
-        return payload if isinstance(payload, Response) else await caller.call(tool.name, payload)
+        if isinstance(payload, Response):
+            return caller.refuse_agent(tool.name, payload) if for_agent else payload
+        return await (caller.call_for_agent(tool, payload) if for_agent else caller.call(tool.name, payload))
 
     body = {"content": {"application/json": {"schema": tool.input_schema()}}}
     api.add_api_route(
@@ -123,7 +190,7 @@ def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
         summary=tool.summary,
         operation_id=tool.name,
         responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
-        openapi_extra={"requestBody": body},
+        openapi_extra={"requestBody": body, "parameters": [_VIEW_PARAMETER]},
     )
 
 

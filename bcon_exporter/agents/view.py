@@ -1,0 +1,308 @@
+"""The agent's view of every tool's answer: findings or rows, within a budget of bytes, with what is not ours apart."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from bcon_exporter.agents.findings import project_container, project_drift, project_host
+from bcon_exporter.agents.kinds import ERROR_CODE_OF, AgentSeverity, worst_of
+from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, Writer, fit
+from bcon_exporter.agents.rows import project_lines, project_rows, show_moment
+from bcon_exporter.agents.trust import hide_odd_names, is_odd_name, sort_texts
+from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.inputs import Switch, Whole
+from bcon_exporter.model.quantities import show_count
+from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.model.reports import ContainerLogs, DiagnoseAllReport, DiagnosisReport, DriftReport
+from bcon_exporter.secrets.cleaning import clean_name
+from bcon_exporter.tools import Context, Envelope, Tool
+from bcon_exporter.tools.drift import DriftFindings
+
+PROVIDER = "docker"
+_LONGEST_METADATA = 64
+_LONGEST_AS_OF = 64
+_DETAILS = ("errors", "near_matches", "file", "line")
+"""Details of an error that agents are told."""
+
+
+class ViewOptions(Frozen):
+    """How much of an answer is shown, and how; the faces take it beside a tool's own input.
+
+    Attributes:
+        as_of: What `more.next` of the page before gave; `more.changed` says when the host's answer is another by now.
+    """
+
+    detail: Switch = Field(False, description="Also causes, what to do, and the untrusted evidence")
+    limit: Whole = Field(10, ge=1, le=100, description="At most so many findings or rows")
+    offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the first")
+    max_bytes: Whole = Field(8192, ge=1024, le=65536, description="The answer is no longer than this")
+    response_format: Literal["json", "markdown"] = Field("json", description="How it is written")
+    as_of: str | None = Field(None, max_length=_LONGEST_AS_OF, description="As more.next of the page before had it")
+
+
+VIEW_FIELDS = frozenset(ViewOptions.model_fields)
+"""Names of the view's inputs."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """An answer.
+
+    Attributes:
+        body: Compact JSON or Markdown; in UTF-8 at most `max_bytes` long.
+    """
+
+    body: str
+    is_error: bool
+    media_type: str
+
+
+def list_view_fields(tool: Tool[Any]) -> dict[str, Any]:
+    """Return the view's inputs that a tool leaves to it, by name, as parts of a JSON schema."""
+    own = tool.input_model.model_fields
+    properties = ViewOptions.model_json_schema()["properties"]
+    return {name: schema for name, schema in properties.items() if name not in own}
+
+
+def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> tuple[ViewOptions, dict[str, Any]]:
+    """Return the view's inputs of a call, and the tool's.
+
+    An input that the tool has itself stays with it (`limit` and `offset` of get_history).
+
+    Raises:
+        InvalidInputError: One of the view's is wrong; `details["errors"]`.
+    """
+    own = tool.input_model.model_fields if tool is not None else {}
+    of_view = {name: item for name, item in payload.items() if name in VIEW_FIELDS and name not in own}
+    rest = {name: item for name, item in payload.items() if name not in of_view}
+    try:
+        options = ViewOptions.model_validate(of_view)
+    except ValidationError as error:
+        problems = [
+            {"field": clean_name(str(item["loc"][0])), "message": tell_refusal(item)}
+            for item in error.errors(include_input=False, include_url=False)
+        ]
+        msg = "; ".join(f"{one['field']}: {one['message']}" for one in problems)
+        raise InvalidInputError(msg, {"errors": problems}) from None
+    offset = payload.get("offset")
+    if "offset" in own and isinstance(offset, int) and offset > 0:
+        options = options.model_copy(update={"offset": offset})
+    return options, rest
+
+
+def find_host_name(context: Context, *, ask: bool = False) -> str:
+    """Return what the engine calls its host; "" where it is not known. Only with `ask` the engine is asked for it."""
+    scan = context.store.diagnosis
+    of_scan = scan.snapshot.engine if scan is not None else None
+    name = context.memory.memory.engine_name or (of_scan.name if of_scan is not None else "")
+    if name or not ask:
+        return name
+    try:
+        return context.host.engine().name
+    except BconError:
+        return ""
+
+
+def render_answer(
+    tool: Tool[Any], envelope: Envelope, options: ViewOptions, host_name: str, now: datetime
+) -> AgentAnswer:
+    """Return a tool's answer as agents read it."""
+    if envelope.error is not None:
+        return render_error(tool.name, envelope.error, options, host_name, now)
+    return _answer(_build_page(tool, envelope.value, options, host_name, now), options)
+
+
+def render_error(name: str, error: BconError, options: ViewOptions, host_name: str, now: datetime) -> AgentAnswer:
+    """Return the answer that says what went wrong with a call."""
+    details = {key: _plain(error.details[key]) for key in _DETAILS if error.details.get(key)}
+    odd = [text for text in _texts(details.get("near_matches")) if is_odd_name(text)]
+    record: dict[str, Any] = {
+        "code": ERROR_CODE_OF[error.code].value,
+        "message": error.message,
+        "tool": clean_name(name)[:_LONGEST_METADATA],
+        **({"detail": details} if details else {}),
+    }
+    return _answer(Page(record["tool"], _metadata(host_name, now), error=hide_odd_names(record, odd)), options)
+
+
+def _answer(page: Page, options: ViewOptions) -> AgentAnswer:
+    writer: Writer = JsonWriter() if options.response_format == "json" else MarkdownWriter()
+    media_type = "application/json" if options.response_format == "json" else "text/markdown"
+    return AgentAnswer(fit(page, options.max_bytes, writer), page.error is not None, media_type)
+
+
+def _build_page(tool: Tool[Any], value: Any, options: ViewOptions, host_name: str, now: datetime) -> Page:
+    at = getattr(value, "timestamp", None) or now
+    match value:
+        case DiagnosisReport():
+            rows, key = project_container(value, detail=options.detail), "findings"
+        case DiagnoseAllReport():
+            rows, key = project_host(value, detail=options.detail), "findings"
+        case DriftReport():
+            rows, key = project_drift(value, detail=options.detail), "findings"
+        case DriftFindings():
+            each = (project_drift(report, detail=options.detail) for report in value.reports)
+            rows, key = [finding for findings in each for finding in findings], "findings"
+        case ContainerLogs():
+            return _log_page(tool, value, options, _metadata(host_name, at))
+        case tuple():
+            rows, key = project_rows(value, detail=options.detail), "rows"
+        case _ if tool.rows is not None:
+            rows, key = project_rows(getattr(value, tool.rows), detail=options.detail), "rows"
+        case _:
+            return _object_page(tool, value, options, _metadata(host_name, at))
+    return _list_page(tool, value, options, rows, key, _metadata(host_name, at, _namespace(value)))
+
+
+_SHOWN_AS_ROWS = {
+    DiagnosisReport: frozenset(("symptoms", "likely_causes", "suggestions", "container_id", "detailed_explanation")),
+    DiagnoseAllReport: frozenset(("summaries", "reports", "unchecked")),
+    DriftReport: frozenset(("differences", "doubts", "remarks", "services", "compose_files")),
+    DriftFindings: frozenset(("reports",)),
+}
+"""Report → fields that stand in its findings, or are too many for what stands before them."""
+
+
+def _list_page(
+    tool: Tool[Any], value: Any, options: ViewOptions, rows: list[dict[str, Any]], key: str, metadata: dict[str, Any]
+) -> Page:
+    own = tool.input_model.model_fields
+    skipped = 0 if "offset" in own else options.offset
+    as_of = f"{metadata['timestamp']}~{_fingerprint(rows)}"
+    wanted = rows[skipped:]
+    total = _count_all(value, len(rows), options.offset if "offset" in own else 0)
+    return Page(
+        title=tool.name,
+        metadata=metadata,
+        report=_write_report(tool, value, options) if options.offset == 0 else {},
+        key=key,
+        rows=wanted,
+        at_most=max(1, len(wanted)) if "limit" in own else options.limit,
+        skipped=options.offset,
+        total=total,
+        reachable=total if "offset" in own else len(rows),
+        as_of=as_of,
+        changed=_is_changed(options, as_of) and "offset" not in own,
+        describe_rest=lambda shown: _describe_rest(wanted[shown:], key, total - options.offset - shown),
+        detail=options.detail,
+    )
+
+
+def _write_report(tool: Tool[Any], value: Any, options: ViewOptions) -> dict[str, Any]:
+    """Return our words of a report without its rows."""
+    if isinstance(value, tuple):
+        return {}
+    without = {"timestamp", *_SHOWN_AS_ROWS.get(type(value), ()), *([tool.rows] if tool.rows else [])}
+    own = sort_texts(value, without=frozenset(without)).own
+    if isinstance(value, DiagnoseAllReport):
+        own |= {"not_checked_names": [one.container_name for one in value.unchecked]} if value.unchecked else {}
+    if isinstance(value, DriftFindings):
+        own["projects"] = [f"{one.project_name}: {one.status.value}" for one in value.reports]
+    return {name: item for name, item in own.items() if options.detail or not _is_as_usual(value, name, item)}
+
+
+def _is_as_usual(value: Any, name: str, item: Any) -> bool:
+    """Whether a field need not be told: a count of none, a switch as it mostly is."""
+    if isinstance(item, bool):
+        field = type(value).model_fields.get(name) if isinstance(value, Frozen) else None
+        return field is not None and field.default is item
+    return bool(item == 0)
+
+
+def _log_page(tool: Tool[Any], value: ContainerLogs, options: ViewOptions, metadata: dict[str, Any]) -> Page:
+    """Return the page of a log: its offset counts from the newest line."""
+    lines = project_lines(value.entries)
+    end = len(lines) - options.offset
+    return Page(
+        title=tool.name,
+        metadata=metadata,
+        report={"container_name": value.container_name, **({"truncated": True} if value.truncated else {})},
+        key="untrusted",
+        rows=lines[: max(0, end)],
+        at_most=max(1, len(lines)),
+        skipped=options.offset,
+        total=len(lines),
+        reachable=len(lines),
+        as_of=(as_of := f"{metadata['timestamp']}~{_fingerprint(lines)}"),
+        changed=_is_changed(options, as_of),
+        describe_rest=lambda shown: f"{show_count(max(0, end - shown), 'older line')}",
+        detail=options.detail,
+    )
+
+
+def _object_page(tool: Tool[Any], value: Any, options: ViewOptions, metadata: dict[str, Any]) -> Page:
+    texts = sort_texts(value, without=frozenset(("timestamp",)))
+    own = texts.own if isinstance(texts.own, dict) else {"value": texts.own}
+    return Page(title=tool.name, metadata=metadata, report=own, rows=texts.untrusted, detail=options.detail)
+
+
+def _describe_rest(rest: Sequence[Mapping[str, Any]], key: str, count: int) -> str:
+    """Return how many more there are, and of findings how bad the worst of them is."""
+    told = show_count(max(0, count), key.removesuffix("s"))
+    if key == "findings" and rest:
+        return f"{told}, worst of them {worst_of(AgentSeverity(row['severity']) for row in rest).value}"
+    return told if len(rest) >= count else f"{told}; the tool's own inputs ask for more than {len(rest)} of them"
+
+
+def _count_all(value: Any, rows: int, skipped: int) -> int:
+    """Return how many rows there are, also beyond those that the tool gave."""
+    for name in ("total", "totalFound"):
+        if isinstance(count := getattr(value, name, None), int):
+            return max(count, rows + skipped)
+    return rows + skipped + int(getattr(value, "left_out", 0) or 0)
+
+
+def _namespace(value: Any) -> str | None:
+    match value:
+        case DiagnosisReport():
+            return value.project
+        case DriftReport():
+            return value.project_name
+        case _:
+            return None
+
+
+def _metadata(host_name: str, at: datetime, namespace: str | None = None) -> dict[str, Any]:
+    names = {"clusterName": host_name or "this host", "timestamp": show_moment(at)}
+    if namespace and not is_odd_name(namespace):
+        names["namespace"] = namespace
+    return {name: text[:_LONGEST_METADATA] for name, text in names.items()} | {"provider": PROVIDER}
+
+
+def _fingerprint(rows: Sequence[Any]) -> str:
+    """Return a short name of what rows there are, and in which order; not of their words, which count seconds."""
+    names = [_identity(row) for row in rows]
+    return f"{zlib.crc32(repr(names).encode('utf-8', 'replace')):08x}"
+
+
+def _identity(row: Any) -> str:
+    if isinstance(row, str):
+        return row
+    resource = row.get("resource", {})
+    return repr([row.get(name) for name in ("code", "id", "name", "kind", "at")] + [resource.get("name")])
+
+
+def _is_changed(options: ViewOptions, as_of: str) -> bool:
+    """Whether the page before was of other rows, or of the same in another order."""
+    return options.as_of is not None and options.as_of.rpartition("~")[2] != as_of.rpartition("~")[2]
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case Mapping():
+            return {str(name): _plain(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case bool() | int() | float():
+            return value
+        case _:
+            return str(value)
+
+
+def _texts(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
