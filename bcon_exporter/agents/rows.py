@@ -5,12 +5,13 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from bcon_exporter.agents.trust import sort_texts
+from bcon_exporter.agents.trust import is_odd_name, sort_texts
 from bcon_exporter.model.disk import DiskItem
 from bcon_exporter.model.incidents import IncidentLine
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.quantities import show_size
 from bcon_exporter.model.reports import ContainerInfo, ContainerStats, LogEntry
+from bcon_exporter.model.verify_report import DeploymentRecord
 
 
 def project_rows(values: Iterable[Any], *, detail: bool) -> list[dict[str, Any]]:
@@ -45,10 +46,21 @@ def _brief_incident(own: Mapping[str, Any], value: IncidentLine) -> dict[str, An
         "id": own["id"],
         "severity": own["severity"],
         "title": own["title"],
-        "ended_at": own.get("ended_at"),
+        "open": (value.ended_at is None and value.merged_into is None) or None,
         "ended_by": own.get("ended_by"),
         "suffers": len(value.suffers) or None,
         "merged_into": own.get("merged_into"),
+    }
+
+
+def _brief_deployment(own: Mapping[str, Any], value: DeploymentRecord) -> dict[str, Any]:
+    bad = [service for service in value.services if service.code is not None]
+    return {
+        "project": own["project"],
+        "at": show_moment(value.at),
+        "verdict": own["verdict"],
+        "bad": [f"{service.service}: {service.code}" for service in bad[:3] if not is_odd_name(service.service)],
+        "summary": own["summary"],
     }
 
 
@@ -84,12 +96,14 @@ def _brief_stats(own: Mapping[str, Any], value: ContainerStats) -> dict[str, Any
 _BRIEF: Mapping[type, Callable[[Any, Any], dict[str, Any]]] = {
     ContainerInfo: _brief_container,
     ContainerStats: _brief_stats,
+    DeploymentRecord: _brief_deployment,
     DiskItem: _brief_item,
     IncidentLine: _brief_incident,
     JournalEntry: _brief_entry,
 }
 _ONLY_IN_DETAIL: Mapping[type, frozenset[str]] = {
     ContainerInfo: frozenset(("labels",)),
+    DeploymentRecord: frozenset(("services",)),
     JournalEntry: frozenset(("data",)),
 }
 """Model → its fields with untrusted text that a row has only with `detail`."""

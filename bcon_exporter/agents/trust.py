@@ -91,14 +91,18 @@ _NAME_FIELDS = frozenset(
 _NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.-/:@+*")
 _LONGEST_HARMLESS = 7
 NO_NAME = "(no valid name)"
-_FREE_VALUES = frozenset(("image", "restart", "mem_limit", "memswap_limit", "mem_reservation", "cpus", "pids_limit"))
-"""Fields of a Compose file whose values and paths cannot be a sentence; differences in `ports` and `networks` too."""
-_SAFE_ROOTS = _FREE_VALUES | {"ports", "networks"}
+_SAFE_FIELDS = frozenset(
+    (
+        *("image", "restart", "mem_limit", "memswap_limit", "mem_reservation", "cpus", "pids_limit"),
+        *("ports", "networks", "network_mode", "container_name"),
+    )
+)
+"""Fields of a Compose file whose paths and values cannot be a sentence: names, numbers, words that the engine knows."""
 
 
 def is_safe_field(path: str | None) -> bool:
     """Whether what a difference of this field says of itself is ours: neither its path nor its value is free text."""
-    return path is None or path.partition(".")[0] in _SAFE_ROOTS
+    return path is None or path.partition(".")[0] in _SAFE_FIELDS
 
 
 _UNLESS: Mapping[str, tuple[str, Callable[[Any], bool]]] = {

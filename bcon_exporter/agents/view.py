@@ -173,9 +173,10 @@ def _list_page(
 ) -> Page:
     own = tool.input_model.model_fields
     skipped = 0 if "offset" in own else options.offset
-    as_of = f"{metadata['timestamp']}~{_fingerprint(rows)}"
     wanted = rows[skipped:]
     total = _count_all(value, len(rows), options.offset if "offset" in own else 0)
+    reachable = total if "offset" in own else len(rows)
+    as_of = f"{metadata['timestamp']}~{_fingerprint(['total', total] if 'offset' in own else rows)}"
     return Page(
         title=tool.name,
         metadata=metadata,
@@ -185,10 +186,12 @@ def _list_page(
         at_most=max(1, len(wanted)) if "limit" in own else options.limit,
         skipped=options.offset,
         total=total,
-        reachable=total if "offset" in own else len(rows),
+        reachable=reachable,
         as_of=as_of,
-        changed=_is_changed(options, as_of) and "offset" not in own,
-        describe_rest=lambda shown: _describe_rest(wanted[shown:], key, total - options.offset - shown),
+        changed=_is_changed(options, as_of),
+        describe_rest=lambda shown: _describe_rest(
+            wanted[shown:], key, total - options.offset - shown, beyond=total > reachable
+        ),
         detail=options.detail,
     )
 
@@ -241,12 +244,15 @@ def _object_page(tool: Tool[Any], value: Any, options: ViewOptions, metadata: di
     return Page(title=tool.name, metadata=metadata, report=own, rows=texts.untrusted, detail=options.detail)
 
 
-def _describe_rest(rest: Sequence[Mapping[str, Any]], key: str, count: int) -> str:
-    """Return how many more there are, and of findings how bad the worst of them is."""
+def _describe_rest(rest: Sequence[Mapping[str, Any]], key: str, count: int, *, beyond: bool) -> str:
+    """Return how many more there are, and of findings how bad the worst of them is.
+
+    `beyond`: the tool itself has left some out.
+    """
     told = show_count(max(0, count), key.removesuffix("s"))
     if key == "findings" and rest:
         return f"{told}, worst of them {worst_of(AgentSeverity(row['severity']) for row in rest).value}"
-    return told if len(rest) >= count else f"{told}; the tool's own inputs ask for more than {len(rest)} of them"
+    return f"{told}; a higher limit of the tool shows more" if beyond else told
 
 
 def _count_all(value: Any, rows: int, skipped: int) -> int:
@@ -275,14 +281,14 @@ def _metadata(host_name: str, at: datetime, namespace: str | None = None) -> dic
 
 
 def _fingerprint(rows: Sequence[Any]) -> str:
-    """Return a short name of what rows there are, and in which order; not of their words, which count seconds."""
+    """Return a short name of what rows there are, and in which order; not of their words, which count minutes."""
     names = [_identity(row) for row in rows]
     return f"{zlib.crc32(repr(names).encode('utf-8', 'replace')):08x}"
 
 
 def _identity(row: Any) -> str:
-    if isinstance(row, str):
-        return row
+    if not isinstance(row, Mapping):
+        return str(row)
     resource = row.get("resource", {})
     return repr([row.get(name) for name in ("code", "id", "name", "kind", "at")] + [resource.get("name")])
 

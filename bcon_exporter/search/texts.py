@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.notes import Note
 from bcon_exporter.model.search import Collection
 from bcon_exporter.model.signatures import Signature
@@ -157,12 +158,14 @@ def read_incident(incident: Incident) -> SearchText:
     members = [f"{one.name}: {', '.join(one.symptoms)}" for one in incident.members]
     causes = [cause.description for cause in incident.causes]
     steps = [one.action for one in incident.suggestions]
-    changes = [change.text for change in incident.changes]
+    # The keys of variables and labels are free text, and what has changed is named by them.
+    keys = [change.text for change in incident.changes if change.kind is JournalKind.CONFIG_CHANGE]
+    changes = [change.text for change in incident.changes if change.kind is not JournalKind.CONFIG_CHANGE]
     ended = [f"Ended: {incident.ended_by.value}."] if incident.ended_by is not None else []
     body = "\n".join([*causes, *members, *changes, *steps, *ended])
     name = f"incidents/{incident.id}"
     title = f"{incident.title} ({incident.root.code})"
-    return SearchText(name, "incidents", name, title, body, incident.evidence, incident.started_at)
+    return SearchText(name, "incidents", name, title, body, (*incident.evidence, *keys), incident.started_at)
 
 
 def read_note(note: Note) -> SearchText:

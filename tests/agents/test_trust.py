@@ -1,0 +1,115 @@
+"""Promise: what a container, an image or a person chose to say stands in `untrusted` alone, in every tool's answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from bcon_exporter.agents.paging import UNTRUSTED_FENCE
+from bcon_exporter.agents.trust import OWN_WORDS, list_models, sort_fields
+from bcon_exporter.cli.exits import Exit
+from bcon_exporter.model.base import Frozen, Untrusted
+from bcon_exporter.tools import TOOLS
+from bcon_exporter.tools.check import CHECK
+from bcon_exporter.tools.digest import DIGEST
+from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
+from bcon_exporter.tools.log_views import PART_OF_LOG
+from tests.agents.asking import ask_agent, list_calls
+from tests.agents.hostile import MARKS, PLACES, make_hostile_host
+from tests.agents.recorded import make_context
+
+SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, PART_OF_LOG, DIGEST, CHECK)
+"""What is shown to agents: all tools, and those behind commands with `--format agent`."""
+OPTIONS = ({}, {"detail": True}, {"detail": True, "response_format": "markdown"}, {"response_format": "markdown"})
+
+
+def outside_of_untrusted(body: str) -> str:
+    """The answer without what stands in `untrusted`."""
+    if not body.startswith("{"):
+        parts = body.split(UNTRUSTED_FENCE)
+        return parts[0] + "".join(part.partition("~~~")[2] for part in parts[1:])
+    return json.dumps(_without_untrusted(json.loads(body)))
+
+
+def _without_untrusted(value: Any) -> Any:
+    match value:
+        case dict():
+            return {key: _without_untrusted(item) for key, item in value.items() if key != "untrusted"}
+        case list():
+            return [_without_untrusted(item) for item in value]
+        case _:
+            return value
+
+
+def tells(text: str) -> bool:
+    return any(mark in text.lower() for mark in MARKS)
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[tuple[str, str, str], str]:
+    """Tool, its input and the view's → the whole answer."""
+    context = make_context(make_hostile_host())
+    told = {}
+    for name, payload in list_calls(context, list(PLACES)):
+        for options in OPTIONS:
+            free = {key: item for key, item in {**options, "limit": 100, "max_bytes": 65536}.items()}
+            asked = {**free, **payload}
+            answer = ask_agent(context, name, asked)
+            assert not answer.is_error or name == "get_container_stats", answer.body
+            told[name, json.dumps(payload), json.dumps(options)] = answer.body
+    return told
+
+
+@pytest.mark.promise("S10")
+@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+def test_no_tool_tells_the_sentence_outside_of_untrusted(tool: str, answers: dict[tuple[str, str, str], str]) -> None:
+    bodies = {key: body for key, body in answers.items() if key[0] == tool}
+    assert bodies
+    assert [(key, body) for key, body in bodies.items() if tells(outside_of_untrusted(body))] == []
+
+
+@pytest.mark.promise("S10")
+@pytest.mark.parametrize("place", [name for name, place in PLACES.items() if place.shown])
+def test_what_a_container_says_is_not_lost(place: str, answers: dict[tuple[str, str, str], str]) -> None:
+    about = [body for key, body in answers.items() if f'"{place}"' in key[1] or key[0] in ("detect_drift",)]
+    assert any(tells(body) for body in about)
+
+
+def test_the_value_of_an_environment_variable_is_told_nowhere(answers: dict[tuple[str, str, str], str]) -> None:
+    about = [body for key, body in answers.items() if '"environment-value"' in key[1]]
+    assert about
+    assert not any(tells(body) for body in about)
+
+
+def list_shown_models() -> list[type]:
+    return list(dict.fromkeys(model for tool in SHOWN for model in list_models(tool.output_type)))
+
+
+@pytest.mark.parametrize("model", list_shown_models(), ids=lambda model: model.__name__)
+def test_every_text_of_a_result_is_sorted(model: type) -> None:
+    assert sorted(sort_fields(model).unsorted) == [], (
+        f"{model.__name__}: mark these fields as Untrusted in the model, or list them in OWN_WORDS (agents/trust.py) "
+        "if they hold words and names of ours only"
+    )
+
+
+def test_only_fields_that_there_are_count_as_our_words() -> None:
+    models = {model.__name__: model for model in list_shown_models()}
+    known = {name: fields for name, fields in OWN_WORDS.items() if name in models}
+    assert {name: fields - set(sort_fields(models[name]).names) for name, fields in known.items()} == dict.fromkeys(
+        known, frozenset()
+    )
+
+
+class Unsorted(Frozen):
+    words: str
+    marked: Untrusted = ""
+    number: int = 0
+    end: Exit = Exit.FINE
+
+
+def test_a_text_that_nobody_has_sorted_is_not_trusted() -> None:
+    sorting = sort_fields(Unsorted)
+    assert (sorting.unsorted, sorting.untrusted) == ({"words"}, {"words", "marked"})
