@@ -125,8 +125,12 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
     return found
 
 
+AGENTS_QUERY = "?view=agent"
+ALL_OF_IT = {"detail": True, "max_bytes": 65536}
+
+
 def answer_of(daemon: Daemon, tool: str, payload: dict[str, Any]) -> Answer | None:
-    """A tool's answer; none while Compose still resolves what it is asked of."""
+    """A tool's answer, or that for agents; none while Compose still resolves what it is asked of."""
     answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", payload)
     return None if answer.status == HTTPStatus.GATEWAY_TIMEOUT else answer
 
@@ -147,7 +151,10 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
         for payload in payloads(tool.name, containers, files, canaries):
             answer = wait_until(partial(answer_of, daemon, tool.name, payload), f"an answer of {tool.name}")
             assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
-            shown.add(f"POST {tool.name} {payload.get('container_id') or payload.get('compose_file')}", answer.text)
+            about = payload.get("container_id") or payload.get("compose_file")
+            shown.add(f"POST {tool.name} {about}", answer.text)
+            for_agent = partial(answer_of, daemon, f"{tool.name}{AGENTS_QUERY}", payload | ALL_OF_IT)
+            shown.add(f"POST {tool.name} {about} for agents", wait_until(for_agent, f"what {tool.name} tells").text)
 
 
 def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[list[str]]:
@@ -159,7 +166,7 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     found.append(["digest", "--since", "1h"])
     found.append(["disk"])
     found += [["incidents", "--format", form] for form in ("table", "json", "markdown")]
-    for form in ("table", "json", "markdown"):
+    for form in ("table", "json", "markdown", "agent"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
         plain += [[*words, name] for words in about for name in containers]
