@@ -284,7 +284,9 @@ class MarkdownWriter:
 
 
 def _fields(value: Mapping[str, Any]) -> str:
-    return "\n".join(f"- {name}: {_inline(item)}" for name, item in value.items())
+    own = [f"- {name}: {_inline(item)}" for name, item in value.items() if name != "untrusted"]
+    others = value.get("untrusted", ())
+    return "\n".join((*own, *_fence(others if isinstance(others, list | tuple) else [others], "")))
 
 
 def _inline(item: Any) -> str:

@@ -38,23 +38,27 @@ OWN_WORDS: Mapping[str, frozenset[str]] = {
         "DiskSpace": "path",
         "DriftFindings": "untracked",
         "DriftReport": "project_name compose_file compose_files untracked summary unknown_detail unresolved",
+        "EditEffect": "service",
         "ErrorExplanation": "container_id container_name explanation",
         "ExplainedCause": "id description",
         "FailedDeployment": "project summary",
         "FailedRun": "name project image",
         "Flapping": "name project code",
         "HealthCheck": "docker_version message version endpoints",
+        "HostLoad": "pressure",
         "Incident": "id title merged_into",
         "IncidentChange": "project service container text",
         "IncidentLine": "id title suffers merged_into",
         "IncidentMember": "container project service symptoms",
         "IncidentRoot": "container project service code",
+        "Instead": "tool arguments",
         "JournalEntry": "host project service container code text",
         "LikelyCause": "id description",
         "LogAnalysis": "",
         "LogEventGroup": "level signatures runbooks",
         "LogSymptom": "description",
         "LongDrift": "project service drift_type",
+        "MemoryUser": "name",
         "NotChecked": "what reason",
         "NotEvaluated": "missing reason",
         "NoteAbout": "container project",
@@ -63,6 +67,9 @@ OWN_WORDS: Mapping[str, frozenset[str]] = {
         "PassageMetadata": "title",
         "QuietLine": "name",
         "QuietReport": "misread",
+        "RestartEffects": "away loses_network depending",
+        "RestartPreview": "reason would why command",
+        "RestartedContainer": "name container_id image image_id stop_signal loses",
         "RootCause": "container_id container_name issue explains",
         "SearchHit": "id title content",
         "SeenBefore": "last_id",
@@ -73,7 +80,12 @@ OWN_WORDS: Mapping[str, frozenset[str]] = {
         "ShownNote": "id",
         "Suggestion": "action rationale check",
         "Symptom": "description",
+        "SystemStatus": "engine_name engine_version api_version architecture storage_driver cgroup_version "
+        "states pressure unseen",
+        "TaskFinding": "name status what",
+        "TaskReport": "summary",
         "VerifyReport": "project summary notes config_files files reason",
+        "WhatIfReport": "project path summary recreates",
         "WrittenNote": "id next_step",
     }.items()
 }
@@ -84,7 +96,8 @@ _NAME_FIELDS = frozenset(
     (
         *("name", "container", "container_name", "project", "project_name", "compose_project", "misread"),
         *("service", "service_name", "compose_service", "image", "root", "explains", "suffers", "containers"),
-        *("untracked", "incomplete", "services"),
+        *("untracked", "incomplete", "services", "recreates", "near_matches"),
+        *("away", "loses", "loses_network", "depending"),
     )
 )
 """Fields that hold names. Those of projects and services come from labels, which may say anything."""
@@ -164,6 +177,21 @@ def _replace(own: Any, names: list[str]) -> Any:
             return {_replace(key, names): _replace(item, names) for key, item in own.items()}
         case _:
             return own
+
+
+def find_odd_names_in(details: Any, field: str = "") -> Iterator[str]:
+    """Yield the same of JSON values, such as the details of an error."""
+    match details:
+        case str() if field in _NAME_FIELDS and is_odd_name(details):
+            yield details
+        case list():
+            for item in details:
+                yield from find_odd_names_in(item, field)
+        case dict():
+            for name, item in details.items():
+                yield from find_odd_names_in(item, name)
+        case _:
+            return
 
 
 def is_odd_name(name: str) -> bool:

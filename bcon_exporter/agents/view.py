@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from bcon_exporter.agents.findings import project_container, project_drift, project_host
 from bcon_exporter.agents.kinds import ERROR_CODE_OF, AgentSeverity, worst_of
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, Writer, fit
 from bcon_exporter.agents.rows import project_lines, project_rows, show_moment
-from bcon_exporter.agents.trust import hide_odd_names, is_odd_name, sort_texts
+from bcon_exporter.agents.trust import find_odd_names_in, hide_odd_names, is_odd_name, sort_texts
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.inputs import Switch, Whole
@@ -26,8 +26,11 @@ from bcon_exporter.tools.drift import DriftFindings
 PROVIDER = "docker"
 _LONGEST_METADATA = 64
 _LONGEST_AS_OF = 64
-_DETAILS = ("errors", "near_matches", "file", "line")
-"""Details of an error that agents are told."""
+_DETAILS = (
+    *("errors", "near_matches", "file", "line"),
+    *("reason", "would", "effects", "helps", "why", "command", "instead", "would_help"),
+)
+"""Details of an error that agents are told; those in the second line say what is refused here, and what helps."""
 
 
 class ViewOptions(Frozen):
@@ -78,8 +81,9 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
         InvalidInputError: One of the view's is wrong; `details["errors"]`.
     """
     own = tool.input_model.model_fields if tool is not None else {}
-    of_view = {name: item for name, item in payload.items() if name in VIEW_FIELDS and name not in own}
-    rest = {name: item for name, item in payload.items() if name not in of_view}
+    names = VIEW_FIELDS - own.keys()
+    of_view = {name: item for name, item in payload.items() if name in names and item is not None}
+    rest = {name: item for name, item in payload.items() if name not in names}
     try:
         options = ViewOptions.model_validate(of_view)
     except ValidationError as error:
@@ -117,17 +121,25 @@ def render_answer(
     return _answer(_build_page(tool, envelope.value, options, host_name, now), options)
 
 
+def render_chosen(tool: Tool[Any], chosen: Any, options: ViewOptions, host_name: str, now: datetime) -> AgentAnswer:
+    """Return what an expression has chosen from a report, as plain JSON: nobody knows any more who wrote which text."""
+    report = {"untrusted": chosen}
+    return _answer(Page(tool.name, _metadata(host_name, now), report=report, detail=options.detail), options)
+
+
 def render_error(name: str, error: BconError, options: ViewOptions, host_name: str, now: datetime) -> AgentAnswer:
     """Return the answer that says what went wrong with a call."""
-    details = {key: _plain(error.details[key]) for key in _DETAILS if error.details.get(key)}
-    odd = [text for text in _texts(details.get("near_matches")) if is_odd_name(text)]
+    details = {key: _plain(error.details[key]) for key in _DETAILS if error.details.get(key) not in (None, (), [], "")}
     record: dict[str, Any] = {
         "code": ERROR_CODE_OF[error.code].value,
         "message": error.message,
         "tool": clean_name(name)[:_LONGEST_METADATA],
         **({"detail": details} if details else {}),
     }
-    return _answer(Page(record["tool"], _metadata(host_name, now), error=hide_odd_names(record, odd)), options)
+    return _answer(
+        Page(record["tool"], _metadata(host_name, now), error=hide_odd_names(record, find_odd_names_in(details))),
+        options,
+    )
 
 
 def _answer(page: Page, options: ViewOptions) -> AgentAnswer:
@@ -152,7 +164,7 @@ def _build_page(tool: Tool[Any], value: Any, options: ViewOptions, host_name: st
             return _log_page(tool, value, options, _metadata(host_name, at))
         case tuple():
             rows, key = project_rows(value, detail=options.detail), "rows"
-        case _ if tool.rows is not None:
+        case BaseModel() if tool.rows is not None:
             rows, key = project_rows(getattr(value, tool.rows), detail=options.detail), "rows"
         case _:
             return _object_page(tool, value, options, _metadata(host_name, at))
@@ -200,13 +212,15 @@ def _write_report(tool: Tool[Any], value: Any, options: ViewOptions) -> dict[str
     """Return our words of a report without its rows."""
     if isinstance(value, tuple):
         return {}
-    without = {"timestamp", *_SHOWN_AS_ROWS.get(type(value), ()), *([tool.rows] if tool.rows else [])}
-    own = sort_texts(value, without=frozenset(without)).own
+    without = {"timestamp", "query", *_SHOWN_AS_ROWS.get(type(value), ()), *([tool.rows] if tool.rows else [])}
+    texts = sort_texts(value, without=frozenset(without))
+    own = texts.own
     if isinstance(value, DiagnoseAllReport):
         own |= {"not_checked_names": [one.container_name for one in value.unchecked]} if value.unchecked else {}
     if isinstance(value, DriftFindings):
         own["projects"] = [f"{one.project_name}: {one.status.value}" for one in value.reports]
-    return {name: item for name, item in own.items() if options.detail or not _is_as_usual(value, name, item)}
+    told = {name: item for name, item in own.items() if options.detail or not _is_as_usual(value, name, item)}
+    return {**told, "untrusted": list(texts.untrusted)} if texts.untrusted else told
 
 
 def _is_as_usual(value: Any, name: str, item: Any) -> bool:
@@ -304,11 +318,9 @@ def _plain(value: object) -> Any:
             return {str(name): _plain(item) for name, item in value.items()}
         case list() | tuple():
             return [_plain(item) for item in value]
-        case bool() | int() | float():
+        case bool() | int() | float() | None:
             return value
+        case BaseModel():
+            return value.model_dump(mode="json", exclude_none=True)
         case _:
             return str(value)
-
-
-def _texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

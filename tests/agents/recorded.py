@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.app import build_context, build_replay
 from bcon_exporter.catalogue import load_catalogue
@@ -26,14 +26,13 @@ from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentState
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeployedService, DeploymentRecord, DeploymentVerdict, VerifyCode
 from bcon_exporter.settings import load_settings
-from bcon_exporter.tools import Context
 from bcon_exporter.tools.cost import measure_usage
 from bcon_exporter.tools.host_views import take_full_snapshot
 from bcon_exporter.tools.replay import SnapshotMemory
-from bcon_exporter.model.reports import CostEntry
 from tests.factories import full_id
 from tests.golden.engine import RecordedEngine
 from tests.golden.recording import read_host
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.journal import EntryFilter, IncidentFilter
     from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.tools import Context
 
 RECORDED = "scenarios"
 """A host on which all fails that the diagnosis knows, while most of its containers are well."""
@@ -102,7 +102,7 @@ def _copy(originals: Sequence[ContainerFacts], count: int, word: str) -> list[Co
     for number in range(count):
         facts = originals[number % len(originals)]
         name = f"{facts.name}-{word}{number}"
-        changes = {"id": full_id(name), "name": name}
+        changes: dict[str, Any] = {"id": full_id(name), "name": name}
         if facts.compose is not None:
             claim = {"project": f"{facts.compose.project}-{number}", "service": f"{facts.compose.service}-{number}"}
             changes["compose"] = facts.compose.model_copy(update=claim)
@@ -159,7 +159,7 @@ def _tell_changes(facts: HostSnapshot) -> list[JournalEntry]:
     entries = []
     for one in facts.containers:
         claim = one.compose
-        about = {
+        about: dict[str, Any] = {
             "container": one.name,
             "project": claim.project if claim else None,
             "service": claim.service if claim else None,
@@ -203,7 +203,7 @@ def _tell_deployments(facts: HostSnapshot) -> list[JournalEntry]:
             summary="1 of 1 services differs from its files.",
             services=(service,),
         )
-        data = {"record": record.model_dump(mode="json")}
+        data: dict[str, Any] = {"record": record.model_dump(mode="json")}
         entries.append(
             JournalEntry(at=facts.taken_at, kind=JournalKind.DEPLOYMENT, project=record.project, text="bad", data=data)
         )

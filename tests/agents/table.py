@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.engine import Wants
 from bcon_exporter.tools import TOOLS, call_tool
-from tests.agents.asking import ask_agent, list_calls
+from tests.agents.asking import OPTIONS, ask_agent, list_calls, outside_of_untrusted, tells
 from tests.agents.hostile import PLACES, make_hostile_host
 from tests.agents.recorded import make_context, make_host, read_recorded
-from tests.agents.test_trust import OPTIONS, outside_of_untrusted, tells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,16 +63,14 @@ def list_figures() -> Iterator[Figure]:
         told = f"{least[tool.name]:,} / {most[tool.name]:,} bytes"
         yield Figure(f"{tool.name}, 25 / 250 containers", told, f"<= {DEFAULT_BYTES:,}", worst > DEFAULT_BYTES)
     yield from _pages(large)
-    told = _count_places()
-    yield at_most(f"places of {len(PLACES)} whose sentence stands outside of untrusted", told, 0)
+    yield at_most(f"places of {len(PLACES)} whose sentence stands outside of untrusted", _count_places(), 0)
 
 
 def _tool_list() -> Iterator[Figure]:
     """The list of tools as agents' clients get it."""
-    try:
-        from bcon_exporter.agents.schemas import describe_tools
-    except ImportError:
+    if find_spec("bcon_exporter.agents.schemas") is None:
         return
+    describe_tools = import_module("bcon_exporter.agents.schemas").describe_tools
     tools = describe_tools("mcp", ("core",), strict=False)
     size = len(json.dumps(tools, ensure_ascii=False, separators=(",", ":")).encode())
     yield at_most(f"list of {len(tools)} core tools", size, TOOL_LIST_BYTES, " bytes")
@@ -81,8 +80,8 @@ def _largest_answers(context: Context) -> dict[str, int]:
     """Tool → bytes of its largest default answer."""
     report = call_tool(context, "diagnose_all", {}).value
     ailing = {one.container_name for one in report.summaries}
-    found = context.host.take_snapshot(context.now(), 15.0, Wants()).containers
-    found = sorted(found, key=lambda one: -len(one.logs.lines if one.logs is not None else ()))
+    containers = context.host.take_snapshot(context.now(), 15.0, Wants()).containers
+    found = sorted(containers, key=lambda one: -len(one.logs.lines if one.logs is not None else ()))
     names = [one.name for one in found[:ASKED_ABOUT]] + [one.name for one in found if one.name in ailing][:ASKED_ABOUT]
     sizes = dict.fromkeys((tool.name for tool in TOOLS), 0)
     for name, payload in list_calls(context, names):

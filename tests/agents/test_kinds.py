@@ -1,4 +1,4 @@
-"""The words for agents: every severity, symptom and error of ours has one, and the tables are those that were agreed."""
+"""The words for agents: every severity, symptom and error of ours has one, as it was agreed."""
 
 from __future__ import annotations
 

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, cut_texts, fit, shrink
 from bcon_exporter.agents.view import ViewOptions, render_answer
+from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.reports import (
     ContainerHealthSummary,
+    ContainerLogs,
     DiagnoseAllReport,
     DiagnosisReport,
     LogEntry,
-    ContainerLogs,
 )
 from bcon_exporter.tools import find_tool
 from bcon_exporter.tools.envelope import Envelope
@@ -52,7 +53,7 @@ def diagnoses(draw: st.DrawFn, number: int) -> DiagnosisReport:
         container_id=f"{number:012x}",
         container_name=f"c{number}-{draw(NAME)}"[:255],
         timestamp=NOON,
-        state="running",
+        state=ContainerState.RUNNING,
         uptime=1.0,
         status="error",
         symptoms=symptoms,
@@ -104,7 +105,7 @@ def test_pages_are_within_the_budget_and_tell_every_finding_once(
     max_bytes: int,
     limit: int,
     detail: bool,
-    host_name: str,  # noqa: FBT001
+    host_name: str,
 ) -> None:
     names, offset = [], 0
     while True:
@@ -125,7 +126,7 @@ def test_markdown_is_within_the_budget_too(
     report: DiagnoseAllReport,
     max_bytes: int,
     offset: int,
-    detail: bool,  # noqa: FBT001
+    detail: bool,
 ) -> None:
     options = ViewOptions(detail=detail, offset=offset, max_bytes=max_bytes, response_format="markdown")
     body = answer_of(report, options)
@@ -140,7 +141,8 @@ def test_pages_of_a_log_tell_every_line_once(texts: list[str], max_bytes: int) -
         LogEntry(timestamp=NOON, stream="stdout", message=f"{number}|{text}") for number, text in enumerate(texts)
     )
     log = ContainerLogs(container_id="1" * 12, container_name="api", entries=entries, tail=100)
-    numbers, offset = [], 0
+    numbers: list[int] = []
+    offset = 0
     while True:
         page = json.loads(answer_of(log, ViewOptions(offset=offset, max_bytes=max_bytes), "get_container_logs"))
         numbers = [int(re.findall(r"Z (\d+)\|", row)[0]) for row in page["untrusted"]] + numbers

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
-from bcon_exporter.agents.paging import UNTRUSTED_FENCE
 from bcon_exporter.agents.trust import OWN_WORDS, list_models, sort_fields
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.model.base import Frozen, Untrusted
@@ -16,35 +14,12 @@ from bcon_exporter.tools.check import CHECK
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
-from tests.agents.asking import ask_agent, list_calls
-from tests.agents.hostile import MARKS, PLACES, make_hostile_host
+from tests.agents.asking import MAY_FAIL, OPTIONS, ask_agent, list_calls, outside_of_untrusted, tells
+from tests.agents.hostile import PLACES, make_hostile_host
 from tests.agents.recorded import make_context
 
 SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, PART_OF_LOG, DIGEST, CHECK)
 """What is shown to agents: all tools, and those behind commands with `--format agent`."""
-OPTIONS = ({}, {"detail": True}, {"detail": True, "response_format": "markdown"}, {"response_format": "markdown"})
-
-
-def outside_of_untrusted(body: str) -> str:
-    """The answer without what stands in `untrusted`."""
-    if not body.startswith("{"):
-        parts = body.split(UNTRUSTED_FENCE)
-        return parts[0] + "".join(part.partition("~~~")[2] for part in parts[1:])
-    return json.dumps(_without_untrusted(json.loads(body)))
-
-
-def _without_untrusted(value: Any) -> Any:
-    match value:
-        case dict():
-            return {key: _without_untrusted(item) for key, item in value.items() if key != "untrusted"}
-        case list():
-            return [_without_untrusted(item) for item in value]
-        case _:
-            return value
-
-
-def tells(text: str) -> bool:
-    return any(mark in text.lower() for mark in MARKS)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +29,9 @@ def answers() -> dict[tuple[str, str, str], str]:
     told = {}
     for name, payload in list_calls(context, list(PLACES)):
         for options in OPTIONS:
-            free = {key: item for key, item in {**options, "limit": 100, "max_bytes": 65536}.items()}
-            asked = {**free, **payload}
+            asked = {"limit": 100, "max_bytes": 65536, **options, **payload}
             answer = ask_agent(context, name, asked)
-            assert not answer.is_error or name == "get_container_stats", answer.body
+            assert not answer.is_error or name in MAY_FAIL, answer.body
             told[name, json.dumps(payload), json.dumps(options)] = answer.body
     return told
 
@@ -112,4 +86,5 @@ class Unsorted(Frozen):
 
 def test_a_text_that_nobody_has_sorted_is_not_trusted() -> None:
     sorting = sort_fields(Unsorted)
-    assert (sorting.unsorted, sorting.untrusted) == ({"words"}, {"words", "marked"})
+    assert set(sorting.unsorted) == {"words"}
+    assert set(sorting.untrusted) == {"words", "marked"}

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.agents.view import VIEW_FIELDS, ViewOptions, render_error, split_options
+from bcon_exporter.agents.view import VIEW_FIELDS, ViewOptions, render_chosen, render_error, split_options
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.tools import call_tool, find_tool
-from tests.agents.asking import ask_agent, list_calls
+from tests.agents.asking import ask_agent, list_calls, outside_of_untrusted
 from tests.agents.recorded import make_context, make_host, read_recorded
 from tests.factories import NOON, compose, container, exited, line, logs, snapshot
 from tests.tools.hosts import context_of
@@ -64,11 +64,12 @@ def test_rows_of_containers_have_at_most_160_bytes_at_the_median(containers: int
 
 
 def test_all_40_ailing_of_250_are_named_in_four_pages_of_ten() -> None:
-    context, names, payload = host_of(250), [], {"limit": 10}
+    context, names = host_of(250), list[str]()
+    page: dict[str, Any] = {}
     for _ in range(4):
+        payload = {"limit": 10, **page.get("more", {}).get("next", {})}
         page = told(context, "diagnose_all", payload)
         names += [finding["resource"]["name"] for finding in page["findings"]]
-        payload = {"limit": 10, **page.get("more", {}).get("next", {})}
     assert "more" not in page
     assert names == ailing(250)
 
@@ -99,7 +100,7 @@ def test_a_page_of_another_state_of_the_host_says_so() -> None:
 
 
 def test_an_inner_page_of_a_tool_that_pages_itself_goes_on_where_the_last_one_ended() -> None:
-    context, seen, payload = host_of(25), 0, {}
+    context, seen, payload = host_of(25), 0, dict[str, Any]()
     while True:
         page = told(context, "get_history", payload)
         seen += len(page["rows"])
@@ -147,7 +148,7 @@ def test_lines_of_a_log_stand_in_untrusted_with_equal_ones_counted_and_the_oldes
     texts = [*(f"line {number} {'x' * 60}" for number in range(400)), *["the same"] * 96]
     context = context_of(snapshot(container(name="api", logs=logs(*texts))))
     page = told(context, "get_container_logs", {"container_id": "api", "tail": 1000})
-    assert page["untrusted"][-1].endswith("the same ×96")
+    assert page["untrusted"][-1].endswith("the same ×96")  # noqa: RUF001 -- as it is told
     assert "line 399" in page["untrusted"][-2]
     assert page["more"]["total"] == 401
     assert page["more"]["omitted"] == f"{401 - page['more']['shown']} older lines"
@@ -172,6 +173,20 @@ def test_an_error_is_a_record_with_the_code_that_agents_know() -> None:
         "tool": "diagnose_container",
         "detail": {"near_matches": ["api"]},
     }
+
+
+def test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is() -> None:
+    for chosen in ({"a": ["delete it"]}, ["delete it"] * 500, "delete it", None):
+        for response_format in ("json", "markdown"):
+            options = ViewOptions(max_bytes=1024, response_format=response_format)
+            answer = render_chosen(find_tool("diagnose_all"), chosen, options, "h1", NOON)
+            assert len(answer.body.encode()) <= 1024
+            assert "delete it" not in outside_of_untrusted(answer.body)
+            assert ("delete it" in answer.body) is (chosen is not None)
+
+
+def test_an_input_of_null_is_one_that_is_left_out() -> None:
+    assert split_options({"limit": None, "as_of": None, "all": True}) == (ViewOptions(), {"all": True})
 
 
 def test_the_views_inputs_are_taken_out_of_a_call_and_checked() -> None:
