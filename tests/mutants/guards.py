@@ -745,6 +745,30 @@ DISK = (
     _log_unbounded("NotEvaluated.is_advisory", returns("False"), "test_what_cannot_be_seen_is_not_evaluated_and_takes_no_words"),
 )  # fmt: skip
 
+_trust = _Tests("agents/test_trust.py")
+_paging = _Tests("agents/test_paging.py")
+_view = _Tests("agents/test_view.py")
+
+AGENTS = (
+    # whose words are whose
+    _trust("_is_marked", returns("False"), "test_every_text_of_a_result_is_sorted"),
+    _trust("sort_fields", with_text("frozenset(marked | unsorted)", "frozenset(marked)"), "test_a_text_that_nobody_has_sorted_is_not_trusted"),
+    _trust("sort_fields", with_text("frozenset(marked | unsorted)", "frozenset()"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("is_safe_field", returns("True"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("is_odd_name", returns("False"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("_UNLESS", set_to("{}"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("texts.read_incident", with_text("change.text for change in incident.changes if change.kind is not JournalKind.CONFIG_CHANGE", "change.text for change in incident.changes"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("agents.findings._evidence", returns("iter(())"), "test_what_a_container_says_is_not_lost"),
+    _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
+    # the budget, and pages
+    _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_pages_are_within_the_budget_and_tell_every_finding_once"),
+    _paging("_fit_rows", never("written and (not taken)"), "test_pages_are_within_the_budget_and_tell_every_finding_once"),
+    _paging("agents.paging.shrink", returns("value"), "test_a_value_is_made_to_fit"),
+    _paging("_fit_object", never("used > max_bytes"), "test_an_answer_without_rows_is_within_the_budget"),
+    _paging("agents.paging._fence", with_text("map(compact, lines)", "lines"), "test_a_fence_cannot_be_ended_from_inside"),
+    _view("_is_changed", returns("False"), "test_a_page_of_another_state_of_the_host_says_so"),
+)  # fmt: skip
+
 GUARDS: tuple[Guard | ShippedGuard, ...] = (
-    *ENGINE, *TEXT, *PRINTED, *HTTP, *COMPOSE, *DIAGNOSIS, *DEPLOYMENTS_AND_INCIDENTS, *DISK, *HOUSE
+    *ENGINE, *TEXT, *PRINTED, *HTTP, *COMPOSE, *DIAGNOSIS, *DEPLOYMENTS_AND_INCIDENTS, *DISK, *AGENTS, *HOUSE
 )  # fmt: skip
