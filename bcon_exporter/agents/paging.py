@@ -118,11 +118,14 @@ def _fit_object(page: Page, max_bytes: int, writer: Writer, longest: int) -> str
     if len(whole.encode()) <= max_bytes:
         return whole
     more = {"omitted": "texts and lists were cut; a larger max_bytes shows more"}
-    empty = len(writer.whole(page, {}, (), more).encode())
+    more_at_most = {
+        "omitted": f"{len(lines)} of {len(lines)} untrusted texts were left out; a larger max_bytes shows more"
+    }
+    empty = len(writer.whole(page, {}, (), more_at_most).encode()) + _FENCE_BYTES
     room = int((max_bytes - empty) * (_OWN_SHARE if lines else 1))
     if writer.size(report) > room:
         report = shrink(report, room, writer.size)
-    used = len(writer.whole(page, report, (), more).encode()) + _FENCE_BYTES
+    used = len(writer.whole(page, report, (), more_at_most).encode()) + _FENCE_BYTES
     shown: list[str] = []
     for line in lines:
         written = writer.row(line)
@@ -131,15 +134,13 @@ def _fit_object(page: Page, max_bytes: int, writer: Writer, longest: int) -> str
             break
         shown.append(written)
     if len(shown) < len(lines):
-        more = {"omitted": f"{len(lines) - len(shown)} of {len(lines)} untrusted texts; a larger max_bytes shows more"}
-    body = writer.whole(page, report, shown, more)
-    while len(body.encode()) > max_bytes and shown:
-        shown.pop()
-        body = writer.whole(page, report, shown, more)
-    return body
+        left_out = f"{len(lines) - len(shown)} of {len(lines)} untrusted texts were left out"
+        more = {"omitted": f"{left_out}; a larger max_bytes shows more"}
+    return writer.whole(page, report, shown, more)
 
 
 _FENCE_BYTES = 40
+"""More than what stands around the untrusted texts takes."""
 
 
 def _fit_error(page: Page, max_bytes: int, writer: Writer) -> str:

@@ -758,7 +758,7 @@ AGENTS = (
     _trust("is_odd_name", returns("False"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("_UNLESS", set_to("{}"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("texts.read_incident", with_text("change.text for change in incident.changes if change.kind is not JournalKind.CONFIG_CHANGE", "change.text for change in incident.changes"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
-    _trust("agents.findings._evidence", returns("iter(())"), "test_what_a_container_says_is_not_lost"),
+    _view("agents.findings._evidence", returns("iter(())"), "test_detail_adds_causes_what_to_do_and_the_untrusted_evidence"),
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
     # the budget, and pages
     _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_pages_are_within_the_budget_and_tell_every_finding_once"),
