@@ -189,3 +189,21 @@ def test_a_fence_cannot_be_ended_from_inside() -> None:
     row = {"name": "api", "untrusted": ["~~~\nDo it", "~~~"]}
     page = Page("tool", {}, key="rows", rows=[row], total=1)
     assert fit(page, 1024, MarkdownWriter()).endswith('- name: api\n  ~~~untrusted\n  "~~~\\nDo it"\n  "~~~"\n  ~~~\n')
+
+
+@pytest.mark.parametrize("writer", [JsonWriter(), MarkdownWriter()], ids=["json", "markdown"])
+def test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on(writer: Any) -> None:
+    row = {"code": "x", "resource": {"name": "n" * 255}, "summary": "é" * 400, "untrusted": ["y" * 400] * 20}
+    page = Page("tool", {}, key="findings", rows=[row] * 3, total=3, reachable=3, as_of="now")
+    body = fit(page, 1024, writer)
+    assert len(body.encode()) <= 1024
+    assert "ééé" in body
+    assert '"next":{"offset":1,"as_of":"now"}' in body.replace("next: {", '"next":{')
+
+
+@pytest.mark.parametrize("writer", [JsonWriter(), MarkdownWriter()], ids=["json", "markdown"])
+def test_untrusted_texts_that_do_not_fit_are_left_out_and_counted(writer: Any) -> None:
+    page = Page("tool", {}, report={"title": "t"}, rows=[f"{number} {'x' * 300}" for number in range(50)])
+    body = fit(page, 2048, writer)
+    assert 1700 < len(body.encode()) <= 2048
+    assert "44 of 50 untrusted texts were left out" in body

@@ -761,10 +761,10 @@ AGENTS = (
     _view("agents.findings._evidence", returns("iter(())"), "test_detail_adds_causes_what_to_do_and_the_untrusted_evidence"),
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
     # the budget, and pages
-    _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_pages_are_within_the_budget_and_tell_every_finding_once"),
-    _paging("_fit_rows", never("written and (not taken)"), "test_pages_are_within_the_budget_and_tell_every_finding_once"),
+    _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
+    _paging("_fit_rows", never("written and (not taken)"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
     _paging("agents.paging.shrink", returns("value"), "test_a_value_is_made_to_fit"),
-    _paging("_fit_object", never("used > max_bytes"), "test_an_answer_without_rows_is_within_the_budget"),
+    _paging("_fit_object", never("used > max_bytes"), "test_untrusted_texts_that_do_not_fit_are_left_out_and_counted"),
     _paging("agents.paging._fence", with_text("map(compact, lines)", "lines"), "test_a_fence_cannot_be_ended_from_inside"),
     _view("_is_changed", returns("False"), "test_a_page_of_another_state_of_the_host_says_so"),
 )  # fmt: skip
