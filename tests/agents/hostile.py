@@ -16,6 +16,7 @@ from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.facts import LogFacts
 from bcon_exporter.secrets.masking import Sealer
 from tests.factories import NOON, ended, full_id, lifecycle, snapshot
+from tests.outputs.scenes import ENGINE
 
 if TYPE_CHECKING:
     from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
@@ -125,4 +126,4 @@ def make_hostile_host() -> HostSnapshot:
     project = DesiredProject(
         name=PROJECT, config_files=(COMPOSE_FILE,), working_dir="/srv/shop", resolved_at=NOON, services=services
     )
-    return snapshot(*map(plant, PLACES), desired=(project,))
+    return snapshot(*map(plant, PLACES), desired=(project,), engine=ENGINE)
