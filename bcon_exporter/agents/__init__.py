@@ -1,1 +1,1 @@
-"""What AI agents are given: small answers in which words of containers never stand among ours."""
+"""What AI agents are given: lists of tools, and small answers in which words of containers never stand among ours."""

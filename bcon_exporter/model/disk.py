@@ -118,7 +118,7 @@ class StoredData(Frozen):
 class DiskUsageInput(Frozen):
     """Input of get_disk_usage."""
 
-    limit: Annotated[Whole, Field(ge=1, le=5000, description="At most so many, the largest")] = 50
+    limit: Annotated[Whole, Field(ge=1, le=5000, description="How many, the largest")] = 50
 
 
 class DiskItem(Frozen):

@@ -36,7 +36,7 @@ _LONGEST_NUMBER = 64
 ContainerRef = Annotated[
     str,
     StringConstraints(pattern=CONTAINER_PATTERN),
-    Field(description="Container id, unique id prefix, or name"),
+    Field(description="Id, id prefix or name"),
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
 ProjectName = Annotated[str, StringConstraints(pattern=PROJECT_PATTERN)]
@@ -125,10 +125,18 @@ def parse_published(raw: str) -> tuple[range, str]:
 class ListContainersInput(Frozen):
     """Input of list_containers."""
 
-    all: Switch = Field(False, description="Stopped containers too")
+    all: Switch = False
     filters: dict[FilterKey, Annotated[str, StringConstraints(max_length=1024)]] | None = Field(
         None, description="All must match; name is any part of a name, label is key or key=value"
     )
+
+    @field_validator("filters", mode="before")
+    @classmethod
+    def _leave_out_nulls(cls, filters: object) -> object:
+        """Take null for a filter that is not wanted: some models must name every one."""
+        if not isinstance(filters, Mapping):
+            return filters
+        return {key: value for key, value in filters.items() if value is not None} or None
 
     @field_validator("filters")
     @classmethod
@@ -158,10 +166,10 @@ class GetContainerLogsInput(Frozen):
     """Input of get_container_logs."""
 
     container_id: ContainerRef
-    tail: Whole = Field(100, ge=1, le=MAX_TAIL, description="Newest lines to return")
-    since: Moment | None = Field(None, description="Only lines at or after this time; also how long ago: 10m")
-    until: Moment | None = Field(None, description="Only lines before this time; also how long ago: 10m")
-    timestamps: Switch = Field(True, description="Give each entry its time")
+    tail: Whole = Field(100, ge=1, le=MAX_TAIL)
+    since: Moment | None = Field(None, description="A time, or how long ago: 10m")
+    until: Moment | None = Field(None, description="As since")
+    timestamps: Switch = True
 
     @model_validator(mode="after")
     def _check_window(self) -> "GetContainerLogsInput":
@@ -174,18 +182,15 @@ class GetContainerLogsInput(Frozen):
 class DetectDriftInput(Frozen):
     """Input of detect_drift."""
 
-    compose_file: PathText = Field(description="Path of a Compose file, or of a directory's default file")
-    project_name: ProjectName | None = Field(None, description="Inferred as Compose infers it when absent")
+    compose_file: PathText = Field(description="Path of a Compose file or its directory")
+    project_name: ProjectName | None = None
 
 
 class GetUntrackedContainersInput(Frozen):
     """Input of get_untracked_containers."""
 
-    compose_file: PathText | None = Field(None, description="With project_name neither: every container is untracked")
-    project_name: ProjectName | None = Field(
-        None,
-        description="Alone: the files of this project. With compose_file: inferred as Compose infers it when absent",
-    )
+    compose_file: PathText | None = None
+    project_name: ProjectName | None = Field(None, description="Alone: this project's own files")
     all: Switch = Field(False, description="Stopped containers too")
 
 
@@ -194,7 +199,7 @@ class DiagnoseContainerInput(Frozen):
 
     container_id: ContainerRef
     include_logs: Switch = True
-    log_tail: Whole = Field(200, ge=1, le=MAX_TAIL, description="Newest log lines to analyse")
+    log_tail: Whole = Field(200, ge=1, le=MAX_TAIL)
 
 
 class ExplainErrorInput(Frozen):
@@ -202,7 +207,7 @@ class ExplainErrorInput(Frozen):
 
     container_id: ContainerRef
     error_pattern: Annotated[str, StringConstraints(min_length=1, max_length=256)] = Field(
-        description="Literal text, or an RE2 pattern after the prefix `re:`"
+        description="Literal text, or RE2 after `re:`"
     )
     context_lines: Whole = Field(5, ge=0, le=50)
 
@@ -220,37 +225,37 @@ class HealthCheckInput(Frozen):
 class GetHistoryInput(Frozen):
     """Input of get_history."""
 
-    name: ContainerRef | None = Field(None, description="Name of a container, service or project; absent: all")
-    since: Moment | None = Field(None, description="Only what happened at or after this time; absent: the last day")
-    until: Moment | None = Field(None, description="Only what happened before this time; also how long ago: 10m")
-    kind: KindOfEntry | None = Field(None, description="Only entries of this kind")
-    changes: Switch = Field(False, description="Only what changed, and not what was concluded of it: no symptoms")
-    words: str = Field("", max_length=256, description="Only entries whose text has all of these words")
-    limit: Whole = Field(100, ge=1, le=1000, description="At most so many, the newest")
-    offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the newest")
+    name: ContainerRef | None = Field(None, description="Container, service or project")
+    since: Moment | None = Field(None, description="A time, or how long ago: 10m; absent: 1d")
+    until: Moment | None = Field(None, description="As since")
+    kind: KindOfEntry | None = None
+    changes: Switch = Field(False, description="Only what changed: no symptoms")
+    words: str = Field("", max_length=256, description="An entry must have all of these words")
+    limit: Whole = Field(100, ge=1, le=1000, description="How many, the newest")
+    offset: Whole = Field(0, ge=0, le=1_000_000, description="How many of the newest to leave out")
 
 
 class ListDeploymentsInput(Frozen):
     """Input of list_deployments."""
 
-    project: ProjectName | None = Field(None, description="Only deployments of this project")
-    limit: Whole = Field(20, ge=1, le=200, description="At most so many, the newest")
+    project: ProjectName | None = None
+    limit: Whole = Field(20, ge=1, le=200, description="How many, the newest")
 
 
 class ListIncidentsInput(Frozen):
     """Input of list_incidents."""
 
-    open: Switch | None = Field(None, description="Only those that go on, or only those that are over; absent: both")
-    since: Moment | None = Field(None, description="Only those that had not ended by then; absent: the last 7 days")
-    project: ProjectName | None = Field(None, description="Only those whose root is in this project")
-    limit: Whole = Field(50, ge=1, le=200, description="At most so many, the newest")
-    offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the newest")
+    open: Switch | None = Field(None, description="Those that go on, or those that are over; absent: both")
+    since: Moment | None = Field(None, description="Not over by then; absent: 7d")
+    project: ProjectName | None = None
+    limit: Whole = Field(50, ge=1, le=200, description="How many, the newest")
+    offset: Whole = Field(0, ge=0, le=1_000_000, description="How many of the newest to leave out")
 
 
 class GetIncidentInput(Frozen):
     """Input of get_incident."""
 
-    incident_id: str = Field(min_length=1, max_length=300, description="Id of an incident, as list_incidents has it")
+    incident_id: str = Field(min_length=1, max_length=300, description="As diagnoses and lists of incidents have it")
 
 
 class GetCostReportInput(Frozen):

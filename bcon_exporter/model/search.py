@@ -17,20 +17,20 @@ LONGEST_QUERY = 512
 class QueryMemoryInput(Frozen):
     """Input of query_memory."""
 
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, a question, or a line of a log")
-    collection: AnyCollection = Field("all", description="Search only these")
-    top_k: Whole = Field(5, ge=1, le=20, description="At most so many, the best")
-    min_score: float = Field(0.5, ge=0, le=1, allow_inf_nan=False, description="Nothing that fits less well")
+    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, a question, or a log line")
+    collection: AnyCollection = "all"
+    top_k: Whole = Field(5, ge=1, le=20)
+    min_score: float = Field(0.5, ge=0, le=1, allow_inf_nan=False)
 
 
 class RagSearchInput(Frozen):
     """Input of rag_search: query_memory under the names that another tool has for it."""
 
-    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, a question, or a line of a log")
-    collection: AnyCollection = Field("all", description="Search only these")
-    topK: Whole = Field(5, ge=1, le=20, description="At most so many, the best")  # noqa: N815 -- as its callers write it
+    query: str = Field(min_length=1, max_length=LONGEST_QUERY, description="Words, a question, or a log line")
+    collection: AnyCollection = "all"
+    topK: Whole = Field(5, ge=1, le=20)  # noqa: N815 -- as its callers write it
     minScore: float = Field(  # noqa: N815
-        0.5, ge=0, le=1, allow_inf_nan=False, description="Nothing that fits less well"
+        0.5, ge=0, le=1, allow_inf_nan=False
     )
 
 

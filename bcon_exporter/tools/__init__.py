@@ -4,7 +4,7 @@ from bcon_exporter.tools.context import Context, Host, Memories, Wanted
 from bcon_exporter.tools.envelope import Envelope
 from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.observe import observe
-from bcon_exporter.tools.registry import TOOLS, call_tool, find_tool, record_shared, run_tool
+from bcon_exporter.tools.registry import TOOLS, call_tool, execute, find_tool, record_shared, run_tool
 from bcon_exporter.tools.single_flight import SingleFlight
 from bcon_exporter.tools.tool import Effect, Tool, Toolset
 
@@ -21,6 +21,7 @@ __all__ = [
     "Toolset",
     "Wanted",
     "call_tool",
+    "execute",
     "find_tool",
     "observe",
     "record_shared",

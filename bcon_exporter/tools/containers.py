@@ -173,7 +173,7 @@ def _percent(ratio: float | None) -> float | None:
 CONTAINER_TOOLS = (
     Tool(
         "list_containers",
-        "List containers: running ones, or all; `filters` by label, part of a name, project, status and more.",
+        "List running containers, or all, that match the filters.",
         ListContainersInput,
         tuple[ContainerInfo, ...],
         list_containers,

@@ -87,7 +87,7 @@ DIAGNOSIS_TOOLS = (
     ),
     Tool(
         "explain_error",
-        "Find an error in a container's log (literal text, or RE2 after `re:`) and say what it means.",
+        "Find an error in a container's log and say what it means.",
         ExplainErrorInput,
         ErrorExplanation,
         explain_error,
@@ -95,7 +95,7 @@ DIAGNOSIS_TOOLS = (
     ),
     Tool(
         "diagnose_all",
-        "Say for every container whether it is healthy, and the worst thing about those that are not.",
+        "Say of every container whether it is healthy, and the worst about those that are not.",
         DiagnoseAllInput,
         DiagnoseAllReport,
         diagnose_all,

@@ -139,7 +139,7 @@ DRIFT_TOOLS = (
     ),
     Tool(
         "get_untracked_containers",
-        "List the running containers that a Compose file, or a project's files, do not define; without either, all.",
+        "List running containers that a Compose file, or a project's files, do not define; without either, all.",
         GetUntrackedContainersInput,
         tuple[ContainerInfo, ...],
         get_untracked_containers,

@@ -81,7 +81,7 @@ INCIDENT_TOOLS = (
     ),
     Tool(
         "get_incident",
-        "Say all of one failure: root, members, cause, what to do, what changed before it, evidence, how it ended.",
+        "Say all of one failure: root, members, cause, what to do, what changed before, how it ended.",
         GetIncidentInput,
         Incident,
         get_incident,

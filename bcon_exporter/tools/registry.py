@@ -85,6 +85,10 @@ def run_tool(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     return envelope
 
 
+execute = call_tool
+"""What the registries of agents' tools call it."""
+
+
 def record_shared(context: Context, name: str, payload: object, envelope: Envelope, seconds: float, calls: int) -> None:
     """Keep the ledger of calls that a face has answered with the envelope of an identical one."""
     entry = _ledger_entry(context, name, payload, replace(envelope, shared=True), seconds, docker_calls=0)
@@ -138,7 +142,7 @@ def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
 
     Args:
         tool: The tool.
-        payload: JSON, or `Words`.
+        payload: JSON, or `Words`; null for a field that may be left out is the same as leaving it out.
         now: What a relative time such as "10m" is counted back from.
 
     Raises:
@@ -150,12 +154,19 @@ def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
         raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
     try:
         context = {WORDS: isinstance(payload, Words), NOW: now}
-        request: Frozen = tool.input_model.model_validate(dict(payload), context=context)
+        request: Frozen = tool.input_model.model_validate(_without_nulls(tool, payload), context=context)
     except ValidationError as error:
         problems = [_problem(tool, item) for item in error.errors(include_input=False, include_url=False)]
         msg = f"{tool.name}: " + "; ".join(_sentence(problem) for problem in problems[:3])
         raise InvalidInputError(msg, {"tool": tool.name, "errors": problems[:20]}) from None
     return request
+
+
+def _without_nulls(tool: Tool[Any], payload: Mapping[str, object]) -> dict[str, object]:
+    """Return the input without null where a field may be left out; so say models that must name every field."""
+    fields = tool.input_model.model_fields
+    optional = {name for name, field in fields.items() if not field.is_required()}
+    return {name: value for name, value in payload.items() if value is not None or name not in optional}
 
 
 def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:

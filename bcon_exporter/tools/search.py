@@ -180,7 +180,7 @@ def _to_hit(text: SearchText, score: float, question: Question) -> SearchHit:
 SEARCH_TOOLS = (
     Tool(
         "query_memory",
-        "Search runbooks, error signatures, documents, incidents and notes for a question or a line of a log.",
+        "Search runbooks, error signatures, documents, incidents and notes for a question or log line.",
         QueryMemoryInput,
         SearchReport,
         query_memory,
