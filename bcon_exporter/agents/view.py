@@ -12,6 +12,7 @@ from bcon_exporter.agents.findings import project_container, project_drift, proj
 from bcon_exporter.agents.kinds import ERROR_CODE_OF, AgentSeverity, worst_of
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, Writer, fit
 from bcon_exporter.agents.rows import project_lines, project_rows, show_moment
+from bcon_exporter.agents.select import check_expression, select
 from bcon_exporter.agents.trust import find_odd_names_in, hide_odd_names, is_odd_name, sort_texts
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
@@ -45,6 +46,7 @@ class ViewOptions(Frozen):
     offset: Whole = Field(0, ge=0, le=1_000_000, description="Leave out so many of the first")
     max_bytes: Whole = Field(8192, ge=1024, le=65536, description="The answer is no longer than this")
     response_format: Literal["json", "markdown"] = Field("json", description="How it is written")
+    select: str | None = Field(None, description="JMESPath expression: answer with what it chooses of the report")
     as_of: str | None = Field(None, max_length=_LONGEST_AS_OF, description="As more.next of the page before had it")
 
 
@@ -78,7 +80,7 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
     An input that the tool has itself stays with it (`limit` and `offset` of get_history).
 
     Raises:
-        InvalidInputError: One of the view's is wrong; `details["errors"]`.
+        InvalidInputError: One of the view's is wrong, `select` in its form too; `details["errors"]`.
     """
     own = tool.input_model.model_fields if tool is not None else {}
     names = VIEW_FIELDS - own.keys()
@@ -93,6 +95,8 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
         ]
         msg = "; ".join(f"{one['field']}: {one['message']}" for one in problems)
         raise InvalidInputError(msg, {"errors": problems}) from None
+    if options.select is not None:
+        check_expression(options.select)
     offset = payload.get("offset")
     if "offset" in own and isinstance(offset, int) and offset > 0:
         options = options.model_copy(update={"offset": offset})
@@ -118,6 +122,12 @@ def render_answer(
     """Return a tool's answer as agents read it."""
     if envelope.error is not None:
         return render_error(tool.name, envelope.error, options, host_name, now)
+    if options.select is not None:
+        try:
+            chosen = select(options.select, envelope.data()["result"], len(envelope.body))
+        except InvalidInputError as error:
+            return render_error(tool.name, error, options, host_name, now)
+        return render_chosen(tool, chosen, options, host_name, now)
     return _answer(_build_page(tool, envelope.value, options, host_name, now), options)
 
 

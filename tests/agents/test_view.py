@@ -204,7 +204,7 @@ def test_an_input_that_the_tool_has_itself_stays_with_the_tool() -> None:
 
 
 def test_the_view_has_no_other_inputs() -> None:
-    assert {"detail", "limit", "offset", "max_bytes", "response_format", "as_of"} == VIEW_FIELDS
+    assert {"detail", "limit", "offset", "max_bytes", "response_format", "select", "as_of"} == VIEW_FIELDS
 
 
 def test_an_error_of_a_tool_that_there_is_not_fits_the_budget_too() -> None:
