@@ -340,7 +340,7 @@ HTTP = (
     _limits("GoodPairs._digest", with_text("hashed +", "b'' +"), "test_a_good_pair_stays_known_over_a_reload_while_its_users_hash_is_the_same"),
     _gate("parse_basic", with_text("ValueError", "UnicodeDecodeError"), "test_anything_but_the_right_pair_is_401"),
     _api("read_json", never("media_type != 'application/json'"), "test_bodies_that_are_no_input_are_refused"),
-    _api("_query", never("name in query"), "test_bad_requests_are_refused_in_the_envelope"),
+    _api("read_query", never("name in query"), "test_bad_requests_are_refused_in_the_envelope"),
     _threads("RequestThreads.run", never("self._running >= self._limit"), "test_without_a_free_thread_it_is_refused"),
     _threads("ToolCalls.call", always("task is None"), "test_a_thousand_identical_requests_are_one_call_in_one_thread"),
     _single_flight("SingleFlight.run", never("run is own"), "test_identical_requests_share_one_run"),

@@ -1,13 +1,14 @@
 """The reports of the last scans, by GET, with the notes that people have written; the engine is not asked."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from operator import is_
 from typing import TYPE_CHECKING, Any, Literal
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, Request, Response
 from pydantic_core import to_json
 
+from bcon_exporter.agents.select import check_expression, select_in_body
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.outputs.http.openapi_models import (
     LatestAlerts,
@@ -16,6 +17,7 @@ from bcon_exporter.outputs.http.openapi_models import (
     LatestDriftReport,
     result_model,
 )
+from bcon_exporter.outputs.http.queries import SELECT_PARAMETER, read_expression
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan, ScanName
 from bcon_exporter.tools import Context
@@ -108,13 +110,33 @@ def add_latest_routes(api: FastAPI, context: Callable[[], Context], threads: Req
     for path, endpoint, model in routes:
         api.add_api_route(
             path,
-            endpoint,
+            _selectable(endpoint, threads),
             methods=["GET"],
             tags=["reports"],
             summary=(endpoint.__doc__ or "").removeprefix("Return "),
             operation_id=f"get {path}",
             responses={200: {"model": result_model(model.__name__, model), "description": "The last scan's report"}},
+            openapi_extra={"parameters": [*([_PROJECT] if "{project}" in path else []), SELECT_PARAMETER]},
         )
+
+
+_PROJECT = {"name": "project", "in": "path", "required": True, "schema": {"type": "string"}}
+
+
+def _selectable(endpoint: Callable[..., Awaitable[Response]], threads: RequestThreads) -> Any:
+    """Return an endpoint that answers with what its query selects of a report."""
+
+    async def select(request: Request) -> Response:
+        expression = read_expression(request)
+        if expression is not None:
+            check_expression(expression)
+        response = await endpoint(**request.path_params)
+        if expression is None:
+            return response
+        body = await threads.run(lambda: select_in_body(expression, bytes(response.body)))
+        return Response(body, media_type="application/json")
+
+    return select
 
 
 def _nothing_yet(context: Context, name: ScanName) -> Exception:

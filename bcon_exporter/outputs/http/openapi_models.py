@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, create_model
 
+from bcon_exporter.agents.schemas import FORMATS
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import Frozen
@@ -109,6 +110,16 @@ def query_parameters(tool: Tool[Any], without: tuple[str, ...] = ()) -> list[dic
         if name not in without
     ]
 
+
+LIST_PARAMETERS: list[dict[str, Any]] = [
+    {"name": name, "in": "query", "required": False, "description": description, "schema": schema}
+    for name, description, schema in (
+        ("format", "As this client of agents wants the list", {"type": "string", "enum": list(FORMATS)}),
+        ("toolsets", "With format: which tools, separated by commas; core when absent", {"type": "string"}),
+        ("strict", "With format=openai: schemas for its strict mode", {"type": "boolean"}),
+    )
+]
+"""How the list of tools may be asked for; without any of them it is ours, with results' schemas."""
 
 _NO_USER = (401,)
 _ENVELOPE = {"application/json": {"schema": {"$ref": "#/components/schemas/ErrorEnvelope"}}}

@@ -6,6 +6,9 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from pydantic_core import from_json, to_json
 
+from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, FORMATS, describe_tools
+from bcon_exporter.agents.select import check_expression, select_in
+from bcon_exporter.agents.time_limits import call_within
 from bcon_exporter.agents.view import (
     AgentAnswer,
     ViewOptions,
@@ -17,8 +20,15 @@ from bcon_exporter.agents.view import (
 from bcon_exporter.errors import BconError, ErrorCode, InvalidInputError
 from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.lifecycle import HostMemory
-from bcon_exporter.outputs.http.openapi_models import ToolDescription, describe_tool, query_parameters, result_model
+from bcon_exporter.outputs.http.openapi_models import (
+    LIST_PARAMETERS,
+    ToolDescription,
+    describe_tool,
+    query_parameters,
+    result_model,
+)
 from bcon_exporter.outputs.http.own_state import refuse_other_sites
+from bcon_exporter.outputs.http.queries import SELECT, SELECT_PARAMETER, read_expression, read_query
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, http_error
 from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
@@ -27,6 +37,7 @@ from bcon_exporter.tools.envelope import error_body
 from bcon_exporter.tools.host_views import HOST_MEMORY
 
 _FLAGS = ("all",)
+_SWITCH = {"true": True, "1": True, "false": False, "0": False}
 AGENT_VIEW = "agent"
 _VIEW_PARAMETER = {
     "name": "view",
@@ -60,8 +71,11 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
     )
     tools = RenderedOnce(_render_tools, threads)
 
-    async def list_tools() -> Response:
-        return Response(await tools.read(), media_type="application/json")
+    async def list_tools(request: Request) -> Response:
+        if not any(parameter["name"] in request.query_params for parameter in LIST_PARAMETERS):
+            return Response(await tools.read(), media_type="application/json")
+        query = read_query(request)
+        return _json(await threads.run(lambda: _render_for_agents(query)), 200)
 
     api.add_api_route(
         "/api/v1/tools",
@@ -70,6 +84,7 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
         tags=["tools"],
         summary="All tools with their schemas",
         responses={200: {"model": result_model("list_tools", tuple[ToolDescription, ...])}},
+        openapi_extra={"parameters": LIST_PARAMETERS},
     )
     for path, name in _GET_ROUTES:
         _add_get_route(api, caller, path, find_tool(name))
@@ -91,9 +106,13 @@ class ToolCaller:
         self._calls = ToolCalls(context, threads)
         self._context, self._threads = context, threads
 
-    async def call(self, name: str, payload: object) -> Response:
-        """Return a tool's answer with the status of its error code."""
-        return answer_of(await self._calls.call(name, payload))
+    async def call(self, name: str, payload: object, expression: str | None = None) -> Response:
+        """Return a tool's answer, or what an expression selects of it, with the status of its error code."""
+        if expression is None:
+            return answer_of(await self._calls.call(name, payload))
+        check_expression(expression)
+        envelope = await self._calls.call(name, payload)
+        return answer_of(await self._threads.run(lambda: select_in(expression, envelope)))
 
     async def call_for_agent(self, tool: Tool[Any], payload: object) -> Response:
         """Return a tool's answer as agents read it, with the status of its error code."""
@@ -106,9 +125,10 @@ class ToolCaller:
         except InvalidInputError as error:
             context.errors.add(error.code)
             return _agent_response(render_error(tool.name, error, ViewOptions(), host_name, now), error.code)
-        envelope = await self._calls.call(tool.name, arguments)
+        envelope = await call_within(tool, self._calls.call(tool.name, arguments))
         answer = await self._threads.run(lambda: render_answer(tool, envelope, options, host_name, now))
-        return _agent_response(answer, envelope.code)
+        wrong = ErrorCode.INVALID_INPUT if answer.is_error else None
+        return _agent_response(answer, envelope.code or wrong)
 
     def refuse_agent(self, name: str, refusal: Response) -> Response:
         """Return a refusal of the body as agents read errors."""
@@ -171,15 +191,37 @@ def _render_tools() -> bytes:
     return to_json({"result": [describe_tool(tool) for tool in TOOLS]})
 
 
+def _render_for_agents(query: Mapping[str, str]) -> bytes:
+    """Return the list of tools in the form of an agent's client.
+
+    Raises:
+        InvalidInputError: The query names a form, toolset or switch that there is not.
+    """
+    if "format" not in query:
+        msg = f"toolsets and strict go with a format: one of {', '.join(FORMATS)}"
+        raise InvalidInputError(msg, {"errors": [{"field": "format", "message": "is required"}]})
+    strict = _SWITCH.get(query.get("strict", "false").lower())
+    if strict is None:
+        msg = "strict: must be true or false"
+        raise InvalidInputError(msg, {"errors": [{"field": "strict", "message": "must be true or false"}]})
+    names = query["toolsets"].split(",") if "toolsets" in query else DEFAULT_TOOLSETS
+    return to_json({"result": describe_tools(query["format"], names, strict=strict)})
+
+
 def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
     async def post(request: Request) -> Response:
         if tool.effect != "read":
             refuse_other_sites(request)
         for_agent = _wants_agent_view(request)
+        expression = read_expression(request)
         payload = await read_json(request)
         if isinstance(payload, Response):
             return caller.refuse_agent(tool.name, payload) if for_agent else payload
-        return await (caller.call_for_agent(tool, payload) if for_agent else caller.call(tool.name, payload))
+        if for_agent and isinstance(payload, Mapping) and expression is not None:
+            payload = {**payload, SELECT: expression}
+        if for_agent:
+            return await caller.call_for_agent(tool, payload)
+        return await caller.call(tool.name, payload, expression)
 
     body = {"content": {"application/json": {"schema": tool.input_schema()}}}
     api.add_api_route(
@@ -190,13 +232,15 @@ def _add_post_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
         summary=tool.summary,
         operation_id=tool.name,
         responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
-        openapi_extra={"requestBody": body, "parameters": [_VIEW_PARAMETER]},
+        openapi_extra={"requestBody": body, "parameters": [_VIEW_PARAMETER, SELECT_PARAMETER]},
     )
 
 
 def _add_get_route(api: FastAPI, caller: ToolCaller, path: str, tool: Tool[Any]) -> None:
     async def get(request: Request) -> Response:
-        return await caller.call(tool.name, Words({**_query(request), **request.path_params}))
+        query = read_query(request)
+        expression = query.pop(SELECT, None)
+        return await caller.call(tool.name, Words({**query, **request.path_params}), expression)
 
     in_path = [name for name in ("container_id", "incident_id") if f"{{{name}}}" in path]
     properties = tool.input_schema().get("properties", {})
@@ -208,9 +252,10 @@ def _add_list_route(api: FastAPI, caller: ToolCaller, tool: Tool[Any]) -> None:
     """`?all=true&status=exited`: what is no field of the tool is one of its filters."""
 
     async def get(request: Request) -> Response:
-        query = _query(request)
+        query = read_query(request)
+        expression = query.pop(SELECT, None)
         payload: dict[str, object] = {name: query.pop(name) for name in _FLAGS if name in query}
-        return await caller.call(tool.name, Words({**payload, "filters": query or None}))
+        return await caller.call(tool.name, Words({**payload, "filters": query or None}), expression)
 
     keys = tool.input_schema()["properties"]["filters"]["anyOf"][0]["propertyNames"]["enum"]
     filters = [{"name": key, "in": "query", "required": False, "schema": {"type": "string"}} for key in keys]
@@ -226,19 +271,8 @@ def _add_get(api: FastAPI, path: str, endpoint: Any, tool: Tool[Any], parameters
         summary=tool.summary,
         operation_id=f"get {path}",
         responses={200: {"model": result_model(tool.name, tool.output_type), "description": "The result"}},
-        openapi_extra={"parameters": parameters},
+        openapi_extra={"parameters": [*parameters, SELECT_PARAMETER]},
     )
-
-
-def _query(request: Request) -> dict[str, object]:
-    """Return the query; of a repeated parameter only one value would count, so it is refused."""
-    query: dict[str, object] = {}
-    for name, value in request.query_params.multi_items():
-        if name in query:
-            msg = f"{name}: give it once; a repeated parameter is refused, since only one of its values would count"
-            raise InvalidInputError(msg, {"errors": [{"field": name, "message": "given more than once"}]})
-        query[name] = value
-    return query
 
 
 async def read_json(request: Request) -> object:

@@ -86,4 +86,4 @@ def test_without_a_view_the_envelope_stays_and_takes_none_of_its_inputs() -> Non
 def test_every_tool_has_the_view_in_the_openapi_document() -> None:
     paths = ask(site_of(), "GET", "/openapi.json").json()["paths"]
     named = {tool.name: paths[f"/api/v1/tools/{tool.name}"]["post"]["parameters"] for tool in TOOLS}
-    assert all([parameter["name"] for parameter in parameters] == ["view"] for parameters in named.values())
+    assert all([one["name"] for one in parameters] == ["view", "select"] for parameters in named.values())
