@@ -27,7 +27,7 @@ def run_log_analysis(call: Invocation) -> int:
     catalogue = load_catalogue(call.settings.catalogue.directory)
     raw = _read_stdin() if call.arguments.file == STDIN else _read_file(call.arguments.file)
     report = analyze(lines_of(raw.decode("utf-8", "replace").split("\n")), catalogue)
-    Screen(call.arguments.format).show(Envelope(report, None, to_json(report)))
+    Screen(call.arguments.format, call.arguments.select).show(Envelope(report, None, to_json(report)))
     return exit_of_result(report, call.arguments.fail_on)
 
 

@@ -48,7 +48,7 @@ def run_check(call: Invocation) -> int:
             report = report.model_copy(update={"diff": _diff(original, edited, context.secrets.hide)})
     finally:
         close_context(context)
-    write_report(given.format, outputs, report, lambda: make_ci_report(report, given.fail_on))
+    write_report(given.format, outputs, report, lambda: make_ci_report(report, given.fail_on), given.select)
     return exit_of_check(report, given.fail_on)
 
 

@@ -12,11 +12,14 @@ from bcon_exporter.cli.completers import (
 from bcon_exporter.cli.exits import NEVER, UNCHECKED
 from bcon_exporter.cli.parsing import ALL_SETTINGS, NO_SETTINGS, Command
 from bcon_exporter.cli.report_formats import CHECK_FORMATS, VERIFY_FORMATS, add_report_formats
+from bcon_exporter.cli.selecting import add_select
 from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.model.journal_kinds import JournalKind
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
+TOOL_FORMATS = ("openai", "anthropic", "mcp", "json-schema")
+"""As in `agents.schemas`, which is not loaded for --help."""
 _DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
 
 
@@ -33,8 +36,9 @@ _FORMATS = ("table", "json", "markdown")
 
 
 def add_format(parser: ArgumentParser, default: str = "table", formats: tuple[str, ...] = _FORMATS) -> None:
-    """Add --format."""
+    """Add --format and --select."""
     parser.add_argument("--format", choices=formats, default=default, help=f"how to print (default: {default})")
+    add_select(parser)
 
 
 def add_tool_format(parser: ArgumentParser, default: str = "table") -> None:
@@ -342,6 +346,27 @@ def _explain_arguments(parser: ArgumentParser) -> None:
     _add_common(parser)
 
 
+def _tools_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--format",
+        choices=("table", "json", *TOOL_FORMATS),
+        default="table",
+        help="how to print: json as GET /api/v1/tools does, the others as that client takes it (default: table)",
+    )
+    parser.add_argument(
+        "--toolsets",
+        metavar="NAMES",
+        help="only these, separated by commas (default: all; in a client's format: core)",
+    )
+    parser.add_argument("--strict", action="store_true", help="with --format openai: schemas for its strict mode")
+    add_select(parser)
+
+
+def _run_tool_calls_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", metavar="FILE", default=STDIN, help="what a model wrote; `-` or none: stdin")
+    parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         "diagnose", CONTAINERS, "What is wrong, why, and what to do.", _diagnose_arguments, "tool_commands:diagnose"
@@ -510,6 +535,21 @@ COMMANDS: tuple[Command, ...] = (
         ("catalogue.directory", "config.file"),
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
+    Command(
+        "tools",
+        TOOLS,
+        "List the tools, also as agents' clients want them.",
+        _tools_arguments,
+        "agent_commands:list_tools",
+        NO_SETTINGS,
+    ),
+    Command(
+        "run-tool-calls",
+        TOOLS,
+        "Run the tool_call blocks in what a model wrote; print the answers.",
+        _run_tool_calls_arguments,
+        "agent_commands:run_tool_calls",
+    ),
     Command(
         "snapshot",
         TOOLS,

@@ -8,7 +8,7 @@ import sys
 from bcon_exporter.cli.daemon_client import explain_no_answer, make_connection, path_of, read_tls
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
-from bcon_exporter.cli.screen import Screen, print_line
+from bcon_exporter.cli.screen import Screen, print_line, print_result
 from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.settings import Settings, find_doubts
@@ -71,12 +71,11 @@ def _ask_health(settings: Settings) -> tuple[bool, str | None]:
 def show_alerts(call: Invocation) -> int:
     """Print the alerts of the daemon: those that fire, that wait, and that have just ended."""
     result = _ask_alerts(call.settings)
-    screen = Screen(call.arguments.format)
     if call.arguments.format == "json":
-        screen.write(json.dumps({"result": result}, ensure_ascii=False) + "\n")
+        print_result(call, result)
         return Exit.FINE
     report = AlertsReport.model_validate({key: value for key, value in result.items() if key != "age_seconds"})
-    screen.show_value(report)
+    Screen(call.arguments.format).show_value(report)
     return Exit.FINE
 
 

@@ -47,6 +47,9 @@ def follow_log(call: Invocation, payload: dict[str, object], pattern: str | None
     Raises:
         BconError: The pattern is invalid, or a snapshot is read.
     """
+    if call.arguments.select is not None:
+        msg = "--follow: lines are printed as they come, so nothing is selected of them; leave --select out"
+        raise SettingsError(msg, {"flag": "--follow"})
     if call.arguments.from_snapshot is not None:
         msg = "--follow: a snapshot gets no new lines; leave one of the two out"
         raise SettingsError(msg, {"flag": "--follow"})

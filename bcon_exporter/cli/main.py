@@ -9,8 +9,9 @@ from pathlib import Path
 
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
-from bcon_exporter.cli.parsing import PROGRAM, Invocation, find_command, find_format, parse
+from bcon_exporter.cli.parsing import PROGRAM, Invocation, find_command, find_format, parse, read_format
 from bcon_exporter.cli.screen import OutputError, Screen, complain, write_out
+from bcon_exporter.cli.selecting import prepare_select
 from bcon_exporter.cli.version_command import version_line
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.start_signals import give_signals_back
@@ -83,6 +84,7 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
     if command.name != "serve":
         gc.set_threshold(_COLLECT_AFTER)
     call = parse(command, rest, environ)
+    prepare_select(call.arguments, read_format(rest))
     if call.needs_settings and call.settings.config.check:
         command = _CHECK
     if command.name != "serve":

@@ -1,12 +1,11 @@
 """`notify`: who gets messages, and whether they arrive. Addresses are secrets and are not shown."""
 
-import json
 import secrets
 from typing import Any
 
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import Invocation
-from bcon_exporter.cli.screen import write_out
+from bcon_exporter.cli.screen import print_result, write_out
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.messages import deliver, require_apprise, write_test
 from bcon_exporter.settings import list_receivers
@@ -33,7 +32,7 @@ def notify(call: Invocation) -> int:
             result |= {"arrived": problem.arrived, "problem": problem.problem}
         results.append(result)
     if call.arguments.format == "json":
-        write_out(json.dumps({"result": results}) + "\n")
+        print_result(call, results)
     else:
         write_out("".join(map(_line, results)))
     return Exit.FINE if all(result.get("arrived", True) for result in results) else Exit.FINDINGS

@@ -102,11 +102,11 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
 
 def find_format(argv: Sequence[str], commands: Iterable[Command]) -> str:
     """Return the format of a command line that may be wrong elsewhere: the last one asked for, or the command's own."""
-    for flag, form in reversed(list(pairwise([*argv, ""]))):
-        if flag == "--format":
-            return form
-        if flag.startswith("--format="):
-            return flag.removeprefix("--format=")
+    asked = read_format(argv)
+    if asked is not None:
+        return asked
+    if any(word == "--select" or word.startswith("--select=") for word in argv):
+        return "json"
     parser = Parser()
     try:
         command, _ = find_command(argv, commands)
@@ -115,6 +115,16 @@ def find_format(argv: Sequence[str], commands: Iterable[Command]) -> str:
     if command is not None:
         command.add_arguments(parser)
     return parser.get_default("format") or "table"
+
+
+def read_format(argv: Sequence[str]) -> str | None:
+    """Return the format that a command line asks for, the last one of several; None where it asks for none."""
+    for flag, form in reversed(list(pairwise([*argv, ""]))):
+        if flag == "--format":
+            return form
+        if flag.startswith("--format="):
+            return flag.removeprefix("--format=")
+    return None
 
 
 def _find_word(argv: Sequence[str]) -> int | None:

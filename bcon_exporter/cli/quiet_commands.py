@@ -1,12 +1,11 @@
 """Commands that tell the daemon who is quiet, and that somebody is on an incident. Only it writes its state."""
 
-import json
 from urllib.parse import quote
 
 from bcon_exporter.cli.daemon_client import ask_daemon
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import Invocation
-from bcon_exporter.cli.screen import Screen, write_out
+from bcon_exporter.cli.screen import Screen, print_result, write_out
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.quantities import show_time
@@ -55,16 +54,15 @@ def acknowledge(call: Invocation) -> int:
 
 def _tell(call: Invocation, result: object, line: str) -> int:
     if call.arguments.format == "json":
-        write_out(json.dumps({"result": result}, ensure_ascii=False) + "\n")
+        print_result(call, result)
     else:
         write_out(f"{line}\n")
     return Exit.FINE
 
 
 def _show(call: Invocation, result: object) -> int:
-    screen = Screen(call.arguments.format)
     if call.arguments.format == "json":
-        screen.write(json.dumps({"result": result}, ensure_ascii=False) + "\n")
+        print_result(call, result)
     else:
-        screen.show_value(QuietReport.model_validate(result))
+        Screen(call.arguments.format).show_value(QuietReport.model_validate(result))
     return Exit.FINE

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.cli.selecting import add_select, choose
 from bcon_exporter.errors import InvalidInputError, PermissionDeniedError, SettingsError
 from bcon_exporter.secrets.cleaning import clean_name
 
@@ -17,8 +18,9 @@ VERIFY_FORMATS = (*_TEXT_FORMATS, "junit", "github")
 
 
 def add_report_formats(parser: ArgumentParser, formats: Sequence[str]) -> None:
-    """Add --format and --out."""
+    """Add --format, --select and --out."""
     parser.add_argument("--format", choices=tuple(formats), default="table", help="how to print (default: table)")
+    add_select(parser)
     parser.add_argument(
         "--out",
         action="append",
@@ -76,9 +78,13 @@ def render_report(form: str, value: Any, make_ci_report: "Callable[[], CiReport]
 
 
 def write_report(
-    form: str, outputs: Sequence[tuple[str, Path]], value: Any, make_ci_report: "Callable[[], CiReport]"
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    value: Any,
+    make_ci_report: "Callable[[], CiReport]",
+    expression: str | None = None,
 ) -> None:
-    """Print a report in one format, and write it to files in others.
+    """Print a report in one format, or what --select chooses of it, and write it to files in others.
 
     Raises:
         InvalidInputError, PermissionDeniedError: A file cannot be written; what was asked for before it is.
@@ -90,7 +96,7 @@ def write_report(
     if form == "table":
         screen.show_value(value)
     else:
-        screen.write(render_report(form, value, make_ci_report))
+        screen.write(choose(expression, render_report(form, value, make_ci_report)))
     for other, file in outputs:
         _write_file(file, render_report(other, value, make_ci_report))
 

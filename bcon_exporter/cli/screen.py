@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.cli.selecting import choose
 from bcon_exporter.errors import BconError
 from bcon_exporter.secrets.cleaning import clean_text
 
@@ -57,8 +58,15 @@ def _width_of_output() -> int | None:
 
 def print_line(call: "Invocation", line: str, result: dict[str, object]) -> None:
     """Print one line, or with --format json a result in the envelope."""
-    as_json = getattr(call.arguments, "format", "table") == "json"
-    write_out(json.dumps({"result": result}) + "\n" if as_json else line + "\n")
+    if getattr(call.arguments, "format", "table") == "json":
+        print_result(call, result)
+    else:
+        write_out(line + "\n")
+
+
+def print_result(call: "Invocation", result: object) -> None:
+    """Print plain values in the envelope of a result, or what --select chooses of them."""
+    write_out(choose(call.arguments.select, json.dumps({"result": result}, ensure_ascii=False) + "\n"))
 
 
 def complain(error: BconError) -> None:
@@ -72,12 +80,17 @@ class Screen:
     """Standard output and standard error, in one of the three formats.
 
     Colour, progress and clearing happen on a terminal only; NO_COLOR is respected.
+
+    Args:
+        form: table, json or markdown.
+        expression: What to choose of a result in JSON; None for all.
     """
 
-    def __init__(self, form: str) -> None:
+    def __init__(self, form: str, expression: str | None = None) -> None:
         from rich.console import Console  # slow to import: for commands only
 
         self.form = form
+        self._expression = expression
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="replace")
@@ -87,7 +100,8 @@ class Screen:
     def show(self, envelope: "Envelope", *, healthy_too: bool = False) -> None:
         """Write an answer; an error goes to standard error, and in JSON to standard output as well."""
         if self.form == "json":
-            self.write(envelope.body.decode() + "\n")
+            whole = envelope.body.decode() + "\n"
+            self.write(whole if envelope.error is not None else choose(self._expression, whole))
         if envelope.error is not None:
             complain(envelope.error)
         elif self.form != "json":

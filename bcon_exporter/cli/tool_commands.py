@@ -176,7 +176,7 @@ def run_call(call: Invocation) -> int:
 
 def _call(context: Context, call: Invocation, payload: Any) -> Envelope:
     envelope = call_tool(context, call.arguments.tool, payload)
-    Screen(call.arguments.format).show(envelope)
+    Screen(call.arguments.format, call.arguments.select).show(envelope)
     return envelope
 
 
@@ -185,6 +185,8 @@ def _call_for_agent(context: Context, call: Invocation, payload: Any) -> Envelop
     from bcon_exporter.cli.agent_format import ViewOptions, split_options, write_answer  # few ask for it
 
     tool = find_tool(call.arguments.tool)
+    if isinstance(payload, dict) and call.arguments.select is not None:
+        payload = {**payload, "select": call.arguments.select}
     options, rest = split_options(payload, tool) if isinstance(payload, dict) else (ViewOptions(), payload)
     envelope = run_tool(context, tool, rest)
     write_answer(context, tool, envelope, options)

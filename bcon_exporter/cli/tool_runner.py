@@ -29,7 +29,7 @@ def run_command_tool(
 ) -> int:
     """Run a tool, show its answer and return the exit code; with --watch run it until Ctrl-C."""
     chosen = find_tool(tool) if isinstance(tool, str) else tool
-    screen = Screen(call.arguments.format)
+    screen = Screen(call.arguments.format, call.arguments.select)
     pause = _watch_pause(call)
     context = make_context(call)
     try:
@@ -41,7 +41,7 @@ def run_command_tool(
             if call.arguments.format == "agent":
                 from bcon_exporter.cli.agent_format import ViewOptions, write_answer  # few ask for it
 
-                write_answer(context, chosen, envelope, ViewOptions())
+                write_answer(context, chosen, envelope, ViewOptions(select=call.arguments.select))
             else:
                 screen.show(envelope, healthy_too=healthy_too)
             if pause is None:

@@ -40,7 +40,7 @@ def verify(call: Invocation) -> int:
                 report = watch.interrupt()
     finally:
         close_context(context)
-    write_report(given.format, outputs, report, lambda: find_findings(report))
+    write_report(given.format, outputs, report, lambda: find_findings(report), given.select)
     return _EXITS[report.verdict]
 
 

@@ -408,13 +408,20 @@ def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one.group != "Daemon"], ids=lambda one: one.name)
 def test_every_command_about_the_host_reads_a_snapshot(capsys: pytest.CaptureFixture[str], command: Command) -> None:
-    if command.name in ("version", "analyze-log", "completion", "verify", "check"):  # not about a host as it is once
+    if command.name in (
+        "version",
+        "analyze-log",
+        "completion",
+        "verify",
+        "check",
+        "tools",
+    ):  # not about a host as it is
         return
     with pytest.raises(SystemExit):
         main([command.name, "--help"], {})
     text = capsys.readouterr().out
     assert "--from-snapshot" in text
-    assert ("--watch" in text and "--format" in text) or command.name in ("call", "snapshot")
+    assert ("--watch" in text and "--format" in text) or command.name in ("call", "snapshot", "run-tool-calls")
 
 
 def test_own_commands_answer_in_json_too(run: Run) -> None:
