@@ -38,6 +38,10 @@ _ONE_SHOT = "stream=false&one-shot=true"
 _SHARE_PER_REQUEST = 1 / 3
 """The share of the remaining time that one of many requests may take."""
 
+_SILENT_SECONDS = 1.0
+"""So long an engine that did not answer in time is not asked for its version again."""
+_NEARLY = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
@@ -107,6 +111,7 @@ class EngineSession:
         self._client: ReadOnlyClient | None = None
         self._version: tuple[int, int] | None = None
         self._offered: str | None = None
+        self._silent: tuple[DeadlineExceededError, float] | None = None
         self._lock = threading.Lock()
 
     def batch(self, doing: str, deadline: Deadline, **changes: Any) -> Batch:
@@ -149,10 +154,28 @@ class EngineSession:
         """
         version = self._version  # read once: other threads forget it at any time
         if version is None:
-            version = self._query_version(deadline)
+            version = self._query_unless_silent(deadline)
             self.client().use_version(version)
             self._version = version
         return f"/v{format_version(version)}"
+
+    def _query_unless_silent(self, deadline: Deadline) -> tuple[int, int]:
+        """Ask for the version, unless nothing answered a moment ago.
+
+        Events are read before containers: an engine that hangs would hold a caller for two time limits instead of one.
+
+        Raises:
+            BconError: The engine did not say, or is too old.
+        """
+        silent, started = self._silent, monotonic()
+        if silent is not None and started < silent[1] + _SILENT_SECONDS:
+            raise DeadlineExceededError(silent[0].message, silent[0].details)
+        try:
+            return self._query_version(deadline)
+        except DeadlineExceededError as error:
+            if monotonic() - started >= _NEARLY * self.options.read_timeout_seconds:  # not where a caller was hasty
+                self._silent = error, monotonic()
+            raise
 
     def _query_version(self, deadline: Deadline) -> tuple[int, int]:
         """Choose the version by the header of /_ping, which answers even while containerd hangs; /version does not.

@@ -190,6 +190,27 @@ def test_an_engine_that_does_not_answer_a_ping_is_not_asked_for_more(tmp_path: P
     assert session.health.is_reached is False
 
 
+def test_who_asks_an_engine_that_has_just_been_silent_is_told_at_once(tmp_path: Path) -> None:
+    """A command reads events and then containers: it would wait for the same silence twice."""
+    seen: list[str] = []
+
+    def talk(connection: socket.socket) -> None:
+        while requests := read_requests(connection):
+            seen.extend(requests)
+
+    with FakeEngine(tmp_path / "s", talk) as engine:
+        session = session_for(engine.url, 0.3)
+        for _ in range(2):
+            with pytest.raises(DeadlineExceededError, match="pinging"):
+                session.negotiate(Deadline.after(2))
+        hasty = session_for(engine.url, 0.3)
+        for _ in range(2):
+            with pytest.raises(DeadlineExceededError):
+                hasty.negotiate(Deadline.after(0.1))
+
+    assert seen == ["/_ping"] * 3
+
+
 @pytest.mark.promise("F19")
 @pytest.mark.parametrize(
     ("engine", "minimum", "chosen"),
