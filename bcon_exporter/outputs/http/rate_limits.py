@@ -158,8 +158,7 @@ class PasswordChecks:
             raise TooManyRequestsError(msg, 2)
         wait = self._wrong.take(client, self._monotonic())
         if wait:
-            msg = "too many wrong passwords; try again later"
-            raise TooManyRequestsError(msg, wait)
+            raise _too_many_wrong(wait)
         self._waiting[client] += 1
         try:
             async with self._turn:
@@ -171,6 +170,20 @@ class PasswordChecks:
         if is_good:
             self._wrong.give_back(client, self._monotonic())
         return is_good
+
+    def count_wrong(self, client: str) -> None:
+        """Count a wrong token.
+
+        Raises:
+            TooManyRequestsError: It is one too many.
+        """
+        wait = self._wrong.take(client, self._monotonic())
+        if wait:
+            raise _too_many_wrong(wait)
+
+
+def _too_many_wrong(wait: float) -> TooManyRequestsError:
+    return TooManyRequestsError("too many wrong passwords or tokens; try again later", wait)
 
 
 class Limits:

@@ -1,6 +1,7 @@
-"""Checks user names and passwords against bcrypt hashes, at the same cost for known and unknown names."""
+"""Checks passwords against bcrypt hashes and bearer tokens against SHA-256, at the same cost for every name."""
 
 import base64
+import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
@@ -29,6 +30,12 @@ def parse_basic(header: str) -> Credentials | None:
         return Credentials(name.decode(), password) if colon else None
     except ValueError:  # no Base64, not even ASCII, or no UTF-8
         return None
+
+
+def parse_bearer(header: str) -> bytes | None:
+    """Return the token of an Authorization header; None when it is absent or of another kind."""
+    scheme, _, token = header.partition(" ")
+    return token.strip().encode("latin-1", "replace") if scheme.lower() == "bearer" and token.strip() else None
 
 
 class GoodPairs:
@@ -63,20 +70,41 @@ class Users:
     Args:
         hashes: bcrypt hashes by user name.
         good_pairs: What is remembered, also over reloads.
+        tokens: SHA-256 of bearer tokens, in hexadecimal, by user name.
     """
 
-    def __init__(self, hashes: Mapping[str, str], good_pairs: GoodPairs | None = None) -> None:
+    def __init__(
+        self,
+        hashes: Mapping[str, str],
+        good_pairs: GoodPairs | None = None,
+        tokens: Mapping[str, str] | None = None,
+    ) -> None:
         self._hashes = {name: hashed.encode() for name, hashed in hashes.items()}
         self._fake_hash = next(iter(self._hashes.values()), b"$2b$10$")[:7] + _FAKE_TAIL
         self._good_pairs = good_pairs or GoodPairs()
+        self._tokens = {name: bytes.fromhex(digest) for name, digest in (tokens or {}).items()}
+
+    @property
+    def have_tokens(self) -> bool:
+        """Whether some of them show a bearer token."""
+        return bool(self._tokens)
 
     def __bool__(self) -> bool:
         """Return True when there are any."""
-        return bool(self._hashes)
+        return bool(self._hashes or self._tokens)
 
     def remembers(self, credentials: Credentials) -> bool:
         """Return whether this pair was checked before and is good; takes microseconds."""
         return self._good_pairs.has(credentials, self._hashes.get(credentials.name, self._fake_hash))
+
+    def name_of_token(self, token: bytes) -> str | None:
+        """Return whose token this is; compares with all of them, in microseconds whatever the token.
+
+        A token is long and random, unlike a password, so a fast digest is enough.
+        """
+        digest = hashlib.sha256(token).digest()
+        names = [name for name, known in self._tokens.items() if hmac.compare_digest(known, digest)]
+        return names[0] if names else None
 
     def check(self, credentials: Credentials) -> bool:
         """Return whether the password is the user's; takes tens of milliseconds of CPU, so never in the event loop."""

@@ -1,4 +1,4 @@
-"""The web configuration file in the format of Prometheus' exporter-toolkit: TLS and users."""
+"""The web configuration file in the format of Prometheus' exporter-toolkit: TLS and users; and bearer tokens."""
 
 import ssl
 from pathlib import Path
@@ -12,6 +12,8 @@ from bcon_exporter.outputs.http.users import GoodPairs, Users
 from bcon_exporter.regular_files import UnreadableFileError, check_regular_file
 
 _BCRYPT_PATTERN = r"^\$2[aby]?\$[0-9]{2}\$[./A-Za-z0-9]{53}$"
+_TOKEN_SCHEME = "sha256:"  # noqa: S105 -- says how a token is written
+_TOKEN_PATTERN = rf"^{_TOKEN_SCHEME}[0-9a-f]{{64}}$"
 _VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 _CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20"
 """Of TLS 1.2, whose CBC suites were broken time and again; those of 1.3 are all good."""
@@ -62,10 +64,17 @@ class WebConfig(Strict):
         Annotated[str, StringConstraints(min_length=1, pattern=r"^[^:\x00-\x1f]+$")],
         Annotated[str, StringConstraints(pattern=_BCRYPT_PATTERN)],
     ] = Field(default_factory=dict)
+    bearer_tokens: dict[
+        Annotated[str, StringConstraints(min_length=1, max_length=64, pattern=r"^[^:\x00-\x1f]+$")],
+        Annotated[str, StringConstraints(pattern=_TOKEN_PATTERN)],
+    ] = Field(default_factory=dict)
 
     def make_users(self, good_pairs: GoodPairs | None = None) -> Users | None:
         """Return the users, who share what is remembered of good pairs; None when the file names none."""
-        return Users(self.basic_auth_users, good_pairs) if self.basic_auth_users else None
+        if not self.basic_auth_users and not self.bearer_tokens:
+            return None
+        tokens = {name: digest.removeprefix(_TOKEN_SCHEME) for name, digest in self.bearer_tokens.items()}
+        return Users(self.basic_auth_users, good_pairs, tokens)
 
 
 def load_web_config(path: Path) -> WebConfig:
@@ -88,6 +97,8 @@ def _describe(problem: Problem) -> str:
     """User names are no secrets, but nobody needs them in a log either."""
     if problem["loc"][:1] == ("basic_auth_users",) and len(problem["loc"]) > 1:
         return "basic_auth_users: each user needs a bcrypt hash ($2b$…), as `htpasswd -nBC 10 USER` prints it"
+    if problem["loc"][:1] == ("bearer_tokens",) and len(problem["loc"]) > 1:
+        return "bearer_tokens: each name needs sha256: and 64 hexadecimal digits, as `sha256sum` prints them"
     return describe_problem(problem)
 
 

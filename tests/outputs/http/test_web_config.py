@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pty
 import shutil
@@ -47,6 +48,16 @@ def test_users_are_read(tmp_path: Path) -> None:
     assert config.make_users()
 
 
+def test_tokens_make_users_too_and_are_kept_as_digests_only(tmp_path: Path) -> None:
+    digest = hashlib.sha256(b"a long token").hexdigest()
+    known = load_web_config(write(tmp_path, f"bearer_tokens: {{agent: 'sha256:{digest}'}}\n")).make_users()
+
+    assert known
+    assert known.have_tokens
+    assert known.name_of_token(b"a long token") == "agent"
+    assert known.name_of_token(digest.encode()) is None
+
+
 @pytest.mark.parametrize("text", ["", "{}", "http_server_config: {http2: false}"])
 def test_a_file_without_users_has_none(tmp_path: Path, text: str) -> None:
     assert load_web_config(write(tmp_path, text)).make_users() is None
@@ -66,6 +77,9 @@ def test_a_file_without_users_has_none(tmp_path: Path, text: str) -> None:
         ),
         ("tls_server_config: {cert_file: a, key_file: b, client_ca_file: c}", "RequireAndVerifyClientCert"),
         ("basic_auth_users: {me: topsecret}", "bcrypt"),
+        ("bearer_tokens: {me: topsecret}", "sha256"),
+        (f"bearer_tokens: {{me: 'sha256:{'A' * 64}'}}", "sha256"),
+        (f"bearer_tokens: {{me: '{'a' * 64}'}}", "sha256"),
         ("basic_auth_users: {me: 12345}", "bcrypt"),
         ("[]", "the file"),
         ("a: [topsecret", "line 1: is not valid YAML"),
