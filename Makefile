@@ -25,7 +25,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e agents accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
+.PHONY: help fuzz demo test lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -68,6 +68,12 @@ e2e: packages venv engine ## Run the deployment from end to end: image, stacks, 
 
 agents: venv ## Print what agents pay and may trust: bytes of every answer, pages, a hostile sentence, each beside its bar
 	$(BIN)/python -m tests.agents.table
+
+agents-conversation: venv ## Play an agent's conversation about six broken hosts and write docs/development/agents-conversation.md
+	$(BIN)/python -m tests.agents.conversation
+
+inspector: venv ## Hold the MCP server to the protocol's own inspector, on both transports (npm fetches 300 MB)
+	$(BIN)/python -m tests.outputs.mcp.inspector
 
 accuracy: packages venv ## Print how right the diagnosis is: the log corpus and the scenarios, beside a naive matcher
 	$(BIN)/python -m tests.corpus

@@ -149,9 +149,16 @@ def check_settings(settings: Settings) -> None:
     environ = current_environment()
     _find_endpoint(settings, environ)
     load_catalogue(settings.catalogue.directory)
-    WebAccess(settings.web.config.file)
+    access = WebAccess(settings.web.config.file)
     load_http_access(settings.alertmanager.config.file)
     _check_receivers(settings)
+    if settings.mcp.enable:
+        from bcon_exporter.outputs.mcp import check_listener, require_sdk
+
+        require_sdk("mcp.enable")
+        setting = "web.listen-address" if settings.api.listen_address is None else "api.listen-address"
+        address = settings.api.listen_address or settings.web.listen_address
+        check_listener(setting, is_loopback=address.is_loopback, has_users=bool(access.users))
 
 
 def _check_receivers(settings: Settings) -> None:

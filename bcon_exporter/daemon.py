@@ -28,6 +28,7 @@ from bcon_exporter.outputs.http import (
     serve_all,
 )
 from bcon_exporter.outputs.http.web_access import WebAccess
+from bcon_exporter.outputs.mcp import McpApp, check_listener, require_sdk
 from bcon_exporter.outputs.messages import MessageSender, MessageSenders, MessageSettings, require_apprise
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
@@ -50,7 +51,7 @@ _log = logging.getLogger(__name__)
 EXIT_WITHIN_SECONDS = 4.0
 _NEED_RESTART = (
     "docker", "web.listen_address", "web.route_prefix", "web.config.file", "api", "state",
-    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify",
+    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify", "mcp",
 )  # fmt: skip
 
 
@@ -102,7 +103,9 @@ class Daemon:
             settings.alerts.runbooks_url,
             watch_outage=watch_outage,
         )
-        self._site = make_site(lambda: self._context, self._exposition, self._scheduler.find_hang)
+        self._site = make_site(
+            lambda: self._context, self._exposition, self._scheduler.find_hang, self._make_agents_app()
+        )
         self._messages = self._make_senders()
         self._listeners = self._make_listeners()
         self._deployments = DeploymentJudge(lambda: self._context)
@@ -125,6 +128,15 @@ class Daemon:
             )
             for receiver in receivers
         )
+
+    def _make_agents_app(self) -> McpApp | None:
+        settings = self._started_with
+        if not settings.mcp.enable:
+            return None
+        require_sdk("mcp.enable")
+        setting = self._api_setting()
+        check_listener(setting, is_loopback=self._addresses()[setting].is_loopback, has_users=bool(self._access.users))
+        return McpApp(lambda: self._context, settings.mcp.toolsets)
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit code."""
@@ -226,7 +238,8 @@ class Daemon:
         listeners: list[Listener] = []
         try:
             for setting, address in self._addresses().items():
-                app = self._site.behind(partial(self._policy_of, address), self._users, limits)
+                site = self._site if setting == self._api_setting() else self._site.without_agents()
+                app = site.behind(partial(self._policy_of, address), self._users, limits)
                 listeners.append(Listener(bind(address.host, address.port, setting), app, self._access.tls))
                 self._say_what_is_open(setting, self._policy_of(address))
         except BconError:
@@ -239,6 +252,10 @@ class Daemon:
         """Return the bound addresses by setting: those of the start, whatever was reloaded since."""
         web, api = self._started_with.web.listen_address, self._started_with.api.listen_address
         return {"web.listen-address": web} | ({} if api is None else {"api.listen-address": api})
+
+    def _api_setting(self) -> str:
+        """Return the setting of the listener that serves agents."""
+        return "web.listen-address" if self._started_with.api.listen_address is None else "api.listen-address"
 
     def _users(self) -> Users | None:
         return self._access.users

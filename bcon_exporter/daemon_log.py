@@ -14,12 +14,12 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.masking import safe_text
 
-_QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler")
+_QUIET = ("uvicorn", "uvicorn.error", "urllib3", "docker", "asyncio", "apscheduler", "mcp")
 """Libraries whose notes repeat ours: only their warnings count."""
-_ERRORS_ONLY = ("uvicorn", "uvicorn.error", "apscheduler")
+_ERRORS_ONLY = ("uvicorn", "uvicorn.error", "apscheduler", "mcp")
 """Of these only errors: uvicorn warns of every malformed request, so that strangers could fill the log."""
 
-_CAUSED_BY_CLIENTS = ("uvicorn", "asyncio", "bcon_exporter.outputs.http")
+_CAUSED_BY_CLIENTS = ("uvicorn", "asyncio", "mcp", "bcon_exporter.outputs.http", "bcon_exporter.outputs.mcp")
 _REPEAT_SECONDS = 60.0
 _KINDS_MAX = 256
 

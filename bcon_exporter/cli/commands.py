@@ -339,6 +339,20 @@ def _verify_arguments(parser: ArgumentParser) -> None:
     add_report_formats(parser, VERIFY_FORMATS)
 
 
+def _mcp_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--daemon",
+        metavar="WHERE",
+        default="auto",
+        help="whom to ask: the address of a daemon (http://host:port), `none` for the engine itself, or `auto`: the "
+        "daemon at its configured address where one answers, else the engine (default: auto)",
+    )
+    parser.add_argument("--token-file", metavar="FILE", help="file that holds a bearer token of the daemon's")
+    parser.add_argument("--user", metavar="NAME", help="your name, where the daemon has users")
+    parser.add_argument("--password-file", metavar="FILE", help="file that holds the password of --user")
+    parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+
+
 def _explain_arguments(parser: ArgumentParser) -> None:
     _add_container(parser)
     parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
@@ -533,6 +547,14 @@ COMMANDS: tuple[Command, ...] = (
         add_log_arguments,
         "analyze_log:run_log_analysis",
         ("catalogue.directory", "config.file"),
+    ),
+    Command(
+        "mcp",
+        TOOLS,
+        "Serve an AI agent over MCP, on standard input and output.",
+        _mcp_arguments,
+        "mcp_command:serve_agent",
+        ("mcp.toolsets", *_DAEMON_ADDRESS, "docker.host"),
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
     Command(

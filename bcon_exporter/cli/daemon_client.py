@@ -64,14 +64,14 @@ def read_tls(settings: Settings) -> "TlsServerConfig | None":
     return load_web_config(settings.web.config.file).tls_server_config
 
 
-def make_connection(address: Address, *, encrypted: bool) -> http.client.HTTPConnection:
-    """Return a connection to the daemon on this machine, not yet open."""
+def make_connection(address: Address, *, encrypted: bool, seconds: float = _ASK_SECONDS) -> http.client.HTTPConnection:
+    """Return a connection to the daemon on this machine, not yet open; `seconds` is how long it may be silent."""
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
     if not encrypted:
-        return http.client.HTTPConnection(host, address.port, timeout=_ASK_SECONDS)
+        return http.client.HTTPConnection(host, address.port, timeout=seconds)
     # Its certificate does not name loopback.
     context = ssl._create_unverified_context()  # noqa: S323, SLF001
-    return http.client.HTTPSConnection(host, address.port, timeout=_ASK_SECONDS, context=context)
+    return http.client.HTTPSConnection(host, address.port, timeout=seconds, context=context)
 
 
 def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, object] | None = None) -> object:
@@ -80,9 +80,9 @@ def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, o
     Raises:
         BconError: No daemon answers, or it refuses.
     """
-    address = _address_of(call.settings)
+    address = address_of(call.settings)
     connection = make_connection(address, encrypted=read_tls(call.settings) is not None)
-    headers = {"Content-Type": "application/json", **_authorization(call.arguments)}
+    headers = {"Content-Type": "application/json", **authorization(call.arguments)}
     target = path_of(call.settings, path)
     try:
         connection.request(method, target, None if payload is None else json.dumps(payload), headers)
@@ -98,12 +98,14 @@ def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, o
     raise _refusal(status, body, str(address))
 
 
-def _authorization(arguments: Namespace) -> dict[str, str]:
+def authorization(arguments: Namespace) -> dict[str, str]:
     """Return the header for the user that a command line names; the password is read or asked for.
 
     Raises:
-        SettingsError: The file of the password cannot be read.
+        SettingsError: The file of the password or of the token cannot be read.
     """
+    if getattr(arguments, "token_file", None) is not None:
+        return {"Authorization": f"Bearer {_read_token(arguments.token_file)}"}
     user = getattr(arguments, "user", None)
     if user is None:
         return {}
@@ -116,6 +118,15 @@ def _authorization(arguments: Namespace) -> dict[str, str]:
         raise SettingsError(msg, {"flag": "--password-file"}) from None
     pair = f"{user}:{password.strip()}".encode()
     return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+
+def _read_token(file: str) -> str:
+    try:
+        return read_regular_file(Path(file), _PASSWORD_MAX_BYTES).decode("ascii").strip()
+    except (UnreadableFileError, UnicodeDecodeError) as error:
+        reason = "is not a token" if isinstance(error, UnicodeDecodeError) else error
+        msg = f"--token-file: {file} {reason}"
+        raise SettingsError(msg, {"flag": "--token-file"}) from None
 
 
 def _refusal(status: int, body: object, address: str) -> BconError:
@@ -155,7 +166,7 @@ def recall(snapshot: HostSnapshot, settings: Settings, memories: "Memories") -> 
         return snapshot.model_copy(update={"containers": tuple(containers)})
     if memories.status == "file":
         return snapshot
-    why = memory if isinstance(memory, str) else f"the one at {_address_of(settings)} watches another engine"
+    why = memory if isinstance(memory, str) else f"the one at {address_of(settings)} watches another engine"
     since = memories.observed_since
     reach = "no events could be read" if since is None else f"events reach back to {since:%Y-%m-%d %H:%M} UTC"
     remark = f"judged without a daemon's memory ({why}; no state file): {reach}"
@@ -164,7 +175,7 @@ def recall(snapshot: HostSnapshot, settings: Settings, memories: "Memories") -> 
 
 def ask_memory(settings: Settings) -> HostMemory | str:
     """Return the memory of the daemon at the configured address, or the reason why there is none."""
-    address = _address_of(settings)
+    address = address_of(settings)
     try:
         connection = make_connection(address, encrypted=read_tls(settings) is not None)
     except SettingsError as error:
@@ -188,7 +199,7 @@ def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
 
     Text in it is cleaned once more: another program may have answered.
     """
-    address = _address_of(settings)
+    address = address_of(settings)
     try:
         connection = make_connection(address, encrypted=read_tls(settings) is not None)
     except SettingsError:
@@ -217,7 +228,8 @@ def _clean_texts(value: object) -> object:
             return value
 
 
-def _address_of(settings: Settings) -> Address:
+def address_of(settings: Settings) -> Address:
+    """Return where the daemon serves its reports."""
     return settings.api.listen_address or settings.web.listen_address
 
 

@@ -176,6 +176,8 @@ def show_default(value: Any) -> str:
             return ""
         case timedelta():
             return write_duration(value)
+        case tuple():
+            return ",".join(map(str, value))
         case bool():
             return str(value).lower()
         case float():

@@ -3,7 +3,7 @@
 import re  # noqa: TID251 - sees settings
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -29,6 +29,7 @@ from bcon_exporter.settings.fields import (
 )
 
 DEFAULT_ADDRESS = Address(host="127.0.0.1", port=19877)
+_CORE = ("core",)
 _LONGEST_INTERVAL = timedelta(days=1)
 _ROUTE_PREFIX = re.compile(r"/|(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9._-]{1,64}){1,8}")
 _LABEL_NAME = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
@@ -275,6 +276,26 @@ class QuietSettings(Section):
     )
 
 
+def _check_toolsets(values: tuple[str, ...]) -> tuple[str, ...]:
+    if values != _CORE:
+        from bcon_exporter.tools import Toolset  # weighs much: most commands offer no tools
+
+        known = get_args(Toolset)
+        if not values or not set(values) <= set(known):
+            msg = f"must name some of {', '.join(known)}"
+            raise ValueError(msg)
+    return tuple(dict.fromkeys(values))
+
+
+class McpSettings(Section):
+    """Tools for AI agents, over the Model Context Protocol; needs the extra `mcp`."""
+
+    enable: bool = Field(False, description="Serve agents at /mcp where the JSON API is served")
+    toolsets: Annotated[Names, AfterValidator(_check_toolsets)] = Field(
+        _CORE, description="Which tools agents are offered: `core`, and more sets of docs/agents.md"
+    )
+
+
 class LogSettings(Section):
     """The exporter's own log, on standard error."""
 
@@ -309,6 +330,7 @@ class Settings(BaseSettings):
     alertmanager: AlertmanagerSettings = AlertmanagerSettings()
     notify: NotifySettings = NotifySettings()
     quiet: QuietSettings = QuietSettings()
+    mcp: McpSettings = McpSettings()
     log: LogSettings = LogSettings()
     config: ConfigSettings = ConfigSettings()
     _origins: Mapping[str, str] = PrivateAttr(default_factory=dict)

@@ -26,6 +26,7 @@ BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request)
     "bcon_exporter/tools",
     "bcon_exporter/cli/main.py",  # a command is a request
     "bcon_exporter/outputs/http",
+    "bcon_exporter/outputs/mcp/server.py",  # an agent's request
     "bcon_exporter/diagnosis/diagnose.py",
     "bcon_exporter/drift/compare.py",
     "bcon_exporter/deployments/verify/judge.py",

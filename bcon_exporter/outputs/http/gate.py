@@ -10,7 +10,7 @@ from bcon_exporter.outputs.http.connections import Place, client_of
 from bcon_exporter.outputs.http.rate_limits import Limits, TooManyRequestsError
 from bcon_exporter.outputs.http.replies import SECURITY_HEADERS, Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.request_body import BodyRefusedError, ClientGoneError, buffer_body
-from bcon_exporter.outputs.http.users import Users, parse_basic
+from bcon_exporter.outputs.http.users import Users, parse_basic, parse_bearer
 
 _log = logging.getLogger(__name__)
 _PIECE_BYTES = 32 * 1024
@@ -20,6 +20,8 @@ OPEN_PATHS = frozenset(("/", "/assets/page.css", "/metrics", "/-/healthy", "/-/r
 """Served beyond loopback to anybody: they hold no report, so no log line."""
 STREAM_PATH = "/live"
 """Answered for as long as the client listens."""
+MCP_PATH = "/mcp"
+"""What agents ask; never served beyond loopback without users, whatever else is."""
 PROBE_PATHS = frozenset(("/-/healthy", "/-/ready"))
 """Answered without a password, in one word: an orchestrator's probe has none."""
 SCRAPED_PATHS = PROBE_PATHS | {"/metrics"}
@@ -28,6 +30,9 @@ HEADERS_MAX_BYTES = 16 * 1024
 LOCAL_NAMES = frozenset(("localhost", "127.0.0.1", "::1"))
 
 _CHALLENGE = ((b"www-authenticate", b'Basic realm="bcon-exporter", charset="UTF-8"'),)
+_TOKEN_CHALLENGE = ((b"www-authenticate", b'Bearer realm="bcon-exporter"'),)
+_ANYBODY = ""
+"""Who asks, where there are no users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,24 +158,29 @@ class Gate:
         if not policy.takes_any_host(path, users) and not policy.knows_host(headers.get("host", "")):
             raise Refusal(421, http_error(403, _OTHER_HOST))
         _check_origin(headers)
+        if path == MCP_PATH and not policy.loopback and not users:
+            raise Refusal(403, http_error(403, _NOT_FOR_ANYBODY))
         client = client_of((scope.get("client") or ("",))[0])
-        is_known = not users or await self._is_user(users, headers.get("authorization", ""), path, client)
-        if not is_known and path not in PROBE_PATHS:
-            raise Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
+        user: str | None = _ANYBODY
+        if users:
+            user = await self._find_user(users, headers.get("authorization", ""), path, client)
+            if user is None and path not in PROBE_PATHS:
+                raise _unknown(users)
         method = "GET" if scope["method"] == "HEAD" else scope["method"]  # the server drops the body of a HEAD itself
         inner = {
             **scope,
             "method": method,
             "path": path,
-            "bcon.bare": not full or not is_known,
+            "bcon.bare": not full or user is None,
+            "bcon.user": user,
             "bcon.is_head": scope["method"] == "HEAD",
             "bcon.still_admitted": lambda: self._users() is users and self._policy() == policy,
         }
         if path in SCRAPED_PATHS:
             await self._app(inner, await buffer_body(scope, receive), send)
         else:
-            user = _user_of(headers) if users else None
-            await self._answer_limited(inner, receive, send, user or client, is_user=user is not None)
+            key = f"user {user}" if user else client  # differs from every address
+            await self._answer_limited(inner, receive, send, key, is_user=bool(user))
 
     async def _answer_limited(self, scope: Scope, receive: Receive, send: Send, client: str, *, is_user: bool) -> None:
         self._limits.requests.count(client, is_user=is_user)
@@ -178,15 +188,22 @@ class Gate:
         async with places.running(client):
             await self._app(scope, await buffer_body(scope, receive), send)
 
-    async def _is_user(self, users: Users, header: str, path: str, client: str) -> bool:
+    async def _find_user(self, users: Users, header: str, path: str, client: str) -> str | None:
+        """Return the name of who asks; None for somebody unknown."""
+        token = parse_bearer(header)
+        if token is not None:
+            name = users.name_of_token(token)
+            if name is None and path not in PROBE_PATHS:
+                self._limits.passwords.count_wrong(client)
+            return name
         credentials = parse_basic(header)
         if credentials is None:
-            return False
+            return None
         if users.remembers(credentials):
-            return True
+            return credentials.name
         if path in PROBE_PATHS:
-            return False
-        return await self._limits.passwords.check(users, credentials, client)
+            return None
+        return credentials.name if await self._limits.passwords.check(users, credentials, client) else None
 
 
 def _not_below(prefix: str, path: str) -> Refusal:
@@ -196,16 +213,21 @@ def _not_below(prefix: str, path: str) -> Refusal:
     return Refusal(404, http_error(404, f"there is no such address; all are below {prefix}/ (web.route-prefix)"))
 
 
-def _user_of(headers: dict[str, str]) -> str | None:
-    """Return the key under which a user's requests are counted; it differs from every address."""
-    credentials = parse_basic(headers.get("authorization", ""))
-    return None if credentials is None else f"user {credentials.name}"
+def _unknown(users: Users) -> Refusal:
+    """Return the answer to somebody who is no user."""
+    if not users.have_tokens:
+        return Refusal(401, http_error(401, "user name and password are needed"), _CHALLENGE)
+    message = "user name and password, or a bearer token, are needed"
+    return Refusal(401, http_error(401, message), _CHALLENGE + _TOKEN_CHALLENGE)
 
 
 _OTHER_HOST = "the Host header names another server; add the name to web.allowed-hosts if it is this one's"
 _NOT_SERVED_HERE = (
     "reports hold log lines, so beyond loopback they need users: set web.config.file with basic_auth_users, "
     "or use api.listen-address on loopback, or accept the risk with web.allow-insecure"
+)
+_NOT_FOR_ANYBODY = (
+    "agents are served beyond loopback to users only: set web.config.file with bearer_tokens or basic_auth_users"
 )
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from bcon_exporter.outputs.http.gate import STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.gate import MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
 from bcon_exporter.outputs.http.live import LiveStreams
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import Limits
@@ -18,15 +18,23 @@ from bcon_exporter.tools import Context
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The applications of all listeners: plain ones by path, those of names by its first part, the API for the rest."""
+    """The applications of all listeners: plain ones by path, those of names by its first part, the API for the rest.
+
+    Attributes:
+        posted: Those that take POST and nothing else, by path.
+    """
 
     plain: dict[str, App]
     below: dict[str, App]
     live: LiveStreams
     api: App
+    posted: dict[str, App] = field(default_factory=dict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Route one request that the gate has admitted."""
+        if (posted := self.posted.get(scope["path"])) is not None:
+            await _answer_post(posted, scope, receive, send)
+            return
         first, _, rest = scope["path"][1:].partition("/")
         app = self.plain.get(scope["path"]) or (self.below.get(first) if rest else None)
         if app is None:
@@ -36,11 +44,22 @@ class Site:
         else:
             await app(scope, receive, send)
 
+    def without_agents(self) -> "Site":
+        """Return the same site without what agents ask: for a listener that is not the API's."""
+        return replace(self, posted={path: app for path, app in self.posted.items() if path != MCP_PATH})
+
     def behind(
         self, policy: Callable[[], ListenerPolicy], users: Callable[[], Users | None], limits: Limits | None = None
     ) -> Gate:
         """Return the application of one listener; `policy` and `users` are asked at each request."""
         return Gate(self, policy, users, limits or Limits())
+
+
+async def _answer_post(app: App, scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["method"] == "POST":
+        await app(scope, receive, send)
+    else:
+        await send_error(send, http_error(405), 405, [(b"allow", b"POST")])
 
 
 class ApiOnDemand:
@@ -68,8 +87,20 @@ class ApiOnDemand:
         return create_api(self._context, self._threads)
 
 
-def make_site(context: Callable[[], Context], exposition: Exposition, find_hang: Callable[[], str | None]) -> Site:
-    """Return the site; `find_hang` names the scan that hangs or is no longer started, None where all is well."""
+def make_site(
+    context: Callable[[], Context],
+    exposition: Exposition,
+    find_hang: Callable[[], str | None],
+    agents: App | None = None,
+) -> Site:
+    """Return the site.
+
+    Args:
+        context: The context in force.
+        exposition: What /metrics answers.
+        find_hang: Names the scan that hangs or is no longer started, None where all is well.
+        agents: What answers agents at /mcp; None where they are not served.
+    """
     threads = RequestThreads()
     pages = Pages(context, find_hang, lambda: exposition.has_rendered("diagnose"), threads)
     live = LiveStreams(context, find_hang, threads)
@@ -81,4 +112,5 @@ def make_site(context: Callable[[], Context], exposition: Exposition, find_hang:
         "/-/ready": pages.ready,
     }
     below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset}
-    return Site(plain, below, live, ApiOnDemand(context, threads))
+    posted = {} if agents is None else {MCP_PATH: agents}
+    return Site(plain, below, live, ApiOnDemand(context, threads), posted)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from bcon_exporter.outputs.http import ListenerPolicy, Site, Users, make_site
+from bcon_exporter.outputs.http import Limits, ListenerPolicy, Site, Users, make_site
+from bcon_exporter.outputs.mcp import McpApp
 from tests.outputs.scenes import make_context, make_exposition
 
 if TYPE_CHECKING:
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 LOOPBACK = ListenerPolicy(loopback=True)
 BEYOND = ListenerPolicy(loopback=False)
 INSECURE = ListenerPolicy(loopback=False, allow_insecure=True)
+
+
+def users_with_tokens(**tokens: str) -> Users:
+    """Users who show bearer tokens."""
+    return Users({}, tokens={name: hashlib.sha256(token.encode()).hexdigest() for name, token in tokens.items()})
 
 
 def users(**passwords: str) -> Users:
@@ -38,7 +45,7 @@ def new_site(context: Context, *, hang: str | None = None) -> Site:
     exposition = make_exposition(context)
     exposition.publish("diagnose")
     exposition.publish("drift")
-    return make_site(lambda: context, exposition, lambda: hang)
+    return make_site(lambda: context, exposition, lambda: hang, McpApp(lambda: context, ("core",)))
 
 
 @cache
@@ -55,10 +62,11 @@ def ask(
     policy: ListenerPolicy = LOOPBACK,
     known: Users | None = None,
     host: str = "localhost:19877",
+    limits: Limits | None = None,
     **options: Any,
 ) -> httpx.Response:
     """Send one request through the gate and return the answer."""
-    app = site.behind(lambda: policy, lambda: known)
+    app = site.behind(lambda: policy, lambda: known, limits)
 
     async def send() -> httpx.Response:
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)

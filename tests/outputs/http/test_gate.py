@@ -9,13 +9,24 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import ErrorCode
-from bcon_exporter.outputs.http import ListenerPolicy, Users
+from bcon_exporter.outputs.http import Limits, ListenerPolicy, Users
 from bcon_exporter.outputs.http.api import create_api
-from bcon_exporter.outputs.http.gate import OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
+from bcon_exporter.outputs.http.gate import MCP_PATH, OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
+from bcon_exporter.outputs.http.rate_limits import WRONG_PASSWORDS_AT_ONCE
 from bcon_exporter.outputs.http.request_body import BODY_MAX_BYTES, BodyRefusedError, buffer_body
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from tests.factories import container, snapshot
-from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, error_of, new_site, site_of, users
+from tests.outputs.http.asking import (
+    BEYOND,
+    INSECURE,
+    LOOPBACK,
+    ask,
+    error_of,
+    new_site,
+    site_of,
+    users,
+    users_with_tokens,
+)
 from tests.outputs.scenes import make_context, scan_of
 
 if TYPE_CHECKING:
@@ -33,6 +44,7 @@ def every_route() -> list[tuple[str, str]]:
     site = site_of()
     plain = [("GET", path) for path in site.plain if path != STREAM_PATH]
     plain += [*(("GET", f"/{first}/api") for first in site.below), ("GET", "/assets/page.css")]
+    plain += [(method, path) for path in site.posted for method in ("POST", "GET", "DELETE")]
     strange = [
         ("GET", "/nothing"),
         ("GET", "//metrics"),
@@ -52,6 +64,7 @@ def test_the_walk_knows_all_kinds_of_routes() -> None:
     paths = {path for _, path in ROUTES}
 
     assert {"/metrics", "/", "/-/ready", "/openapi.json", "/api/v1/tools/diagnose_all", "/api/v1/drift/shop"} <= paths
+    assert ("POST", MCP_PATH) in ROUTES
     assert len(ROUTES) > 25
 
 
@@ -184,6 +197,58 @@ def test_a_known_user_gets_reports_on_every_listener(policy: ListenerPolicy) -> 
     )
 
     assert answer.status_code == 200
+
+
+@pytest.mark.promise("S1")
+@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+def test_agents_are_served_beyond_loopback_to_users_only_even_where_all_else_is_open(method: str) -> None:
+    answer = ask(site_of(), method, MCP_PATH, policy=INSECURE)
+
+    assert answer.status_code == 403
+    assert "bearer_tokens" in error_of(answer)["message"]
+    assert ask(site_of(), "GET", "/api/v1/health", policy=INSECURE).status_code == 200
+
+
+@pytest.mark.promise("S2")
+@pytest.mark.parametrize("path", ["/metrics", "/api/v1/health", "/"])
+def test_a_bearer_token_is_as_good_as_a_password_everywhere(path: str) -> None:
+    known = users_with_tokens(agent="t" * 40, other="u" * 40)
+
+    for token in ("t" * 40, "u" * 40):
+        headers = {"authorization": f"bearer {token}"}
+        assert ask(site_of(), "GET", path, policy=BEYOND, known=known, headers=headers).status_code == 200
+    for authorization in (
+        f"Bearer {'v' * 40}",
+        "Bearer",
+        "Bearer ",
+        f"Token {'t' * 40}",
+        header(b"agent:" + b"t" * 40),
+    ):
+        answer = ask(site_of(), "GET", path, policy=BEYOND, known=known, headers={"authorization": authorization})
+        assert answer.status_code == 401, authorization
+        assert "Bearer realm=" in answer.headers["www-authenticate"]
+
+
+@pytest.mark.promise("S4")
+def test_who_guesses_tokens_has_to_wait_and_a_good_token_has_not() -> None:
+    known, limits = users_with_tokens(agent="good"), Limits()
+
+    def status(token: str) -> int:
+        headers = {"authorization": f"Bearer {token}"}
+        return ask(site_of(), "GET", "/api/v1/health", known=known, headers=headers, limits=limits).status_code
+
+    guesses = [status(f"guess {number}") for number in range(WRONG_PASSWORDS_AT_ONCE + 1)]
+
+    assert guesses == [401] * WRONG_PASSWORDS_AT_ONCE + [429]
+    assert status("good") == 200
+
+
+def test_every_token_is_compared_whichever_it_is() -> None:
+    known = users_with_tokens(first="1" * 40, last="2" * 40)
+
+    assert known.name_of_token(b"1" * 40) == "first"
+    assert known.name_of_token(b"2" * 40) == "last"
+    assert known.name_of_token(b"3" * 40) is None
 
 
 def header(raw: bytes, scheme: str = "Basic") -> str:

@@ -1,0 +1,111 @@
+"""What agents are answered: by the tools of this process, in the agent's view."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from bcon_exporter.agents.time_limits import call_within
+from bcon_exporter.agents.view import AgentAnswer, ViewOptions, find_host_name, render_answer, split_options
+from bcon_exporter.errors import BconError, RateLimitedError
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.inputs import ProjectName
+from bcon_exporter.model.reports import DriftReport
+from bcon_exporter.outputs.http.request_threads import RequestThreads
+from bcon_exporter.outputs.http.tool_calls import ToolCalls
+from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
+from bcon_exporter.tools.envelope import failure
+from bcon_exporter.tools.host_views import HOST_DRIFT, DriftOfHostInput
+
+
+class Answers(Protocol):
+    """Who answers agents: this process, or the daemon that it asks."""
+
+    async def call(self, tool: Tool[Any], arguments: Mapping[str, object]) -> AgentAnswer:
+        """Return a tool's answer; never raises but for cancellation."""
+
+    async def read(self, tool: str, arguments: Mapping[str, object]) -> Any:
+        """Return a tool's plain result as JSON values; None where it failed."""
+
+    async def compare_project(self, project: str, options: ViewOptions) -> AgentAnswer:
+        """Return where a project's containers have left its Compose files."""
+
+
+class ProjectInput(Frozen):
+    """A Compose project by its name."""
+
+    project_name: ProjectName
+
+
+def _compare(context: Context, request: ProjectInput) -> DriftReport:
+    findings = HOST_DRIFT.run(context, DriftOfHostInput(project_name=request.project_name))
+    report: DriftReport = findings.reports[0]
+    return report
+
+
+PROJECT_DRIFT = Tool(
+    "detect_drift", "Compare a running project with its files.", ProjectInput, DriftReport, _compare, rows="differences"
+)
+"""As `detect_drift`, but by the project's name; only a resource, so it stands in no list of tools."""
+
+
+class OwnAnswers:
+    """Answers from this process's own context.
+
+    Args:
+        context: The context in force.
+        threads: In which tools run.
+        ask_name: Where no scan has told the name of the host, ask the engine for it.
+    """
+
+    def __init__(self, context: Callable[[], Context], threads: RequestThreads, *, ask_name: bool = False) -> None:
+        self._context = context
+        self._threads = threads
+        self._ask_name = ask_name
+        self._calls = ToolCalls(context, threads)
+
+    async def call(self, tool: Tool[Any], arguments: Mapping[str, object]) -> AgentAnswer:
+        """Run a tool, within its time."""
+        options = ViewOptions()
+        try:
+            options, payload = split_options(arguments, tool)
+            envelope = await self._run(tool, payload)
+        except BconError as error:
+            envelope = failure(error)
+        return await self._render(tool, envelope, options)
+
+    async def read(self, tool: str, arguments: Mapping[str, object]) -> Any:
+        """Run a tool and return its result as JSON values."""
+        try:
+            envelope = await self._run(find_tool(tool), arguments)
+        except BconError:
+            return None
+        return None if envelope.error is not None else envelope.data()["result"]
+
+    async def compare_project(self, project: str, options: ViewOptions) -> AgentAnswer:
+        """Compare a project with its files now."""
+        try:
+            envelope = await self._threads.run(
+                lambda: run_tool(self._context(), PROJECT_DRIFT, {"project_name": project})
+            )
+        except BconError as error:
+            envelope = failure(error)
+        return await self._render(PROJECT_DRIFT, envelope, options)
+
+    async def _run(self, tool: Tool[Any], payload: Mapping[str, object]) -> Envelope:
+        """Return the answer of a tool, or that it takes longer than it may; the run itself ends by itself.
+
+        Raises:
+            RateLimitedError: Too many are being worked on.
+        """
+        return await call_within(tool, self._calls.call(tool.name, payload))
+
+    async def _render(self, tool: Tool[Any], envelope: Envelope, options: ViewOptions) -> AgentAnswer:
+        context = self._context()
+
+        def render(answered: Envelope) -> AgentAnswer:
+            host_name = find_host_name(context, ask=self._ask_name and answered.error is None)
+            return render_answer(tool, answered, options, host_name, context.now())
+
+        try:
+            return await self._threads.run(lambda: render(envelope))
+        except RateLimitedError as error:
+            return render(failure(error))
