@@ -74,7 +74,7 @@ class Daemon:
         reload_settings: Callable[[], Settings],
     ) -> None:
         self._started_with = self._settings = settings
-        self._context = context
+        self._context = context = replace(context, scan_now=self._scan_now)
         self._refresh = refresh
         self._reload_settings = reload_settings
         self._reloading = threading.Lock()
@@ -110,6 +110,9 @@ class Daemon:
         self._listeners = self._make_listeners()
         self._deployments = DeploymentJudge(lambda: self._context)
         self._disk = DiskWatch(lambda: self._context)
+
+    def _scan_now(self, name: ScanName) -> threading.Event:
+        return self._scheduler.run_soon(name)
 
     def _message_settings(self) -> MessageSettings:
         wanted = self._settings.notify

@@ -10,6 +10,7 @@ BconError                            code, message (what happened and what to do
 ├── DeadlineExceededError            timeout
 ├── RateLimitedError                 rate_limited
 ├── NotFoundError                    not_found
+├── NotAvailableError                not_available
 ├── InternalError                    internal_error
 └── SettingsError                    invalid_input, raised before anything runs
 
@@ -34,6 +35,7 @@ class ErrorCode(StrEnum):
     TIMEOUT = "timeout"
     RATE_LIMITED = "rate_limited"
     NOT_FOUND = "not_found"
+    NOT_AVAILABLE = "not_available"
 
 
 class BconError(Exception):
@@ -104,6 +106,12 @@ class NotFoundError(BconError):
     """There is no such incident or note; `details["near_matches"]` lists similar ids."""
 
     code = ErrorCode.NOT_FOUND
+
+
+class NotAvailableError(BconError):
+    """What is asked for cannot be had here at all: nobody failed. `details["would_help"]` says what would help."""
+
+    code = ErrorCode.NOT_AVAILABLE
 
 
 class InternalError(BconError):

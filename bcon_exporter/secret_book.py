@@ -30,6 +30,17 @@ class SecretBook:
         self._changed_at: dict[str, int] = {}
         self.version = 0
 
+    def copy(self) -> "SecretBook":
+        """Return a book that knows the same, and can learn more without this one: of files that nobody has written."""
+        made = SecretBook()
+        with self._lock:
+            made._containers = dict(self._containers)
+            made._members = {project: dict(members) for project, members in self._members.items()}
+            made._files = {project: dict(values) for project, values in self._files.items()}
+            made._of_projects, made._of_containers = dict(self._of_projects), dict(self._of_containers)
+            made._changed_at, made.version = dict(self._changed_at), self.version
+        return made
+
     def learn_container(self, container_id: str, project: str | None, values: frozenset[str]) -> None:
         """Take what one container holds, in place of what it held; `project` is what its labels claim."""
         with self._lock:

@@ -1,9 +1,8 @@
 """check: would this come up on this host, and what would it do to what runs?"""
 
-import difflib
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bcon_exporter.cli.exits import Exit, exit_of_error
@@ -17,9 +16,9 @@ from bcon_exporter.model.check_report import CheckReport, CheckSeverity, CheckVe
 from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, Level
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.cleaning import clean_name
-from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.tools import Envelope, run_tool
 from bcon_exporter.tools.check import CHECK
+from bcon_exporter.tools.what_if import render_diff
 
 STDIN = "-"
 _LEVELS = {CheckSeverity.FAILS: Level.FAILURE, CheckSeverity.RISK: Level.WARNING, CheckSeverity.ADVICE: Level.NOTE}
@@ -45,7 +44,9 @@ def run_check(call: Invocation) -> int:
             return _fail(given.format, envelope, envelope.error)
         report: CheckReport = envelope.value
         if edited:
-            report = report.model_copy(update={"diff": _diff(original, edited, context.secrets.hide)})
+            hide = context.secrets.hide
+            diffs = [render_diff(original[name], text, name, hide) for name, text in edited.items()]
+            report = report.model_copy(update={"diff": "\n".join(filter(None, diffs))})
     finally:
         close_context(context)
     write_report(given.format, outputs, report, lambda: make_ci_report(report, given.fail_on), given.select)
@@ -171,13 +172,3 @@ def _read(path: Path, *, must_exist: bool = True) -> str:
             return ""
         msg = f"{clean_name(str(path))} {error}"
         raise InvalidInputError(msg, {"file": clean_name(str(path))}) from None
-
-
-def _diff(original: Mapping[str, str], edited: Mapping[str, str], hide: Callable[[str], str]) -> str:
-    """Return the edits as a unified diff, secrets hidden; it is to be read, not to be applied."""
-    lines: list[str] = []
-    for name, text in edited.items():
-        before = safe_text(hide(original[name])).splitlines()
-        after = safe_text(hide(text)).splitlines()
-        lines += difflib.unified_diff(before, after, name, name, lineterm="")
-    return "\n".join(lines)

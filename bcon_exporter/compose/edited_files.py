@@ -7,16 +7,58 @@ relative name in a file leads where it leads in the original, and to the edit wh
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bcon_exporter.compose.invocation import Invocation
-from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.errors import InvalidInputError, NotAvailableError
+from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import safe_text
 
+if TYPE_CHECKING:
+    from bcon_exporter.compose.deployment_files import ResolvedDeployment
+
 _MOST_LINKS = 50_000
+_PREFIX = "bcon-check-"
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 -- a folder of its own is made in it, as in /tmp
+"""A container has it, and may write there, even where all else of it is read-only."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """An edit of one file that somebody thinks of.
+
+    Attributes:
+        path: Of the file.
+        project_name: Of the project to judge, where several read the file.
+        apply: Returns the text with the edit, of the text without; of None where there is no such file.
+    """
+
+    path: str
+    project_name: str | None
+    apply: Callable[[str | None], str]
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedEdit:
+    """What a project's files say with an edit, and without.
+
+    Attributes:
+        file: The edited one, as the Docker host knows it.
+        before, after: Its texts; never to be shown as they are.
+        plain, edited: Without the edit, and with it.
+        book: What is known as a secret with the edit; kept apart, for nobody has written it.
+    """
+
+    file: str
+    before: str = field(repr=False)
+    after: str = field(repr=False)
+    plain: "ResolvedDeployment"
+    edited: "ResolvedDeployment"
+    book: SecretBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +94,7 @@ def view_edited(invocation: Invocation, edited: Mapping[str, str]) -> Iterator[E
 
     Raises:
         InvalidInputError: A folder on the way has too many entries.
+        NotAvailableError: There is no room for temporary files.
     """
     if not edited:
         yield EditedView(invocation)
@@ -61,7 +104,7 @@ def view_edited(invocation: Invocation, edited: Mapping[str, str]) -> Iterator[E
     if not env_files and str(default_env) in edited:
         env_files = (default_env,)
     is_whole = not edited.keys() <= {str(file) for file in (*invocation.files, *env_files)}
-    root = os.path.realpath(tempfile.mkdtemp(prefix="bcon-check-"))
+    root = os.path.realpath(_make_folder())
     try:
         _show_with(root, edited)
 
@@ -90,6 +133,18 @@ def refuse_unread(edited: Iterable[str], view: EditedView, looked_at: Iterable[s
         shown = safe_text(view.original(unread[0]))
         msg = f"{shown}: the Compose files do not read it by a relative name, so its edit cannot be judged"
         raise InvalidInputError(msg, {"file": shown})
+
+
+def _make_folder() -> str:
+    try:
+        return tempfile.mkdtemp(prefix=_PREFIX)
+    except OSError:  # no folder for temporary files, as in a read-only container
+        pass
+    try:
+        return tempfile.mkdtemp(prefix=_PREFIX, dir=_SHARED_MEMORY)
+    except OSError as error:
+        msg = "an edit is resolved in a temporary folder, and none can be made here: give bcon-exporter a tmpfs at /tmp"
+        raise NotAvailableError(msg, {"would_help": "a tmpfs at /tmp"}) from error
 
 
 def _show_with(root: str, edited: Mapping[str, str]) -> None:

@@ -27,9 +27,10 @@ from bcon_exporter.compose.deployment_files import (
     no_file_error,
 )
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
-from bcon_exporter.compose.edited_files import refuse_unread, view_edited
+from bcon_exporter.compose.edited_files import EditedView, FileEdit, ResolvedEdit, refuse_unread, view_edited
 from bcon_exporter.compose.env_files import EnvFiles, find_secrets_in_model
 from bcon_exporter.compose.failures import explain_failure, explain_invalid_yaml
+from bcon_exporter.compose.file_signatures import sign
 from bcon_exporter.compose.files import (
     OutsideRootsError,
     check_file,
@@ -37,8 +38,10 @@ from bcon_exporter.compose.files import (
     find_override,
     is_directory,
     is_file,
+    is_within,
     opaque_file_error,
     outside_roots_error,
+    override_files,
     to_host,
     to_local,
     undetermined_files_error,
@@ -67,14 +70,17 @@ from bcon_exporter.errors import (
     ComposeParseError,
     DeadlineExceededError,
     InternalError,
+    InvalidInputError,
     PermissionDeniedError,
 )
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity
+from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.hide_in_models import hide_in_error, hide_in_project
 from bcon_exporter.secrets.known_secrets import KnownSecrets
+from bcon_exporter.secrets.masking import safe_text
 
 if TYPE_CHECKING:
     from bcon_exporter.secrets.masking import Sealer
@@ -104,6 +110,21 @@ class _Answer:
     hidden: KnownSecrets
     secrets: KnownSecrets
     deployment: Deployment
+
+
+@dataclass(frozen=True, slots=True)
+class _EditTarget:
+    """The project that reads an edited file.
+
+    Attributes:
+        invocation: Without the edit.
+        edited_invocation: With it: an override file that is not there yet is one more file then.
+        name: The file, as the project names it.
+    """
+
+    invocation: Invocation
+    edited_invocation: Invocation
+    name: str
 
 
 class ComposeReader:
@@ -208,6 +229,139 @@ class ComposeReader:
                 resolved = _unresolved(invocation, now, _ChangedError("Its files have changed while they were read."))
             return name_originals(resolved, view, find_places(asked, words.edited), involved.files)
 
+    def resolve_edit(self, edit: FileEdit, now: datetime, projects: tuple[RunningProject, ...] = ()) -> ResolvedEdit:
+        """Return what a project's files ask for with one of them edited, and without the edit. Nothing is written.
+
+        Raises:
+            ComposeFileNotFoundError: There is no such file. In the daemon also every other reason not to read it, in
+                one and the same error.
+            PermissionDeniedError: On the command line: this user may not read it.
+            InvalidInputError: The edit does not fit the file, no project reads it, or several do.
+            DeadlineExceededError: Compose took too long.
+            NotAvailableError: There is no room for temporary files.
+        """
+        file = self._file_to_edit(edit.path)
+        target = self._find_target(file, edit.project_name, projects)
+        before = self._read_to_edit(file)
+        plain = self._resolve_deployment(target.invocation, DeploymentWords(), now, projects)
+        after = edit.apply(before)
+        book = self._book.copy()
+        with view_edited(target.edited_invocation, {target.name: after}) as view:
+            roots = (*(self._request(target.invocation).roots or ()), Path(view.root))
+            path_map = view.path_map(self._options.path_map) if view.is_whole else self._options.path_map
+            reader = self._reader_of_edit(replace(self._options, roots=roots, path_map=path_map), book)
+            resolved = reader.resolve_view(view, {target.name: after}, target.edited_invocation, now, projects)
+        shown = safe_text(to_host(target.name, self._options.path_map))
+        return ResolvedEdit(shown, before or "", after, plain, resolved, book)
+
+    def resolve_view(
+        self,
+        view: EditedView,
+        edited: Mapping[str, str],
+        original: Invocation,
+        now: datetime,
+        projects: tuple[RunningProject, ...],
+    ) -> ResolvedDeployment:
+        """Return what the files ask for that are seen with edits in them, under the originals' names.
+
+        Args:
+            view: Where they are seen.
+            edited: Path → text.
+            original: What would be asked for without the edits.
+            now: The time.
+            projects: Those that run.
+
+        Raises:
+            InvalidInputError: An edited file is not one that Compose reads.
+        """
+        involved = self._involved_files.find(self._request(view.invocation))
+        if involved.fingerprint is not None:
+            refuse_unread(edited, view, involved.files)
+        resolved = self._resolve_deployment(view.invocation, DeploymentWords(), now, projects)
+        if resolved.problem is not None:
+            return replace(resolved, problem=view.original(resolved.problem))
+        return name_originals(resolved, view, find_places(original, edited), involved.files)
+
+    def _file_to_edit(self, path: str) -> Path:
+        """Return the file that a path means, there or not yet there."""
+        file = Path(to_local(path, self._options.path_map))
+        if self._options.trusted:
+            file = Path(os.path.normpath(Path.cwd() / file))
+        elif not file.is_absolute():
+            raise opaque_file_error()
+        if (self._options.trusted or is_allowed(file, self._options)) and is_directory(file):
+            file = find_default_file(file) or file
+        return file
+
+    def _find_target(self, file: Path, name: str | None, projects: Sequence[RunningProject]) -> "_EditTarget":
+        """Return the project that reads a file: the one that runs, else a configured one, else that of the file itself."""
+        running = [one for one in projects if name in (None, one.name) and find_problem(one, self._options) is None]
+        found = {one.name: self._target_in(file, self._invocation_of_running(one)) for one in running}
+        targets = {project: target for project, target in found.items() if target is not None}
+        if len(targets) > 1:
+            msg = f"several projects read this file ({', '.join(sorted(targets))}): name one with project_name"
+            raise InvalidInputError(msg, {"projects": sorted(targets)})
+        if targets:
+            return next(iter(targets.values()))
+        for setting in self._options.files:
+            main = (find_default_file(setting) or setting) if is_directory(setting) else setting
+            if is_file(main) and (target := self._target_in(file, self._invocation_of_file(main, name))) is not None:
+                return target
+        allowed = self._options.trusted or is_allowed(file, self._options)
+        wrong = check_file(file)
+        if not allowed or (wrong is not None and not self._options.trusted):
+            raise opaque_file_error()
+        if wrong is not None:
+            raise wrong
+        if file.suffix not in (".yaml", ".yml"):
+            msg = "no Compose project that runs here reads this file, so that no edit of it can be judged"
+            raise InvalidInputError(msg, {"file": safe_text(str(file))})
+        invocation = self._invocation_of_file(file, name)
+        return _EditTarget(invocation, invocation, str(file))
+
+    def _target_in(self, file: Path, invocation: Invocation) -> "_EditTarget | None":
+        """Return how a project reads a file, or would read it if it were there; None where it does not, or must not."""
+        request = self._request(invocation)
+        if request.roots is not None and not is_within(file, request.roots):
+            return None
+        signature, named = sign(str(file)), str(file)
+        for known, other in self._involved_files.find(request).files.items():
+            if known == named or (len(signature) > 1 and other == signature):
+                edited = invocation
+                is_new = not os.path.lexists(file)
+                if is_new and len(invocation.files) == 1 and file in override_files(invocation.files[0]):
+                    edited = replace(invocation, files=(*invocation.files, file))
+                return _EditTarget(invocation, edited, known)
+        return None
+
+    def _invocation_of_file(self, file: Path, name: str | None) -> Invocation:
+        files = tuple(path for path in (file, find_override(file)) if path)
+        return Invocation(files, name, None, self._env_files((), file.parent))
+
+    def _read_to_edit(self, file: Path) -> str | None:
+        """Return a file's text; None where there is no such file."""
+        if not os.path.lexists(file):
+            return None
+        try:
+            return read_regular_file(file).decode("utf-8", "surrogateescape")
+        except UnreadableFileError as error:
+            if not self._options.trusted:
+                raise opaque_file_error() from None
+            shown = safe_text(str(file))
+            msg = f"{shown} {error}"
+            raise InvalidInputError(msg, {"file": shown}) from None
+
+    def _reader_of_edit(self, options: ComposeOptions, book: SecretBook) -> "ComposeReader":
+        """Return a reader that is forgotten after the edit: neither its answers nor its secrets are the host's.
+
+        The edit's folder is one of its roots: below it lie the edited file and links, and a link is judged by where it
+        leads to.
+        """
+        reader = ComposeReader(options, self._sealer, book)
+        reader._version, reader._is_confined = self._version, self._is_confined
+        reader._version_retry_at = self._version_retry_at
+        return reader
+
     def _find_invocation(self, words: DeploymentWords, projects: tuple[RunningProject, ...]) -> Invocation:
         """Return what Compose is to be asked: as it chooses by itself, or the files of a running project."""
         running = next((project for project in projects if project.name == words.project_name), None)
@@ -237,7 +391,9 @@ class ComposeReader:
             return _unresolved(invocation, now, error)
         name = answer.project.name
         running = next((project for project in projects if project.name == name), None)
-        desired = self._finish(answer, invocation, running, key, now).model_copy(update={"own_shell": True})
+        desired = self._finish(answer, invocation, running, key, now).model_copy(
+            update={"own_shell": self._options.trusted}
+        )
         return ResolvedDeployment(answer.deployment, desired)
 
     def _read_leniently(self, invocation: Invocation, words: DeploymentWords) -> Deployment | None:

@@ -13,6 +13,7 @@ from bcon_exporter.engine.endpoint_health import RequestCounts
 from bcon_exporter.engine.event_log import EventLog
 from bcon_exporter.engine.events import EventStream, read_backfill, read_latest
 from bcon_exporter.engine.find_socket import Endpoint
+from bcon_exporter.engine.host_load import is_in_container, read_host_load
 from bcon_exporter.engine.host_view import look_at_host
 from bcon_exporter.engine.kernel_log import KernelLog
 from bcon_exporter.engine.oom_kills import OomKills
@@ -27,6 +28,7 @@ from bcon_exporter.model.deployment import HostFacts, ImageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
+from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import Sealer
 
@@ -175,6 +177,14 @@ class DockerHost:
     def look_at_host(self, snapshot: HostSnapshot, paths: Mapping[str, str]) -> HostFacts:
         """Return what is seen of the engine's host; `paths` as `look_at_host` wants them."""
         return look_at_host(self.endpoint.url, self._options.proc_root, snapshot.engine, snapshot.networks, paths)
+
+    def read_load(self, engine: EngineFacts) -> HostLoad | str:
+        """Return how busy the engine's machine is, or why that cannot be seen from here."""
+        return read_host_load(self.endpoint.url, self._options.proc_root, engine)
+
+    def is_in_container(self) -> bool:
+        """Return whether this process runs in a container."""
+        return is_in_container()
 
     def is_up(self) -> bool:
         """Return whether the engine answered last, with `start` within six seconds of the truth; False before."""

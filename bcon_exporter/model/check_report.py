@@ -8,6 +8,9 @@ from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
 
+PlannedAction = Literal["create", "recreate", "start", "remove", "orphan", "leave", "unknown"]
+"""What `up` would do about a service. "leave": it runs as the files say; "unknown": no plan can be told."""
+
 
 class CheckSeverity(StrEnum):
     """What a finding means, from the worst on: it will not come up; it may go wrong; it is worth knowing."""
@@ -84,13 +87,12 @@ class ServicePlan(Frozen):
     """What `up` would do about one service.
 
     Attributes:
-        action: "leave": it runs as the files say; "unknown": no plan can be told.
         why: Fields that differ, or what is missing.
         is_away: It runs now, and does not for a moment.
     """
 
     service: str
-    action: Literal["create", "recreate", "start", "remove", "orphan", "leave", "unknown"]
+    action: PlannedAction
     why: tuple[Untrusted, ...] = ()
     is_away: bool = False
 

@@ -77,6 +77,8 @@ class Scheduler:
         self._due_at = {name: context.monotonic() for name in SCAN_NAMES}
         self._running_since: dict[ScanName, float | None] = dict.fromkeys(SCAN_NAMES)
         self._first_diagnosis_done = False
+        self._asked: dict[ScanName, threading.Event] = {}
+        self._asking = threading.Lock()
         self._drift_watch = DriftWatch()
         self._apscheduler = BackgroundScheduler(
             timezone=UTC,
@@ -114,6 +116,18 @@ class Scheduler:
             self._due_at[name] = context.monotonic()
             self._apscheduler.reschedule_job(name, trigger=NextSlot(intervals.of(name)))
 
+    def run_soon(self, name: ScanName) -> threading.Event:
+        """Have a scan begin now, or as soon as the one that runs has ended; the event is set once it has ended itself.
+
+        All who ask before it begins share it.
+        """
+        with self._asking:
+            ended = self._asked.setdefault(name, threading.Event())
+            is_running = self._running_since[name] is not None
+        if not is_running:
+            self._start_now(name)
+        return ended
+
     @property
     def intervals(self) -> Intervals:
         """The intervals in force."""
@@ -150,9 +164,26 @@ class Scheduler:
         self._context.store.record_missed(name, missed + (event.code == EVENT_JOB_MAX_INSTANCES))
 
     def _run(self, name: ScanName) -> None:
+        """Run a scan in its turn, and another one for those who have asked for it meanwhile."""
+        again = True
+        while again:
+            with self._asking:
+                started = self._running_since[name] = self._context.monotonic()
+                answered = self._asked.pop(name, None)
+            self._run_once(name, started)
+            with self._asking:
+                again = name in self._asked and not self._stopped.is_set()
+                if not again:
+                    self._running_since[name] = None
+            if answered is not None:
+                answered.set()
+            if name == "diagnose" and not self._first_diagnosis_done:
+                self._first_diagnosis_done = True
+                self._start_now("drift")
+
+    def _run_once(self, name: ScanName, started: float) -> None:
         """Run one scan; nothing that goes wrong in it stops the next."""
         context = self._context
-        started = self._running_since[name] = context.monotonic()
         changes, drift_before = context.host.changes(), context.store.drift
         had_failed = context.store.status(name).error is not None
         try:
@@ -170,10 +201,6 @@ class Scheduler:
             is_news = not is_same_drift(drift_before, context.store.drift)
             self._drift_watch.note_look(changes, ended, ended - started, self._intervals.drift_seconds, found=is_news)
         self._publish(context, name)
-        self._running_since[name] = None
-        if name == "diagnose" and not self._first_diagnosis_done:
-            self._first_diagnosis_done = True
-            self._start_drift_now()
 
     def _record_failure(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
         error = hide_in_error(error, context.secrets.hide)
@@ -197,9 +224,9 @@ class Scheduler:
             return
         files_changed = context.compose.files_changed()
         if self._drift_watch.is_due(context.host.changes(), context.monotonic(), files_changed=files_changed):
-            self._start_drift_now()
+            self._start_now("drift")
 
-    def _start_drift_now(self) -> None:
-        job: Any = self._apscheduler.get_job("drift")
+    def _start_now(self, name: ScanName) -> None:
+        job: Any = self._apscheduler.get_job(name)
         if job is not None and self._apscheduler.running:
             job.modify(next_run_time=clock.scheduler_now())

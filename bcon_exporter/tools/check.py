@@ -1,5 +1,6 @@
 """check: gathers what a deployment would make and what is there, and judges it. With the user's own rights only."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from bcon_exporter.compose import ResolvedDeployment
@@ -14,7 +15,7 @@ from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.observe import hide_learned, observe
 from bcon_exporter.tools.tool import Tool
 
-_WANTS = Wants(logs=False, usage=True, config=True)
+CHECK_WANTS = Wants(logs=False, usage=True, config=True)
 _PEAK_OF = timedelta(days=1)
 
 
@@ -27,18 +28,33 @@ def check(context: Context, words: DeploymentWords) -> CheckReport:
         InvalidInputError: An edit cannot be judged.
     """
     given = gather(context, words)
-    return _hide(check_deployment(given), context)
+    return hide_in_report(check_deployment(given), context.secrets.hide)
 
 
 def gather(context: Context, words: DeploymentWords) -> CheckInput:
     """Return all that a check is judged by; raises as `check` does."""
-    snapshot = observe(context, _WANTS)
+    snapshot = observe(context, CHECK_WANTS)
 
     def resolve() -> ResolvedDeployment:
         return context.compose.resolve_deployment(words, snapshot.taken_at, find_projects(snapshot))
 
     resolved, snapshot = hide_learned(context, snapshot, resolve)
+    return gather_around(context, snapshot, resolved)
+
+
+def gather_around(
+    context: Context, snapshot: HostSnapshot, resolved: ResolvedDeployment, *, sees_paths: bool = True
+) -> CheckInput:
+    """Return what a resolved deployment is judged by.
+
+    Args:
+        context: For the host.
+        snapshot: Of it.
+        resolved: What is to be judged.
+        sees_paths: Whether to look which of its paths are there: not for those who ask a daemon, and may name any.
+    """
     deployment = resolved.deployment
+    paths = deployment.paths if deployment is not None and sees_paths else {}
     return CheckInput(
         snapshot=snapshot,
         deployment=deployment.wanted if deployment is not None else None,
@@ -47,7 +63,7 @@ def gather(context: Context, words: DeploymentWords) -> CheckInput:
         problem=resolved.problem,
         places=dict(resolved.places),
         images=_read_images(context, resolved),
-        host=context.host.look_at_host(snapshot, deployment.paths if deployment is not None else {}),
+        host=context.host.look_at_host(snapshot, paths),
         peak_memory_bytes=_find_peaks(context, resolved, snapshot),
         files=dict(resolved.files),
     )
@@ -79,11 +95,11 @@ def _find_peaks(context: Context, resolved: ResolvedDeployment, snapshot: HostSn
     return peaks
 
 
-def _hide(report: CheckReport, context: Context) -> CheckReport:
+def hide_in_report(report: CheckReport, hide_known: Callable[[str], str]) -> CheckReport:
     """Return a report in whose sentences no secret stands that any container or file is known to hold."""
 
     def hide(text: str) -> str:
-        return safe_text(context.secrets.hide(text))
+        return safe_text(hide_known(text))
 
     findings = tuple(
         finding.model_copy(update={"message": hide(finding.message), "evidence": tuple(map(hide, finding.evidence))})

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from threading import Event
 from typing import Literal, Protocol
 
 from bcon_exporter import __version__, clock
-from bcon_exporter.compose import ResolvedDeployment
+from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
@@ -27,12 +28,14 @@ from bcon_exporter.model.notes import NoteBook, WriteMemoryInput, WrittenNote
 from bcon_exporter.model.quiet import Quiet, QuietHours
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.signatures import Catalogue
+from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.secret_book import SecretBook
-from bcon_exporter.store import Store
+from bcon_exporter.store import ScanName, Store
 from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.single_flight import SingleFlight
+from bcon_exporter.tools.watches import Watches
 
 
 class Host(Protocol):
@@ -70,6 +73,12 @@ class Host(Protocol):
 
     def read_stored_data(self, now: datetime) -> StoredData:
         """Return what the engine says of its disk usage; it may take minutes."""
+
+    def read_load(self, engine: EngineFacts) -> HostLoad | str:
+        """Return how busy the engine's machine is, or why that cannot be seen from here."""
+
+    def is_in_container(self) -> bool:
+        """Tell whether this process runs in a container."""
 
     def is_up(self) -> bool:
         """Tell whether the last contact succeeded."""
@@ -197,6 +206,9 @@ class Wanted(Protocol):
     ) -> ResolvedDeployment:
         """Return what a user's words for `docker compose` would deploy."""
 
+    def resolve_edit(self, edit: FileEdit, now: datetime, known: tuple[RunningProject, ...] = ()) -> ResolvedEdit:
+        """Return what a project's files ask for with one of them edited, and without; nothing is written."""
+
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:
         """Resolve the files that the settings name."""
 
@@ -220,6 +232,8 @@ class Context:
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
         write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
+        scan_now: In the daemon: has a scan of its own begin now; the event is set once it has ended. Else None.
+        watches: What the daemon watches for people and agents.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
@@ -236,6 +250,8 @@ class Context:
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
     write_note: Callable[[WriteMemoryInput], WrittenNote] | None = None
+    scan_now: Callable[[ScanName], Event] | None = None
+    watches: Watches = field(default_factory=Watches)
     quiet_hours: tuple[QuietHours, ...] = ()
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local

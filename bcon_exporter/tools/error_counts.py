@@ -5,6 +5,9 @@ from collections import Counter
 
 from bcon_exporter.errors import ErrorCode
 
+NO_FAILURES = frozenset({ErrorCode.NOT_AVAILABLE})
+"""Codes by which nothing has failed: their counts appear with the first."""
+
 
 class ErrorTally:
     """A thread-safe count of errors by code, since the start."""
@@ -19,6 +22,6 @@ class ErrorTally:
             self._counts[code] += 1
 
     def counts(self) -> dict[ErrorCode, int]:
-        """Return the count of every code, 0 for those not seen."""
+        """Return the count of every code, 0 for those not seen; without those of `NO_FAILURES` that were not seen."""
         with self._lock:
-            return {code: self._counts[code] for code in ErrorCode}
+            return {code: self._counts[code] for code in ErrorCode if code not in NO_FAILURES or self._counts[code]}

@@ -18,6 +18,7 @@ from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.hide_in_models import hide_in_error
+from bcon_exporter.tools.agents import AGENT_TOOLS
 from bcon_exporter.tools.containers import CONTAINER_TOOLS
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import measure_usage
@@ -42,6 +43,7 @@ TOOLS: tuple[Tool[Any], ...] = (
     *NOTE_TOOLS,
     *DISK_TOOLS,
     *UTILITY_TOOLS,
+    *AGENT_TOOLS,
 )
 
 

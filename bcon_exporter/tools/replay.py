@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from bcon_exporter.compose import ResolvedDeployment
+from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.engine import RequestCounts, Wants, find_among
 from bcon_exporter.errors import (
     ComposeFileNotFoundError,
     DockerConnectionError,
     InvalidInputError,
+    NotAvailableError,
     PermissionDeniedError,
 )
 from bcon_exporter.incidents import FoldedIncidents
@@ -34,6 +35,7 @@ from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
@@ -172,6 +174,14 @@ class SnapshotHost:
     def read_stored_data(self, now: datetime) -> StoredData:  # noqa: ARG002
         """Say that a snapshot does not hold it."""
         raise InvalidInputError(_NOT_IN_SNAPSHOT, {})
+
+    def read_load(self, engine: EngineFacts) -> HostLoad | str:  # noqa: ARG002
+        """Say that a snapshot does not hold it."""
+        return _NOT_IN_SNAPSHOT
+
+    def is_in_container(self) -> bool:
+        """A snapshot is nowhere."""
+        return False
 
     def is_up(self) -> bool:
         """A snapshot always answers."""
@@ -369,6 +379,16 @@ class SnapshotCompose:
     ) -> ResolvedDeployment:
         """Say that no file is read."""
         return ResolvedDeployment(problem="A snapshot holds no Compose file.")
+
+    def resolve_edit(
+        self,
+        edit: FileEdit,  # noqa: ARG002
+        now: datetime,  # noqa: ARG002
+        known: tuple[RunningProject, ...] = (),  # noqa: ARG002
+    ) -> ResolvedEdit:
+        """Say that no file is read."""
+        msg = "a snapshot holds no Compose file, so that no edit of one can be judged: ask on the host itself"
+        raise NotAvailableError(msg, {"would_help": "asking on the host itself"})
 
     def configured_projects(self, now: datetime) -> tuple[DesiredProject, ...]:  # noqa: ARG002
         """Return every project of the snapshot."""

@@ -12,7 +12,7 @@ from bcon_exporter.tools.context import Context
 
 I = TypeVar("I", bound=Frozen)  # noqa: E741 -- the input
 
-Toolset = Literal["core", "ops"]
+Toolset = Literal["core", "ops", "agents"]
 """Which tools an agent is offered: the core unless more is asked for (`mcp.toolsets`)."""
 Effect = Literal["read", "own_state"]
 """What a call changes: nothing, or what this program keeps of its own. Nothing here can change the host."""

@@ -12,8 +12,8 @@ from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError, ComposeParseError, DeadlineExceededError, DockerConnectionError
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
-from bcon_exporter.model.desired import DesiredProject, RunningProject
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.desired import DesiredProject, DesiredService, RunningProject
+from bcon_exporter.model.facts import ComposeIdentity, HostSnapshot
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.verify_report import VerifyReport
 from bcon_exporter.tools.context import Context
@@ -29,6 +29,7 @@ REACHED_WITHIN_SECONDS = 10.0
 _AWAY = (DockerConnectionError, DeadlineExceededError)
 JOURNAL_SLACK = timedelta(seconds=5)
 JOURNALED_AT_MOST = 200
+_NO_HASH = "none"
 _LEAST_LOG_WINDOW = 10.0
 _LONGEST_LOG_WINDOW = 86400.0
 
@@ -42,12 +43,14 @@ class WatchRequest:
         window_seconds: For how long.
         since: When the deployment began; None to find it.
         running: A project that runs, by its own files; the words name nothing then.
+        container: Name of a container of no project, which is to run well; the words name nothing then.
     """
 
     words: DeploymentWords = field(default_factory=DeploymentWords)
     window_seconds: float = 0.0
     since: datetime | None = None
     running: str | None = None
+    container: str | None = None
 
 
 class DeploymentWatch:
@@ -70,11 +73,14 @@ class DeploymentWatch:
         self._report: VerifyReport | None = None
         self._files: Mapping[str, str] = {}
 
-    def run(self, tell: Callable[[VerifyReport], None]) -> VerifyReport:
+    def run(
+        self, tell: Callable[[VerifyReport], None], ends_with: Callable[[VerifyReport], bool] = lambda _: False
+    ) -> VerifyReport:
         """Watch until the window ends, or nothing can change the verdict any more; return the last report.
 
         Args:
             tell: Is called with the report as it would be then, after each look.
+            ends_with: Returns whether nothing more is wanted after such a report.
 
         Raises:
             BconError: The engine was never reached, or the files could not be read at the end.
@@ -82,14 +88,15 @@ class DeploymentWatch:
         context = self._context
         started = context.monotonic()
         ends = started + self._asked.window_seconds
-        context.host.start()
+        if context.one_shot:
+            context.host.start()  # a daemon's follows events all the time
         while True:
             began = context.monotonic()
             last = began >= ends
             self.look(min(max(0.0, ends - began) + LAST_LOOK_SECONDS, context.scan_deadline_seconds))
             if self._report is not None and self._failure is None:
                 tell(self._report)
-                last = last or self._report.is_certain
+                last = last or self._report.is_certain or ends_with(self._report)
             if last or self._is_hopeless(context.monotonic() - started):
                 return self.conclude()
             now = context.monotonic()
@@ -138,6 +145,7 @@ class DeploymentWatch:
         window = self._log_window(context.now(), self._watch.begun or self._watch.given_since)
         wants = Wants(logs=context.policy.use_logs, usage=True, config=True, log_window_seconds=window)
         snapshot = observe(context, wants, deadline_seconds)
+        snapshot = _adopt(snapshot, self._asked.container)
         (desired, self._files), snapshot = self._resolve(snapshot)
         drift = detect_drift(desired, snapshot, context.drift_ignore)
         since = find_since(self._watch, desired.name, snapshot)
@@ -167,6 +175,8 @@ class DeploymentWatch:
 
         def resolve() -> tuple[DesiredProject, Mapping[str, str]]:
             projects = find_projects(snapshot)
+            if asked.container is not None:
+                return _want_alone(asked.container, snapshot), {}
             if asked.running is not None:
                 named = (one for one in projects if one.name == asked.running)
                 project = next(named, RunningProject(name=asked.running))
@@ -192,6 +202,33 @@ class DeploymentWatch:
             for one in report.services
         )
         return report.model_copy(update={"services": services})
+
+
+def _adopt(snapshot: HostSnapshot, container: str | None) -> HostSnapshot:
+    """Return the snapshot with a container of no project as the one service of a project of its name.
+
+    So that it is judged as those of a deployment are.
+    """
+    if container is None:
+        return snapshot
+    claim = ComposeIdentity(project=container, service=container, config_hash=_NO_HASH)
+    containers = tuple(
+        one.model_copy(update={"compose": claim}) if one.name == container else one for one in snapshot.containers
+    )
+    return snapshot.model_copy(update={"containers": containers})
+
+
+def _want_alone(container: str, snapshot: HostSnapshot) -> DesiredProject:
+    """Return what is wanted of a container of no project: that it is there, as it is."""
+    facts = next((one for one in snapshot.containers if one.name == container), None)
+    config = facts.config if facts is not None else None
+    service = DesiredService(
+        name=container,
+        image=facts.image if facts is not None else "",
+        image_fingerprint=config.image_fingerprint if config is not None else None,
+        fields=dict(config.fields) if config is not None else {},
+    )
+    return DesiredProject(name=container, resolved_at=snapshot.taken_at, services=(service,))
 
 
 def _refused(refusal: ComposeRefusal | None) -> ComposeParseError:

@@ -20,6 +20,7 @@ STATUS_BY_CODE: dict[ErrorCode, int] = {
     ErrorCode.COMPOSE_PARSE_ERROR: 422,
     ErrorCode.RATE_LIMITED: 429,
     ErrorCode.INTERNAL_ERROR: 500,
+    ErrorCode.NOT_AVAILABLE: 501,
     ErrorCode.DOCKER_CONNECTION_FAILED: 503,
     ErrorCode.TIMEOUT: 504,
 }

@@ -1,0 +1,86 @@
+"""What-if: what an edit of a Compose file would do to what runs. Nothing is written."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, model_validator
+
+from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.check_report import CheckFinding, CheckVerdict, NotChecked, PlannedAction
+from bcon_exporter.model.findings import ServiceDrift
+from bcon_exporter.model.inputs import PathText, ProjectName, Whole
+
+LONGEST_FILE = 256 * 1024
+_LINE_CHARS = 4096
+_MOST_CHANGES = 100
+_OneLine = Annotated[str, StringConstraints(min_length=1, max_length=_LINE_CHARS, pattern=r"^[^\r\n]+$")]
+
+
+class LineChange(Frozen):
+    """One change: what stands in a line, and what is to stand there."""
+
+    line: Whole = Field(ge=1, description="Number of the line, from 1, in the file as it is")
+    old: _OneLine = Field(description="Must stand in the line just once")
+    new: str = Field(max_length=_LINE_CHARS, description="In place of it; may be several lines, or nothing")
+
+
+class ModifyConfigInput(Frozen):
+    """Input of modify_config."""
+
+    path: PathText = Field(description="A Compose file, or a file that one reads")
+    changes: tuple[LineChange, ...] | None = Field(None, min_length=1, max_length=_MOST_CHANGES)
+    content: str | None = Field(None, max_length=LONGEST_FILE, description="The whole text, instead of changes")
+    project_name: ProjectName | None = Field(None, description="Only where several projects read the file")
+
+    @model_validator(mode="after")
+    def _check_edit(self) -> "ModifyConfigInput":
+        if (self.changes is None) == (self.content is None):
+            msg = "give either changes or content"
+            raise ValueError(msg)
+        return self
+
+
+class EditEffect(Frozen):
+    """What `up` would do about one service.
+
+    Attributes:
+        action: With the edit; see `ServicePlan`.
+        without_edit: What it would do as the files are now.
+        why: Fields that differ then, or what is missing.
+        is_away: It runs now, and would not for a moment.
+    """
+
+    service: str
+    action: PlannedAction
+    without_edit: PlannedAction | None = None
+    why: tuple[str, ...] = ()
+    is_away: bool = False
+
+
+class WhatIfReport(Frozen):
+    """What an edit would do. The file is as it was, always.
+
+    Attributes:
+        path: The file, as the Docker host knows it.
+        verdict, findings: Whether it would come up then, as `check` says; advice is left out.
+        services: Those that `up` would not leave as they are, with the edit or without.
+        recreates: Names of those that it would replace.
+        appears: Differences between files and host that are there only with the edit: what `up` would bring about.
+        vanishes: Differences of now that the edit would end.
+        remains: How many differences of now stay as they are.
+        diff: Unified, secrets hidden: to be read, not to be applied.
+    """
+
+    timestamp: UtcDatetime
+    project: str
+    path: str
+    written: Literal[False] = False
+    verdict: CheckVerdict
+    summary: str
+    services: tuple[EditEffect, ...] = ()
+    recreates: tuple[str, ...] = ()
+    appears: tuple[ServiceDrift, ...] = ()
+    vanishes: tuple[ServiceDrift, ...] = ()
+    remains: int = 0
+    findings: tuple[CheckFinding, ...] = ()
+    not_checked: tuple[NotChecked, ...] = ()
+    diff: str = ""

@@ -1,0 +1,74 @@
+"""The watches that a daemon runs for people and agents: who asks for the same shares one."""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from bcon_exporter.errors import RateLimitedError
+
+MOST_WATCHES = 4
+MOST_KEPT = 50
+KEPT_FOR = timedelta(minutes=30)
+
+
+class RunningWatch(Protocol):
+    """One watch.
+
+    Attributes:
+        ended: Set once it is over.
+        ended_at: When that was.
+        changes: How often something had happened on the host by then.
+        was_told: Somebody has been told what came of it.
+    """
+
+    ended: threading.Event
+    ended_at: datetime | None
+    changes: int
+    was_told: bool
+
+
+class Watches:
+    """Keeps what runs, and what came of it until that is told. Thread-safe."""
+
+    def __init__(self, most: int = MOST_WATCHES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._runs: dict[str, RunningWatch] = {}
+
+    def join(self, key: str, made: RunningWatch, run: Callable[[], None], now: datetime, changes: int) -> Any:
+        """Return the watch of this key that runs, or has ended and is still true; else `made`, which is started.
+
+        Args:
+            key: What is asked for.
+            made: The watch to start.
+            run: Its work, for a thread of its own.
+            now: The time.
+            changes: How often something has happened on the host.
+
+        Raises:
+            RateLimitedError: Too many others are running.
+        """
+        with self._lock:
+            self._forget(now)
+            known = self._runs.get(key)
+            if known is not None and not _is_outdated(known, changes):
+                return known
+            running = sum(not one.ended.is_set() for one in self._runs.values())
+            if running >= self._most:
+                msg = f"{running} watches are running, and no more may: ask again when one of them has ended"
+                raise RateLimitedError(msg, {"max_running": self._most, "retry_after_seconds": 30})
+            self._runs[key] = made
+        threading.Thread(target=run, name="watch", daemon=True).start()
+        return made
+
+    def _forget(self, now: datetime) -> None:
+        ended = sorted((run.ended_at, key) for key, run in self._runs.items() if run.ended_at is not None)
+        for number, (at, key) in enumerate(ended):
+            if now - at > KEPT_FOR or number < len(ended) - MOST_KEPT:
+                del self._runs[key]
+
+
+def _is_outdated(run: RunningWatch, changes: int) -> bool:
+    """Return whether its end was told, and something has happened since: who asks again wants to know anew."""
+    return run.ended.is_set() and run.was_told and run.changes != changes

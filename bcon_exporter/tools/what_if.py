@@ -1,0 +1,239 @@
+"""modify_config: says what an edit of a Compose file would do, and writes nothing.
+
+`old` is looked for in a line as it may be shown. Otherwise a guesser could read a secret letter by letter.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
+
+from bcon_exporter.compose import FileEdit, ResolvedEdit
+from bcon_exporter.deployments.check import check_deployment, make_plan
+from bcon_exporter.drift import detect_drift, find_projects
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.model.check_report import CheckReport, CheckSeverity, ServicePlan
+from bcon_exporter.model.desired import DesiredProject
+from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.findings import ServiceDrift
+from bcon_exporter.model.quantities import show_count
+from bcon_exporter.model.what_if import (
+    LONGEST_FILE,
+    EditEffect,
+    LineChange,
+    ModifyConfigInput,
+    WhatIfReport,
+)
+from bcon_exporter.secret_book import hide_in_snapshot
+from bcon_exporter.secrets.masking import MASK, safe_text
+from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
+from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.tool import Tool
+
+_CONTEXT_LINES = 3
+_SAYS = {
+    "recreate": "recreate",
+    "create": "create",
+    "start": "start",
+    "remove": "remove containers of",
+    "orphan": "leave as an orphan",
+}
+
+
+def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
+    """Return what an edit would do to what runs.
+
+    Raises:
+        ComposeFileNotFoundError, PermissionDeniedError: There is no such file, or it may not be read.
+        InvalidInputError: The edit does not fit the file, or no project reads it.
+        DockerConnectionError, DeadlineExceededError: The engine does not answer.
+    """
+    snapshot = observe(context, CHECK_WANTS)
+    version = context.secrets.version
+
+    def apply(text: str | None) -> str:
+        if request.content is not None:
+            return request.content
+        return apply_changes(text or "", request.changes or (), context.secrets.hide)
+
+    edit = FileEdit(request.path, request.project_name, apply)
+    resolved = context.compose.resolve_edit(edit, snapshot.taken_at, find_projects(snapshot))
+    snapshot = hide_in_snapshot(snapshot, resolved.book, resolved.book.changed_since(version))
+    given = gather_around(context, snapshot, resolved.edited, sees_paths=context.one_shot)
+    report = hide_in_report(check_deployment(given), resolved.book.hide)
+    plan_before = make_plan(given.model_copy(update={"desired": resolved.plain.desired}))
+    return _report(report, plan_before, resolved, snapshot)
+
+
+def _report(
+    report: CheckReport, plan_before: tuple[ServicePlan, ...], resolved: ResolvedEdit, snapshot: HostSnapshot
+) -> WhatIfReport:
+    before, after = _differences(resolved.plain.desired, snapshot), _differences(resolved.edited.desired, snapshot)
+    asked_before, kept = {(_key(one), one.expected) for one in before}, set(map(_key, after))
+    is_known = resolved.edited.desired is not None and resolved.edited.desired.services is not None
+    appears = [one for one in after if (_key(one), one.expected) not in asked_before]
+    vanishes = [one for one in before if _key(one) not in kept] if is_known else []
+    effects = tuple(_effects(report.plan, plan_before))
+    hide = resolved.book.hide
+    return WhatIfReport(
+        timestamp=report.timestamp,
+        project=report.project or (resolved.plain.desired.name if resolved.plain.desired is not None else ""),
+        path=resolved.file,
+        verdict=report.verdict,
+        summary=_summary(report, effects, len(vanishes), is_known=is_known),
+        services=effects,
+        recreates=tuple(one.service for one in effects if one.action == "recreate"),
+        appears=tuple(_hide_difference(one, hide) for one in appears),
+        vanishes=tuple(_hide_difference(one, hide) for one in vanishes),
+        remains=len(before) - len(vanishes),
+        findings=tuple(one for one in report.findings if one.severity is not CheckSeverity.ADVICE),
+        not_checked=report.not_checked,
+        diff=render_diff(resolved.before, resolved.after, resolved.file, hide),
+    )
+
+
+def _differences(desired: DesiredProject | None, snapshot: HostSnapshot) -> tuple[ServiceDrift, ...]:
+    if desired is None or desired.services is None:
+        return ()
+    report = detect_drift(desired, snapshot)
+    return (*report.differences, *report.doubts)
+
+
+def _key(difference: ServiceDrift) -> tuple[str, ...]:
+    """Return what makes a difference the same with the edit as without."""
+    return (
+        difference.service_name,
+        difference.drift_type,
+        difference.field or "",
+        difference.container_name or "",
+    )
+
+
+def _hide_difference(difference: ServiceDrift, hide: Callable[[str], str]) -> ServiceDrift:
+    shown = {name: safe_text(hide(getattr(difference, name))) for name in ("expected", "actual", "message")}
+    return difference.model_copy(update=shown)
+
+
+def _effects(after: Iterable[ServicePlan], before: Iterable[ServicePlan]) -> Iterable[EditEffect]:
+    earlier = {step.service: step.action for step in before}
+    for step in after:
+        without = earlier.get(step.service)
+        if step.action != "leave" or without not in (None, "leave"):
+            yield EditEffect(
+                service=step.service,
+                action=step.action,
+                without_edit=without,
+                why=step.why,
+                is_away=step.is_away,
+            )
+
+
+def _summary(report: CheckReport, effects: Sequence[EditEffect], vanished: int, *, is_known: bool) -> str:
+    if not is_known:
+        return f"With this edit: {report.summary} Nothing was written."
+    parts = []
+    for action, words in _SAYS.items():
+        names = [one.service for one in effects if one.action == action]
+        parts += [f"{words} {_join(names)}"] if names else []
+    unknown = [one.service for one in effects if one.action == "unknown"]
+    left = len(report.plan) - sum(one.action != "leave" for one in effects)
+    parts += [f"leave {show_count(left, 'service')} as they are" if left != 1 else "leave one service as it is"]
+    text = f"With this edit `up` would {_join(parts)}."
+    text += f" What it would do to {_join(unknown)} cannot be told." if unknown else ""
+    text += f" {show_count(vanished, 'difference')} of now would vanish." if vanished else ""
+    return f"{text} {report.summary} Nothing was written."
+
+
+def _join(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def apply_changes(text: str, changes: Iterable[LineChange], hide: Callable[[str], str]) -> str:
+    """Return a text with changes of some of its lines.
+
+    Raises:
+        InvalidInputError: There is no such line, or `old` does not stand in it just once, as it may be shown; the
+            details name change and line.
+    """
+    if len(text) > LONGEST_FILE:
+        msg = f"the file is larger than {LONGEST_FILE // 1024} KiB"
+        raise InvalidInputError(msg, {"field": "path"})
+    lines = text.split("\n")
+    shown = _show_lines(text, hide)
+    for number, change in enumerate(changes):
+        if change.line > len(lines):
+            raise _misfit(number, change, f"there is no line {change.line}: the file has {len(lines)}")
+        at = change.line - 1
+        lines[at] = _apply(number, change, lines[at], shown[at])
+        shown[at] = lines[at] if shown[at] == lines[at] else shown[at].replace(change.old, change.new, 1)
+    return "\n".join(lines)
+
+
+def _apply(number: int, change: LineChange, line: str, shown: str) -> str:
+    """Return a line with a change in it."""
+    count = shown.count(change.old)
+    if count == 0:
+        hidden = " (secrets are hidden: give the whole text as content to change one)" if MASK in shown else ""
+        raise _misfit(number, change, f"line {change.line} does not have what is to be replaced{hidden}")
+    if count > 1:
+        raise _misfit(number, change, f"line {change.line} has what is to be replaced {count} times: give more of it")
+    start = shown.index(change.old)
+    before, after = shown[:start], shown[start + len(change.old) :]
+    if MASK not in before and line.startswith(before + change.old):
+        return before + change.new + line[start + len(change.old) :]
+    if MASK not in after and line.endswith(change.old + after):
+        return line[: len(line) - len(after) - len(change.old)] + change.new + after
+    raise _misfit(
+        number, change, f"line {change.line} has a secret around what is to be replaced: give content instead"
+    )
+
+
+def _misfit(number: int, change: LineChange, what: str) -> InvalidInputError:
+    field = f"changes.{number}.{'line' if what.startswith('there is') else 'old'}"
+    return InvalidInputError(
+        f"modify_config: {what}", {"line": change.line, "errors": [{"field": field, "message": what}]}
+    )
+
+
+def _show_lines(text: str, hide: Callable[[str], str]) -> list[str]:
+    """Return each line as it may be shown, secrets hidden; masking keeps the number of lines."""
+    shown = safe_text(hide(text), max_chars=2 * LONGEST_FILE).split("\n")
+    lines = text.split("\n")
+    if len(shown) == len(lines):
+        return shown
+    return [safe_text(hide(line)) for line in lines]
+
+
+def render_diff(before: str, after: str, name: str, hide: Callable[[str], str]) -> str:
+    """Return the edit as a unified diff, secrets hidden: a line of which a secret alone changes is in it all the same."""
+    old, new = before.split("\n"), after.split("\n")
+    old_shown, new_shown = _show_lines(before, hide), _show_lines(after, hide)
+    lines: list[str] = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT_LINES):
+        first, last = group[0], group[-1]
+        lines += [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"]
+        for kind, i1, i2, j1, j2 in group:
+            if kind == "equal":
+                lines += [f" {line}" for line in old_shown[i1:i2]]
+                continue
+            lines += [f"-{line}" for line in old_shown[i1:i2]]
+            lines += [f"+{line}" for line in new_shown[j1:j2]]
+    return "\n".join([f"--- {name}", f"+++ {name}", *lines]) if lines else ""
+
+
+def _range(start: int, stop: int) -> str:
+    """Return a range of lines as unified diffs write it."""
+    length = stop - start
+    if length == 1:
+        return f"{start + 1}"
+    return f"{start + 1 if length else start},{length}"
+
+
+MODIFY_CONFIG = Tool(
+    "modify_config",
+    "Say what an edit of a Compose file would do to what runs: which services `up` would recreate. Writes nothing.",
+    ModifyConfigInput,
+    WhatIfReport,
+    modify_config,
+    toolset="agents",
+    rows="services",
+)
