@@ -294,7 +294,7 @@ class ComposeReader:
         return file
 
     def _find_target(self, file: Path, name: str | None, projects: Sequence[RunningProject]) -> "_EditTarget":
-        """Return the project that reads a file: the one that runs, else a configured one, else that of the file itself."""
+        """Return the project that reads a file: one that runs, else a configured one, else that of the file itself."""
         running = [one for one in projects if name in (None, one.name) and find_problem(one, self._options) is None]
         found = {one.name: self._target_in(file, self._invocation_of_running(one)) for one in running}
         targets = {project: target for project, target in found.items() if target is not None}

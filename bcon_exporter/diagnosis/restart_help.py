@@ -160,7 +160,8 @@ def judge_restart(facts: ContainerFacts, report: DiagnosisReport) -> RestartHelp
     cause = _first_cause(report, symptoms)
     if report.root is not None and (cause is None or cause.id not in YES):
         return RestartHelp(helps=False, why=f"its trouble comes from {report.root}", peer=report.root)
-    if (again := _ends_the_same(facts, symptoms)) is not None and (cause is None or cause.id not in NO):
+    again = _ends_the_same(facts, symptoms)
+    if again is not None and (cause is None or NO.get(cause.id, _ENDS_AGAIN) == _ENDS_AGAIN):
         return RestartHelp(helps=False, why=f"{again}{_moved(facts)}")
     if cause is None:
         return RestartHelp(helps=None, why=f"no cause is known; {_MAY}{_moved(facts)}")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, WithJsonSchema, model_validator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.check_report import CheckFinding, CheckVerdict, NotChecked, PlannedAction
@@ -16,24 +16,50 @@ _OneLine = Annotated[str, StringConstraints(min_length=1, max_length=_LINE_CHARS
 
 
 class LineChange(Frozen):
-    """One change: what stands in a line, and what is to stand there."""
+    """One change of a line.
 
-    line: Whole = Field(ge=1, description="Number of the line, from 1, in the file as it is")
-    old: _OneLine = Field(description="Must stand in the line just once")
-    new: str = Field(max_length=_LINE_CHARS, description="In place of it; may be several lines, or nothing")
+    Attributes:
+        line: Its number, from 1, in the file as it is.
+        old: What stands in it just once.
+        new: What is to stand there: several lines, or nothing.
+    """
+
+    line: Whole = Field(ge=1)
+    old: _OneLine
+    new: str = Field(max_length=_LINE_CHARS)
+
+
+_CHANGES_SCHEMA = {
+    "type": "array",
+    "minItems": 1,
+    "maxItems": _MOST_CHANGES,
+    "items": {
+        "type": "object",
+        "properties": {
+            "line": {"type": "integer", "minimum": 1},
+            "old": {"type": "string", "minLength": 1, "maxLength": _LINE_CHARS},
+            "new": {"type": "string", "maxLength": _LINE_CHARS},
+        },
+        "required": ["line", "old", "new"],
+        "additionalProperties": False,
+    },
+}
+"""Written out where it stands: what describes a tool's input can refer to nothing."""
 
 
 class ModifyConfigInput(Frozen):
     """Input of modify_config."""
 
     path: PathText = Field(description="A Compose file, or a file that one reads")
-    changes: tuple[LineChange, ...] | None = Field(None, min_length=1, max_length=_MOST_CHANGES)
+    changes: Annotated[tuple[LineChange, ...] | None, WithJsonSchema(_CHANGES_SCHEMA)] = Field(
+        None, max_length=_MOST_CHANGES, description="`old` must stand in its line just once; lines as in the file now"
+    )
     content: str | None = Field(None, max_length=LONGEST_FILE, description="The whole text, instead of changes")
     project_name: ProjectName | None = Field(None, description="Only where several projects read the file")
 
     @model_validator(mode="after")
     def _check_edit(self) -> "ModifyConfigInput":
-        if (self.changes is None) == (self.content is None):
+        if (not self.changes) == (self.content is None):
             msg = "give either changes or content"
             raise ValueError(msg)
         return self

@@ -176,7 +176,8 @@ def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
     path = ".".join(clean_name(str(part))[:64] for part in item["loc"] if part != "[key]")
     match item["type"]:
         case "extra_forbidden":
-            message = f"unknown field{did_you_mean(path, tool.input_model.model_fields)}"
+            fields = tool.input_schema().get("properties", {})
+            message = f"unknown field{did_you_mean(path, fields)}"
         case "string_pattern_mismatch" if path == "container_id":
             message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 255 of them"
         case "missing":

@@ -176,20 +176,20 @@ def _watch(context: Context, request: ScheduleTaskInput) -> TaskReport:
     if context.scan_now is None and not context.one_shot:
         msg = "nothing changes in a snapshot: a watch needs the host itself"
         raise NotAvailableError(msg, {"would_help": "asking on the host itself"})
-    made = _find_subject(context, request)
+    made = plan_watch(context, request)
     if context.scan_now is None:
         made.run(context, threading.Event().wait)
-        return _tell_watch(made, context)
+        return tell_watch(made, context)
 
     def work() -> None:
         made.run(context, threading.Event().wait)
 
     run: WatchRun = context.watches.join(request.model_dump_json(), made, work, context.now(), context.host.changes())
     run.ended.wait(ANSWER_WITHIN_SECONDS)
-    return _tell_watch(run, context)
+    return tell_watch(run, context)
 
 
-def _find_subject(context: Context, request: ScheduleTaskInput) -> WatchRun:
+def plan_watch(context: Context, request: ScheduleTaskInput) -> WatchRun:
     """Return the watch of a project, of one service of it, or of a container alone.
 
     Raises:
@@ -213,12 +213,12 @@ def _find_subject(context: Context, request: ScheduleTaskInput) -> WatchRun:
         raise ContainerNotFoundError(msg, {"container_id": request.container, "near_matches": ()})
     claim = facts.compose
     if claim is None or claim.oneoff or claim.config_hash is None:
-        return WatchRun(request, WatchRequest(window_seconds=window, container=facts.name), None, now)
+        return WatchRun(request, WatchRequest(window_seconds=window, container=facts.name), facts.name, now)
     watched = WatchRequest(window_seconds=window, running=claim.project)
     return WatchRun(request, watched, claim.service, now)
 
 
-def _tell_watch(run: WatchRun, context: Context) -> TaskReport:
+def tell_watch(run: WatchRun, context: Context) -> TaskReport:
     """Return what a watch has seen by now.
 
     Raises:
@@ -271,7 +271,7 @@ def _summary(run: WatchRun, report: VerifyReport, verdict: DeploymentVerdict, *,
         return f"Well. {said}"
     if run.verdict_of(report) is DeploymentVerdict.GOOD:
         return f"The time is over, and it has been well for {well} of {wanted} only. {said}"
-    return f"Not well. {said}"
+    return f"{'Not well' if verdict is DeploymentVerdict.BAD else 'It is not known whether it is well'}. {said}"
 
 
 SCHEDULE_TASK = Tool(

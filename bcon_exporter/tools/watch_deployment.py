@@ -12,9 +12,11 @@ from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError, ComposeParseError, DeadlineExceededError, DockerConnectionError
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
-from bcon_exporter.model.desired import DesiredProject, DesiredService, RunningProject
+from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity, HostSnapshot
+from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.verify_report import VerifyReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
@@ -30,6 +32,7 @@ _AWAY = (DockerConnectionError, DeadlineExceededError)
 JOURNAL_SLACK = timedelta(seconds=5)
 JOURNALED_AT_MOST = 200
 _NO_HASH = "none"
+_OF_STATE = (DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING)
 _LEAST_LOG_WINDOW = 10.0
 _LONGEST_LOG_WINDOW = 86400.0
 
@@ -148,6 +151,7 @@ class DeploymentWatch:
         snapshot = _adopt(snapshot, self._asked.container)
         (desired, self._files), snapshot = self._resolve(snapshot)
         drift = detect_drift(desired, snapshot, context.drift_ignore)
+        drift = drift if self._asked.container is None else _without_files(drift)
         since = find_since(self._watch, desired.name, snapshot)
         thresholds = context.thresholds.model_copy(
             update={"log_window_seconds": self._log_window(snapshot.taken_at, since)}
@@ -219,16 +223,26 @@ def _adopt(snapshot: HostSnapshot, container: str | None) -> HostSnapshot:
 
 
 def _want_alone(container: str, snapshot: HostSnapshot) -> DesiredProject:
-    """Return what is wanted of a container of no project: that it is there, as it is."""
+    """Return what is wanted of a container of no project: that it is there and runs."""
     facts = next((one for one in snapshot.containers if one.name == container), None)
-    config = facts.config if facts is not None else None
-    service = DesiredService(
-        name=container,
-        image=facts.image if facts is not None else "",
-        image_fingerprint=config.image_fingerprint if config is not None else None,
-        fields=dict(config.fields) if config is not None else {},
-    )
+    restart = facts.restart_policy if facts is not None else None
+    fields = {"restart": FieldValue(restart, "")} if restart not in (None, "", "no") else {}
+    service = DesiredService(name=container, image=facts.image if facts is not None else "", fields=fields)
     return DesiredProject(name=container, resolved_at=snapshot.taken_at, services=(service,))
+
+
+def _without_files(drift: DriftReport) -> DriftReport:
+    """Return what is left of a comparison with files where there are none: whether it is there and runs."""
+    kept = tuple(one for one in drift.differences if one.drift_type in _OF_STATE)
+    return drift.model_copy(
+        update={
+            "status": DriftStatus.DRIFTED if kept else DriftStatus.SYNCED,
+            "differences": kept,
+            "doubts": (),
+            "unknown_detail": None,
+            "services": tuple(one.model_copy(update={"unread": False}) for one in drift.services),
+        }
+    )
 
 
 def _refused(refusal: ComposeRefusal | None) -> ComposeParseError:

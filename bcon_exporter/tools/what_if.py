@@ -204,7 +204,7 @@ def _show_lines(text: str, hide: Callable[[str], str]) -> list[str]:
 
 
 def render_diff(before: str, after: str, name: str, hide: Callable[[str], str]) -> str:
-    """Return the edit as a unified diff, secrets hidden: a line of which a secret alone changes is in it all the same."""
+    """Return an edit as a unified diff, secrets hidden; a line of which only a secret changes is in it all the same."""
     old, new = before.split("\n"), after.split("\n")
     old_shown, new_shown = _show_lines(before, hide), _show_lines(after, hide)
     lines: list[str] = []

@@ -122,8 +122,14 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "list_incidents": call(context, "list_incidents"),
         "query_memory": call(context, "query_memory", query="connection refused"),
         "rag_search": call(context, "rag_search", query="connection refused"),
+        "read_logs": call(context, "read_logs", unit=f"{api}.service", lines=2),
+        "system_status": call(context, "system_status", include_disk=True),
+        "modify_config": call(context, "modify_config", path=str(project), content=project.read_text()),
+        "schedule_task": call(context, "schedule_task", task="drift"),
     }
-    assert answers.keys() == {tool.name for tool in TOOLS} - {"get_incident"}, "without a daemon there is none"
+    assert answers.keys() == {tool.name for tool in TOOLS} - {"get_incident", "restart_service"}, (
+        "without a daemon there is none; denied always"
+    )
     assert {web, api, loop, done} <= {one["name"] for one in answers["list_containers"]}
     assert (answers["get_container_info"]["state"], answers["get_container_info"]["exit_code"]) == ("exited", 0)
     assert answers["get_container_stats"]["memory_usage_bytes"] > 0

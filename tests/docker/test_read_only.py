@@ -56,7 +56,13 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "query_memory": {"query": "out of memory"},
     "rag_search": {"query": "out of memory"},
     "write_memory": {"text": "talks a lot, harmless", "about": {"container": "talks"}, "dry_run": False},
+    "read_logs": {"unit": "talks.service"},
+    "system_status": {"include_disk": True},
+    "restart_service": {"service": "failed"},
+    "modify_config": {"path": "FILE", "content": "name: shop\nservices: {web: {image: other}}\n"},
+    "schedule_task": {"task": "drift"},
 }
+DENIED = {"restart_service"}
 UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
@@ -124,7 +130,9 @@ def call_every_tool_and_route(daemon: Daemon, file: Path) -> None:
     for tool, payload in PAYLOADS.items():
         body = {key: names.get(value, value) if isinstance(value, str) else value for key, value in payload.items()}
         answer = daemon.ask(f"/api/v1/tools/{tool}", "POST", body)
-        assert answer.status == 200, f"{tool}: {answer.text}"
+        assert answer.status == (403 if tool in DENIED else 200), f"{tool}: {answer.text}"
+    watch = {"task": "watch", "project": "shop", "for": "1s", "stable": "1s"}
+    assert daemon.ask("/api/v1/tools/schedule_task", "POST", watch).status == 200
     for container in HOSTILE:
         answer = daemon.ask("/api/v1/tools/get_container_info", "POST", {"container_id": container})
         assert answer.status in (400, 404), f"{container[:40]}: {answer.text}"

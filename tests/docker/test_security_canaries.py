@@ -107,22 +107,24 @@ def excerpt(text: str, secret: str) -> str:
 
 def payloads(name: str, containers: list[str], files: list[Path], canaries: Canaries) -> list[dict[str, Any]]:
     """Inputs for a tool, good ones and bad ones with a secret in them."""
-    found: list[dict[str, Any]] = [{"container_id": 7, "password": canaries.password(f"input of {name}")}]
-    if name in ("get_container_info", "get_container_stats", "get_container_logs", "diagnose_container"):
-        found += [{"container_id": one} for one in containers]
-    elif name == "explain_error":
-        found += [{"container_id": one, "error_pattern": "re:.", "context_lines": 50} for one in containers]
-    elif name == "detect_drift":
-        found += [{"compose_file": str(file)} for file in files]
-    elif name == "get_untracked_containers":
-        found += [{}, *({"compose_file": str(file)} for file in files[:2])]
-    elif name == "list_containers":
-        found.append({"all": True})
-    elif name == "diagnose_all":
-        found.append({"include_healthy": True})
-    else:
-        found.append({})
-    return found
+    by_container = [{"container_id": one} for one in containers]
+    good: dict[str, list[dict[str, Any]]] = {
+        **dict.fromkeys(
+            ("get_container_info", "get_container_stats", "get_container_logs", "diagnose_container"), by_container
+        ),
+        "explain_error": [{**one, "error_pattern": "re:.", "context_lines": 50} for one in by_container],
+        "detect_drift": [{"compose_file": str(file)} for file in files],
+        "get_untracked_containers": [{}, *({"compose_file": str(file)} for file in files[:2])],
+        "list_containers": [{"all": True}],
+        "diagnose_all": [{"include_healthy": True}],
+        "read_logs": [{"unit": one} for one in containers],
+        "restart_service": [{"service": one} for one in containers],
+        "modify_config": [{"path": str(file), "content": file.read_text() + "\n# edited\n"} for file in files],
+        "schedule_task": [{"task": task} for task in ("diagnose", "drift")],
+        "system_status": [{"include_disk": True}],
+    }
+    bad = {"container_id": 7, "password": canaries.password(f"input of {name}")}
+    return [bad, *good.get(name, [{}])]
 
 
 AGENTS_QUERY = "?view=agent"
@@ -151,7 +153,7 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
         for payload in payloads(tool.name, containers, files, canaries):
             answer = wait_until(partial(answer_of, daemon, tool.name, payload), f"an answer of {tool.name}")
             assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
-            about = payload.get("container_id") or payload.get("compose_file")
+            about = next(iter(payload.values()), "")
             shown.add(f"POST {tool.name} {about}", answer.text)
             for_agent = partial(answer_of, daemon, f"{tool.name}{AGENTS_QUERY}", payload | ALL_OF_IT)
             shown.add(f"POST {tool.name} {about} for agents", wait_until(for_agent, f"what {tool.name} tells").text)

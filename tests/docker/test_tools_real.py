@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
 SECRET = "hunter2-very-secret"
-TOOLS_BUT_ONE = [tool for tool in TOOLS if tool.name != "get_incident"]
-"""No daemon has watched here, so there is no incident to get; test_incidents.py gets one."""
+TOOLS_BUT_TWO = [tool for tool in TOOLS if tool.name not in ("get_incident", "restart_service")]
+"""No daemon has watched here, so there is no incident to get; test_incidents.py gets one. The other one is denied."""
 COMPOSE = """
 services:
   web:
@@ -126,7 +126,8 @@ def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) ->
     flags = {"docker": {"host": f"unix://{tmp_path}/absent.sock"}, "state": {"path": "none"}}
     context = build_context(load_settings(flags, {}), one_shot=True)
     inputs = {"container_id": "a", "error_pattern": "x", "compose_file": "/a.yaml", "query": "out of memory"}
-    for tool in TOOLS_BUT_ONE:
+    inputs |= {"unit": "a", "task": "diagnose", "path": "/a.yaml", "content": ""}
+    for tool in TOOLS_BUT_TWO:
         payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
         envelope = call_tool(context, tool.name, payload)
         if tool.works:
@@ -141,7 +142,8 @@ def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Pa
     name = engine.docker("ps", "--format", "{{.Names}}").split()[0]
     since = engine.docker("info", "--format", "{{.SystemTime}}").strip()
     inputs = {"container_id": name, "error_pattern": "refused", "compose_file": str(compose_file), "query": "oom"}
-    for tool in TOOLS_BUT_ONE:
+    inputs |= {"unit": name, "task": "diagnose", "path": str(compose_file), "content": compose_file.read_text()}
+    for tool in TOOLS_BUT_TWO:
         payload = {field: value for field, value in inputs.items() if field in tool.input_model.model_fields}
         assert call_tool(context, tool.name, payload).error is None, tool.name
     until = engine.docker("info", "--format", "{{.SystemTime}}").strip()

@@ -115,6 +115,36 @@ def test_scans_repeat_at_their_interval(running: list[Bench]) -> None:
     wait_until(lambda: job.runs >= 5, "five runs", timeout_seconds=5)
 
 
+def test_a_scan_that_is_asked_for_begins_at_once_whatever_its_interval(running: list[Bench]) -> None:
+    job, drift = Steps(), Quiet()
+    bench = start(running, job, SLOW, drift)
+    wait_until(lambda: len(bench.finished) >= 2, "both first scans", timeout_seconds=5)
+    assert bench.scheduler.run_soon("diagnose").wait(5)
+    assert bench.scheduler.run_soon("drift").wait(5)
+    assert (job.runs, drift.runs) == (2, 2)
+    assert bench.context.store.status("diagnose").missed == 0
+
+
+def test_who_asks_while_a_scan_runs_gets_the_next_one_and_shares_it(running: list[Bench]) -> None:
+    job = Hanging()
+    bench = start(running, job, SLOW)
+    wait_until(lambda: job.runs == 1, "the first scan", timeout_seconds=5)
+    asked = [bench.scheduler.run_soon("diagnose") for _ in range(3)]
+    assert not any(one.is_set() for one in asked), "the scan that runs has begun before"
+    job.let_go.set()
+    assert all(one.wait(5) for one in asked)
+    assert job.runs == 2
+    assert bench.scheduler.find_hang() is None
+
+
+def test_a_scan_that_fails_answers_those_who_asked_for_it_too(running: list[Bench]) -> None:
+    job = Steps([None, DockerConnectionError("down")])
+    bench = start(running, job, SLOW)
+    wait_until(lambda: len(bench.finished) >= 2, "both first scans", timeout_seconds=5)
+    assert bench.scheduler.run_soon("diagnose").wait(5)
+    assert bench.context.store.status("diagnose").error is not None
+
+
 def test_a_failed_scan_is_counted_and_the_next_one_runs(running: list[Bench]) -> None:
     bench = start(running, Steps([DockerConnectionError("down")]), FAST)
 

@@ -42,6 +42,11 @@ NAMES = (
     "query_memory",
     "rag_search",
     "write_memory",
+    "read_logs",
+    "system_status",
+    "restart_service",
+    "modify_config",
+    "schedule_task",
 )
 GOOD_INPUT: dict[str, dict[str, Any]] = {
     "get_container_info": {"container_id": "api"},
@@ -53,7 +58,11 @@ GOOD_INPUT: dict[str, dict[str, Any]] = {
     "query_memory": {"query": "out of memory"},
     "rag_search": {"query": "out of memory"},
     "write_memory": {"text": "exits with 3 every Sunday"},
+    "read_logs": {"unit": "api.service"},
+    "schedule_task": {"task": "diagnose"},
 }
+REFUSES = ("detect_drift", "get_incident", "restart_service", "modify_config", "system_status")
+"""What this snapshot holds no answer to, and what is refused always."""
 
 
 def refuse(name: str, payload: object) -> dict[str, Any]:
@@ -68,7 +77,7 @@ def test_the_tools_are_those_that_are_named_here() -> None:
     assert sorted(tool.name for tool in TOOLS) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("detect_drift", "get_incident")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSES])
 def test_every_tool_answers_in_the_envelope(name: str) -> None:
     envelope = call_tool(context_of(), name, GOOD_INPUT.get(name, {}))
     assert envelope.error is None
@@ -123,6 +132,22 @@ def test_an_unknown_tool_is_refused_with_near_matches() -> None:
         ("detect_drift", {"compose_file": "a\x00b"}, "compose_file"),
         ("list_containers", {"filters": {SECRET[:7]: "x"}}, "filters.hunter2"),
         ("get_cost_report", {"period": SECRET}, "period"),
+        ("read_logs", {"unit": "a b"}, "unit"),
+        ("read_logs", {"unit": "a", "lines": 10_001}, "lines"),
+        ("restart_service", {"service": f"../{SECRET}"}, "service"),
+        ("modify_config", {"path": "/a", "changes": [{"line": 0, "old": "a", "new": SECRET}]}, "changes.0.line"),
+        ("modify_config", {"path": "/a", "changes": [{"line": 1, "old": "a\nb", "new": ""}]}, "changes.0.old"),
+        ("modify_config", {"path": "/a", "changes": []}, ""),
+        ("modify_config", {"path": "/a"}, ""),
+        ("modify_config", {"path": "/a", "content": "", "changes": [{"line": 1, "old": "a", "new": ""}]}, ""),
+        ("schedule_task", {"task": SECRET}, "task"),
+        ("schedule_task", {"task": "diagnose", "at": "tomorrow"}, "at"),
+        ("schedule_task", {"task": "watch", "container": "a", "for": "31m"}, "for"),
+        ("schedule_task", {"task": "watch", "container": "a", "stable": "0.5s"}, "stable"),
+        ("schedule_task", {"task": "watch", "container": "a", "stable": "2m", "for": "1m"}, ""),
+        ("schedule_task", {"task": "watch"}, ""),
+        ("schedule_task", {"task": "watch", "container": "a", "project": "b"}, ""),
+        ("schedule_task", {"task": "drift", "project": "b"}, ""),
     ],
 )
 def test_bad_input_is_named_by_its_field(name: str, payload: dict[str, Any], field: str) -> None:

@@ -48,6 +48,9 @@ def test_every_tool_is_listed_with_its_schemas() -> None:
         ("health_check", {}),
         ("get_cost_report", {"period": "week"}),
         ("get_disk_usage", {"limit": 5}),
+        ("read_logs", {"unit": "web.service", "lines": 5}),
+        ("system_status", {"include_disk": True}),
+        ("schedule_task", {"task": "drift"}),
     ],
 )
 def test_every_tool_answers_a_post(tool: str, payload: dict[str, Any]) -> None:

@@ -8,6 +8,7 @@ from bcon_exporter.engine.endpoint_health import RequestTally
 from bcon_exporter.errors import DockerConnectionError, ErrorCode
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
+from bcon_exporter.tools.error_counts import NO_FAILURES
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, snapshot
 from tests.outputs.scenes import INTERVALS, make_context, make_exposition, samples_of, scrape_text
@@ -74,8 +75,15 @@ def test_every_error_code_has_a_count() -> None:
 
     text = scrape_text(make_exposition(context))
 
-    assert len(samples_of(text, "bcon_errors_total")) == len(ErrorCode)
+    assert len(samples_of(text, "bcon_errors_total")) == len(ErrorCode) - len(NO_FAILURES)
     assert 'bcon_errors_total{code="timeout"} 1\n' in text
+    assert "not_available" not in text
+
+
+def test_what_cannot_be_had_is_counted_from_the_first_time_on() -> None:
+    context = make_context()
+    context.errors.add(ErrorCode.NOT_AVAILABLE)
+    assert 'bcon_errors_total{code="not_available"} 1\n' in scrape_text(make_exposition(context))
 
 
 def test_failures_and_intervals_of_scans_are_told() -> None:
