@@ -11,6 +11,7 @@ import re2
 
 from bcon_exporter.compose.service_attachments import real_name
 from bcon_exporter.compose.service_fields import image_of, replicas_of
+from bcon_exporter.compose.shared_namespaces import find_shared_namespaces
 from bcon_exporter.model.deployment import (
     BindSource,
     Dependency,
@@ -94,6 +95,7 @@ class _Maker:
         image = image_of(service, name, str(self._model.get("name")))
         self.images[name] = image
         log = mapping_of(service.get("logging"))
+        shared = find_shared_namespaces({name: service}).get(name)
         return WantedService(
             name=name,
             enabled=enabled and not service.get("provider"),
@@ -131,6 +133,7 @@ class _Maker:
                 if value and is_secret_key(key) and not key.upper().endswith("_FILE")
             ),
             uses_host_network=service.get("network_mode") == "host",
+            joins=tuple(sorted(shared.services)) if shared is not None else (),
         )
 
     def make_network(self, key: str) -> WantedNetwork:

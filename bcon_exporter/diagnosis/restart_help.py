@@ -119,8 +119,8 @@ YES: Mapping[str, str] = {
     "host_or_engine_stopped": "it fell with the host or the engine, and a restart brings it up again",
     "engine_crashed": "it fell with the engine, and a restart brings it up again",
     "engine_overloaded": "the engine was too slow to start it, and may now",
-    "not_started_yet": "it was never started, and a restart starts it",
-    "paused_by_hand": "it is paused, and runs after a restart; `docker unpause` loses nothing that it is doing",
+    "not_started_yet": "never started, and a restart starts it",
+    "paused_by_hand": "paused, and runs after a restart; `docker unpause` loses nothing that it is doing",
     "namespace_gone": "a restart lets it join the network of the container that it shares it with, as that is now",
     "dependency_restarted": "what it needs was restarted and runs again: a restart connects it anew",
     "memory_leak": "a restart frees what it holds, until it has leaked as much again",
@@ -151,12 +151,8 @@ def judge_restart(facts: ContainerFacts, report: DiagnosisReport) -> RestartHelp
     if facts.state in (ContainerState.REMOVING, ContainerState.DEAD):
         return RestartHelp(helps=False, why=f"{name} is {facts.state}, and the engine starts it no more")
     symptoms = [one for one in report.symptoms if one.severity.rank >= Severity.WARNING.rank]
-    if facts.state is ContainerState.EXITED and not symptoms:
-        return _judge_ended(facts)
     if not symptoms:
-        if report.is_unchecked:
-            return RestartHelp(helps=None, why=f"it is not known whether {name} is well; {_MAY}")
-        return RestartHelp(helps=False, why=f"nothing is seen wrong with {name}{_moved(facts)}")
+        return _judge_without_symptoms(facts, report)
     cause = _first_cause(report, symptoms)
     if report.root is not None and (cause is None or cause.id not in YES):
         return RestartHelp(helps=False, why=f"its trouble comes from {report.root}", peer=report.root)
@@ -168,12 +164,24 @@ def judge_restart(facts: ContainerFacts, report: DiagnosisReport) -> RestartHelp
     return _judge_cause(cause, facts)
 
 
-def _judge_ended(facts: ContainerFacts) -> RestartHelp:
-    if facts.lifecycle is not None and facts.lifecycle.stop_requested:
-        return RestartHelp(helps=True, why=f"{facts.name} was stopped on request, and a restart starts it again")
-    if facts.exit_code == 0:
-        return RestartHelp(helps=False, why=f"{facts.name} has done its work and ended with 0; a restart runs it again")
-    return RestartHelp(helps=None, why=f"{facts.name} ended with code {facts.exit_code}; {_MAY}")
+def _judge_without_symptoms(facts: ContainerFacts, report: DiagnosisReport) -> RestartHelp:
+    name = facts.name
+    stopped = facts.lifecycle is not None and facts.lifecycle.stop_requested is True
+    match facts.state:
+        case ContainerState.CREATED:
+            return RestartHelp(helps=True, why=f"{name} was {YES['not_started_yet']}")
+        case ContainerState.EXITED if stopped:
+            return RestartHelp(helps=True, why=f"{name} was stopped on request, and a restart starts it again")
+        case ContainerState.EXITED if facts.exit_code == 0:
+            return RestartHelp(helps=False, why=f"{name} has done its work and ended with 0; a restart runs it again")
+        case ContainerState.EXITED:
+            return RestartHelp(helps=None, why=f"{name} ended with code {facts.exit_code}; {_MAY}")
+        case ContainerState.PAUSED:
+            return RestartHelp(helps=True, why=f"{name} is {YES['paused_by_hand']}")
+        case _ if report.is_unchecked:
+            return RestartHelp(helps=None, why=f"it is not known whether {name} is well; {_MAY}")
+        case _:
+            return RestartHelp(helps=False, why=f"nothing is seen wrong with {name}{_moved(facts)}")
 
 
 def _first_cause(report: DiagnosisReport, symptoms: Iterable[Symptom]) -> LikelyCause | None:

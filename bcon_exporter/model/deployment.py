@@ -75,6 +75,7 @@ class WantedService(Frozen):
         secret_names: Names of secrets, by their key in the file.
         secret_variables: Environment variables with a secret's name and a value in the clear.
         networks, volumes: Keys in the file.
+        joins: Services whose namespaces or volumes it uses: its container is made anew with theirs.
     """
 
     name: str
@@ -105,6 +106,7 @@ class WantedService(Frozen):
     log_options: tuple[str, ...] = ()
     secret_variables: tuple[str, ...] = ()
     uses_host_network: bool = False
+    joins: tuple[str, ...] = ()
 
 
 class WantedNetwork(Frozen):

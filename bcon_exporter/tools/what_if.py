@@ -60,7 +60,9 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
     snapshot = hide_in_snapshot(snapshot, resolved.book, resolved.book.changed_since(version))
     given = gather_around(context, snapshot, resolved.edited, sees_paths=context.one_shot)
     report = hide_in_report(check_deployment(given), resolved.book.hide)
-    plan_before = make_plan(given.model_copy(update={"desired": resolved.plain.desired}))
+    plain = resolved.plain
+    wanted = plain.deployment.wanted if plain.deployment is not None else None
+    plan_before = make_plan(given.model_copy(update={"desired": plain.desired, "deployment": wanted}))
     return _report(report, plan_before, resolved, snapshot)
 
 

@@ -1,5 +1,7 @@
 """What `up` would do to each service: the drift engine's differences, read as a plan."""
 
+from collections.abc import Mapping
+
 from bcon_exporter.drift import detect_drift
 from bcon_exporter.model.check_report import CheckInput, ServicePlan
 from bcon_exporter.model.findings import DriftType, ServiceDrift
@@ -21,7 +23,28 @@ def make_plan(given: CheckInput) -> tuple[ServicePlan, ...]:
         _step(name, by_service.get(name, []), report, is_running=is_running) for name, is_running in running.items()
     ]
     strays = [_step(name, by_service[name], report, is_running=False) for name in by_service if name not in running]
+    steps = _with_joined(steps, given, running)
     return (*steps, *(step for step in strays if step.action == "orphan"))
+
+
+def _with_joined(steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool]) -> list[ServicePlan]:
+    """Return the plan with those replaced that use namespaces or volumes of a container that is made anew."""
+    joins = {service.name: service.joins for service in given.deployment.services} if given.deployment else {}
+    by_service = {step.service: step for step in steps}
+    is_complete = False
+    while not is_complete:
+        is_complete = True
+        for name, step in by_service.items():
+            made = [other for other in joins.get(name, ()) if other in by_service and _is_made(by_service[other])]
+            if step.action in ("leave", "start", "unknown") and made:
+                why = tuple(f"shares with {other}" for other in made)
+                by_service[name] = ServicePlan(service=name, action="recreate", why=why, is_away=running[name])
+                is_complete = False
+    return list(by_service.values())
+
+
+def _is_made(step: ServicePlan) -> bool:
+    return step.action in ("recreate", "create")
 
 
 def _step(name: str, differences: list[ServiceDrift], report: DriftReport, *, is_running: bool) -> ServicePlan:
