@@ -119,8 +119,8 @@ YES: Mapping[str, str] = {
     "host_or_engine_stopped": "it fell with the host or the engine, and a restart brings it up again",
     "engine_crashed": "it fell with the engine, and a restart brings it up again",
     "engine_overloaded": "the engine was too slow to start it, and may now",
-    "not_started_yet": "never started, and a restart starts it",
-    "paused_by_hand": "paused, and runs after a restart; `docker unpause` loses nothing that it is doing",
+    "not_started_yet": "a restart starts it",
+    "paused_by_hand": "it runs after a restart, but `docker unpause` loses nothing that it is doing",
     "namespace_gone": "a restart lets it join the network of the container that it shares it with, as that is now",
     "dependency_restarted": "what it needs was restarted and runs again: a restart connects it anew",
     "memory_leak": "a restart frees what it holds, until it has leaked as much again",
@@ -169,7 +169,7 @@ def _judge_without_symptoms(facts: ContainerFacts, report: DiagnosisReport) -> R
     stopped = facts.lifecycle is not None and facts.lifecycle.stop_requested is True
     match facts.state:
         case ContainerState.CREATED:
-            return RestartHelp(helps=True, why=f"{name} was {YES['not_started_yet']}")
+            return RestartHelp(helps=True, why=f"{name} was never started, and {YES['not_started_yet']}")
         case ContainerState.EXITED if stopped:
             return RestartHelp(helps=True, why=f"{name} was stopped on request, and a restart starts it again")
         case ContainerState.EXITED if facts.exit_code == 0:
@@ -177,7 +177,7 @@ def _judge_without_symptoms(facts: ContainerFacts, report: DiagnosisReport) -> R
         case ContainerState.EXITED:
             return RestartHelp(helps=None, why=f"{name} ended with code {facts.exit_code}; {_MAY}")
         case ContainerState.PAUSED:
-            return RestartHelp(helps=True, why=f"{name} is {YES['paused_by_hand']}")
+            return RestartHelp(helps=True, why=f"{name} is paused: {YES['paused_by_hand']}")
         case _ if report.is_unchecked:
             return RestartHelp(helps=None, why=f"it is not known whether {name} is well; {_MAY}")
         case _:

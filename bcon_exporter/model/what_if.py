@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, WithJsonSchema, model_validator
 
-from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.check_report import CheckFinding, CheckVerdict, NotChecked, PlannedAction
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.inputs import PathText, ProjectName, Whole
@@ -109,4 +109,4 @@ class WhatIfReport(Frozen):
     remains: int = 0
     findings: tuple[CheckFinding, ...] = ()
     not_checked: tuple[NotChecked, ...] = ()
-    diff: str = ""
+    diff: Untrusted = ""

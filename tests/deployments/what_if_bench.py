@@ -2,8 +2,8 @@
 
     python -m tests.deployments.what_if_bench [COUNT] [--only WORD]
 
-prints a table of all edits, the rates and every miss. Each edit is one of a single file, of tests/drift_corpus. The truth
-is what `up` then does: services whose containers are other ones afterwards.
+prints a table of all edits, the rates and every miss. Each edit is one of a single file, of tests/drift_corpus. The
+truth is what `up` then does: services whose containers are other ones afterwards.
 """
 
 from __future__ import annotations

@@ -370,6 +370,7 @@ _involved = _Tests("compose/test_involved_files.py")
 _hostile = _Tests("security/test_compose_text.py")
 _patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
+_what_if = _Tests("tools/test_what_if.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -399,6 +400,12 @@ COMPOSE = (
     _sandbox("limited_launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
     _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
+    # edits that nobody has written
+    _what_if("what_if._show_lines", returns("text.split('\\n')"), "test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line"),
+    _what_if("SecretBook.copy", returns("self"), "test_what_an_edit_says_is_a_secret_hides_nothing_of_the_host"),
+    _what_if("ComposeReader._find_target", with_text("not allowed or ", ""), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
+    _what_if("ComposeReader._target_in", never("request.roots is not None"), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
+    _what_if("refuse_unread", returns("None"), "test_an_edit_that_no_name_leads_to_is_refused"),
 )  # fmt: skip
 
 _client_lines = _Tests("diagnosis/test_client_lines.py")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.model.facts import ConfigFacts, ContainerState, FieldValue, Limits, Mount
+from bcon_exporter.model.desired import FieldValue
+from bcon_exporter.model.facts import ConfigFacts, ContainerState, Limits, Mount
 from bcon_exporter.model.wiring import Wiring
 from bcon_exporter.tools import call_tool
 from tests.factories import ago, compose, container, ended, exited, full_id, snapshot
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 
 def refuse(service: str, *containers: ContainerFacts) -> dict[str, Any]:
-    error: dict[str, Any] = call_tool(context_of(snapshot(*containers)), "restart_service", {"service": service}).data()
-    return error["error"]
+    answer = call_tool(context_of(snapshot(*containers)), "restart_service", {"service": service}).data()
+    error: dict[str, Any] = answer["error"]
+    return error
 
 
 def test_it_is_denied_with_what_it_would_do_and_whether_that_helps() -> None:

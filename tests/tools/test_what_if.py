@@ -116,7 +116,7 @@ class Shop:
         self.file.write_text(FILE)
         (folder / ".env").write_text("TOKEN=hunter2-very-secret\n")
         (folder / "db.env").write_text("DB_PASSWORD=swordfish-very-secret\n")
-        claims = {"config_files": (str(self.file),), "working_dir": str(folder), "config_hash": "h"}
+        claims: dict[str, Any] = {"config_files": (str(self.file),), "working_dir": str(folder), "config_hash": "h"}
         config = ConfigFacts(fields={}, image_fields={})
         facts = snapshot(
             container(name="shop-web-1", image="app:1", compose=compose("web", **claims), config=config),
@@ -245,6 +245,17 @@ def test_an_edit_cannot_make_the_daemon_read_files_outside_of_its_roots(tmp_path
         f"With this edit: Nothing could be judged: The file {tmp_path}/ lies outside of compose.roots: add its folder "
         "to compose.roots. Nothing was written."
     )
+
+
+@pytest.mark.integration
+def test_an_edit_that_no_name_leads_to_is_refused(tmp_path: Path) -> None:
+    shop = Shop(tmp_path / "shop")
+    part = shop.folder / "part.yaml"
+    part.write_text("services:\n  job:\n    image: job:1\n")
+    shop.file.write_text(f"include: [{part}]\n{FILE}")
+    error = shop.ask(path=str(part), content="services:\n  job:\n    image: job:2\n")["error"]
+    assert error["code"] == "invalid_input"
+    assert "cannot be judged" in error["message"]
 
 
 @pytest.mark.integration
