@@ -404,7 +404,6 @@ COMPOSE = (
     _what_if("what_if._show_lines", returns("text.split('\\n')"), "test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line"),
     _what_if("SecretBook.copy", returns("self"), "test_what_an_edit_says_is_a_secret_hides_nothing_of_the_host"),
     _what_if("ComposeReader._find_target", with_text("not allowed or ", ""), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
-    _what_if("ComposeReader._target_in", never("request.roots is not None"), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
     _what_if("refuse_unread", returns("None"), "test_an_edit_that_no_name_leads_to_is_refused"),
 )  # fmt: skip
 
