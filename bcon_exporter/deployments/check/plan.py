@@ -1,12 +1,13 @@
 """What `up` would do to each service: the drift engine's differences, read as a plan."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from bcon_exporter.drift import detect_drift
 from bcon_exporter.model.check_report import CheckInput, ServicePlan
 from bcon_exporter.model.findings import DriftType, ServiceDrift
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 
+_NETWORKS = "networks."
 _STRONGEST_FIRST = ("recreate", "create", "remove", "start", "orphan")
 
 
@@ -16,15 +17,48 @@ def make_plan(given: CheckInput) -> tuple[ServicePlan, ...]:
         return ()
     report = detect_drift(given.desired, given.snapshot)
     by_service: dict[str, list[ServiceDrift]] = {}
+    resources = [one for one in report.differences if _is_of_resource(one)]
     for difference in (*report.differences, *report.doubts):
+        if difference in resources:
+            continue
         by_service.setdefault(difference.service_name, []).append(difference)
     running = {replicas.service_name: replicas.running > 0 for replicas in report.services}
     steps = [
         _step(name, by_service.get(name, []), report, is_running=is_running) for name, is_running in running.items()
     ]
     strays = [_step(name, by_service[name], report, is_running=False) for name in by_service if name not in running]
-    steps = _with_joined(steps, given, running)
+    steps = _with_joined(_with_networks(steps, given, running, resources), given, running)
     return (*steps, *(step for step in strays if step.action == "orphan"))
+
+
+def _with_networks(
+    steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool], resources: Iterable[ServiceDrift]
+) -> list[ServicePlan]:
+    """Return the plan with all replaced whose network is made anew. A volume stays as it was made: it has data."""
+    fields = [one.field or "" for one in resources]
+    remade = {field.removeprefix(_NETWORKS) for field in fields if field.startswith(_NETWORKS)}
+    if not remade or given.deployment is None:
+        return steps
+    keys = {network.key: network.name for network in given.deployment.networks}
+    users = {
+        service.name: [keys[key] for key in service.networks if keys.get(key) in remade]
+        for service in given.deployment.services
+    }
+    return [
+        ServicePlan(
+            service=step.service,
+            action="recreate",
+            why=(*step.why, *(f"{_NETWORKS}{name}" for name in users[step.service])),
+            is_away=running[step.service],
+        )
+        if users.get(step.service) and step.action in ("leave", "start", "unknown")
+        else step
+        for step in steps
+    ]
+
+
+def _is_of_resource(difference: ServiceDrift) -> bool:
+    return difference.drift_type is DriftType.CONFIG_MISMATCH and difference.container_name is None
 
 
 def _with_joined(steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool]) -> list[ServicePlan]:
