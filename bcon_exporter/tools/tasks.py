@@ -176,17 +176,26 @@ def _watch(context: Context, request: ScheduleTaskInput) -> TaskReport:
     if context.scan_now is None and not context.one_shot:
         msg = "nothing changes in a snapshot: a watch needs the host itself"
         raise NotAvailableError(msg, {"would_help": "asking on the host itself"})
-    made = plan_watch(context, request)
     if context.scan_now is None:
+        made = plan_watch(context, request)
         made.run(context, threading.Event().wait)
         return tell_watch(made, context)
+    key = request.model_dump_json()
+    run: WatchRun | None = context.watches.find(key, context.now(), context.host.changes())
+    run = run if run is not None else _start_watch(context, request, key)
+    run.ended.wait(ANSWER_WITHIN_SECONDS)
+    return tell_watch(run, context)
+
+
+def _start_watch(context: Context, request: ScheduleTaskInput, key: str) -> WatchRun:
+    """Return a new watch, or the one that somebody else has just started; the host is read in turn with other tools."""
+    made, _ = context.single_flight.run(("watch", key), lambda: plan_watch(context, request))
 
     def work() -> None:
         made.run(context, threading.Event().wait)
 
-    run: WatchRun = context.watches.join(request.model_dump_json(), made, work, context.now(), context.host.changes())
-    run.ended.wait(ANSWER_WITHIN_SECONDS)
-    return tell_watch(run, context)
+    run: WatchRun = context.watches.join(key, made, work, context.now(), context.host.changes())
+    return run
 
 
 def plan_watch(context: Context, request: ScheduleTaskInput) -> WatchRun:
@@ -230,6 +239,9 @@ def tell_watch(run: WatchRun, context: Context) -> TaskReport:
     if is_over and run.error is not None:
         raise run.error
     report = run.report
+    if is_over and report is None:
+        msg = "the watch has ended because of a defect; the log has the traceback"
+        raise InternalError(msg, {})
     ends_by = None if is_over else run.began_at + run.request.for_
     age = round(max(0.0, (context.now() - run.began_at).total_seconds()), 3)
     state: Literal["done", "running"] = "done" if is_over else "running"

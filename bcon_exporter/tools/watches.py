@@ -36,8 +36,18 @@ class Watches:
         self._lock = threading.Lock()
         self._runs: dict[str, RunningWatch] = {}
 
+    def find(self, key: str, now: datetime, changes: int) -> Any | None:
+        """Return the watch of this key that runs, or has ended and is still true; None where a new one is wanted."""
+        with self._lock:
+            return self._find(key, now, changes)
+
+    def _find(self, key: str, now: datetime, changes: int) -> RunningWatch | None:
+        self._forget(now)
+        known = self._runs.get(key)
+        return None if known is None or _is_outdated(known, changes) else known
+
     def join(self, key: str, made: RunningWatch, run: Callable[[], None], now: datetime, changes: int) -> Any:
-        """Return the watch of this key that runs, or has ended and is still true; else `made`, which is started.
+        """Return the watch that `find` would find; else `made`, which is started.
 
         Args:
             key: What is asked for.
@@ -50,9 +60,7 @@ class Watches:
             RateLimitedError: Too many others are running.
         """
         with self._lock:
-            self._forget(now)
-            known = self._runs.get(key)
-            if known is not None and not _is_outdated(known, changes):
+            if (known := self._find(key, now, changes)) is not None:
                 return known
             running = sum(not one.ended.is_set() for one in self._runs.values())
             if running >= self._most:
