@@ -230,6 +230,7 @@ def _dependencies_of(service: Mapping[str, Any]) -> Iterable[Dependency]:
             service=name,
             condition=next((known for known in _CONDITIONS if known == condition), _CONDITIONS[0]),
             required=mapping_of(entry).get("required") is not False,
+            restarts=mapping_of(entry).get("restart") is True,
         )
 
 

@@ -8,8 +8,9 @@ from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
 
-PlannedAction = Literal["create", "recreate", "start", "remove", "orphan", "leave", "unknown"]
-"""What `up` would do about a service. "leave": it runs as the files say; "unknown": no plan can be told."""
+PlannedAction = Literal["create", "recreate", "restart", "start", "remove", "orphan", "leave", "unknown"]
+"""What `up` would do about a service. "restart": its container is stopped and started again. "leave": it runs as the
+files say. "unknown": no plan can be told."""
 
 
 class CheckSeverity(StrEnum):

@@ -53,11 +53,12 @@ class BindSource(Frozen):
 
 
 class Dependency(Frozen):
-    """A service that another one waits for."""
+    """A service that another one waits for. `restarts`: the other one is restarted when this one is made anew."""
 
     service: str
     condition: DependencyCondition
     required: bool = True
+    restarts: bool = False
 
 
 class WantedService(Frozen):

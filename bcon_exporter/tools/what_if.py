@@ -33,6 +33,7 @@ _CONTEXT_LINES = 3
 _SAYS = {
     "recreate": "recreate",
     "create": "create",
+    "restart": "restart",
     "start": "start",
     "remove": "remove containers of",
     "orphan": "leave as an orphan",

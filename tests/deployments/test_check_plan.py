@@ -1,4 +1,4 @@
-"""Promise: the plan knows who is replaced with another one: who shares its namespace, all on a network made anew."""
+"""Promise: the plan knows who is replaced with another one: and who is restarted in a network made anew."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.deployments.check import make_plan
 from bcon_exporter.model.check_report import CheckInput
-from bcon_exporter.model.deployment import WantedDeployment, WantedNetwork, WantedService, WantedVolume
+from bcon_exporter.model.deployment import Dependency, WantedDeployment, WantedNetwork, WantedService, WantedVolume
 from bcon_exporter.model.facts import NetworkFacts, VolumeFacts
 from tests.drift.builders import project, replica, service
 from tests.factories import snapshot
@@ -31,6 +31,7 @@ def plan(
     *services: DesiredService,
     joins: dict[str, tuple[str, ...]] | None = None,
     made: tuple[str, ...] = (),
+    restarts: dict[str, str] | None = None,
     **hashes: str,
 ) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Service → action and why, of services that run but for those that are to be made; `hashes` of a resource."""
@@ -38,7 +39,17 @@ def plan(
     wanted = WantedDeployment(
         project="shop",
         services=tuple(
-            WantedService(name=name, networks=("default",), joins=(joins or {}).get(name, ())) for name in names
+            WantedService(
+                name=name,
+                networks=("default",),
+                joins=(joins or {}).get(name, ()),
+                depends_on=tuple(
+                    Dependency(service=other, condition="service_started", restarts=True)
+                    for who, other in (restarts or {}).items()
+                    if who == name
+                ),
+            )
+            for name in names
         ),
         networks=(WantedNetwork(key="default", name="shop_default"),),
         volumes=(WantedVolume(key="data", name="shop_data"),),
@@ -86,10 +97,16 @@ def test_two_that_share_with_each_other_end() -> None:
     assert {action for action, _ in told.values()} == {"leave"}
 
 
-def test_all_on_a_network_that_is_made_anew_are_replaced() -> None:
+def test_all_on_a_network_that_is_made_anew_are_restarted() -> None:
     told = plan(service("a"), service("b"), network="new")
-    assert told == dict.fromkeys(("a", "b"), ("recreate", ("networks.shop_default",)))
+    assert told == dict.fromkeys(("a", "b"), ("restart", ("networks.shop_default",)))
     assert {action for action, _ in plan(service("a"), network="old").values()} == {"leave"}
+
+
+def test_who_is_to_be_restarted_with_what_it_depends_on_is() -> None:
+    told = plan(changed("db"), service("web"), service("job"), restarts={"web": "db"})
+    assert {name: action for name, (action, _) in told.items()} == {"db": "recreate", "web": "restart", "job": "leave"}
+    assert plan(service("db"), service("web"), restarts={"web": "db"})["web"] == ("leave", ())
 
 
 def test_a_volume_stays_as_it_was_made() -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.docker.daemon import Daemon
-from tests.docker.scraping import wait_for_whole_scan
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def ask(daemon: Daemon, **payload: Any) -> dict[str, Any]:
 def test_the_daemon_scans_and_watches_when_it_is_asked_to(engine: TestEngine, tmp_path: Path) -> None:
     (tmp_path / "compose.yaml").write_text(COMPOSE.format(image=engine.image))
     with Daemon(tmp_path, engine.host, *SELDOM, f"--compose.roots={tmp_path}") as daemon:
-        wait_for_whole_scan(daemon)
+        wait_until(lambda: daemon.ask("/api/v1/drift").status == 200, "the first scans", timeout_seconds=60)
         engine.docker("run", "--name", "failed", engine.image, "sh", "-c", "echo bad; exit 3", check=False)
         told = ask(daemon, task="diagnose", at="now")
         assert (told["state"], [one["name"] for one in told["findings"]]) == ("done", ["failed"])

@@ -28,13 +28,14 @@ def make_plan(given: CheckInput) -> tuple[ServicePlan, ...]:
     ]
     strays = [_step(name, by_service[name], report, is_running=False) for name in by_service if name not in running]
     steps = _with_joined(_with_networks(steps, given, running, resources), given, running)
+    steps = _with_dependents(steps, given, running)
     return (*steps, *(step for step in strays if step.action == "orphan"))
 
 
 def _with_networks(
     steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool], resources: Iterable[ServiceDrift]
 ) -> list[ServicePlan]:
-    """Return the plan with all replaced whose network is made anew. A volume stays as it was made: it has data."""
+    """Return the plan with all restarted whose network is made anew. A volume stays as it was made: it has data."""
     fields = [one.field or "" for one in resources]
     remade = {field.removeprefix(_NETWORKS) for field in fields if field.startswith(_NETWORKS)}
     if not remade or given.deployment is None:
@@ -47,11 +48,11 @@ def _with_networks(
     return [
         ServicePlan(
             service=step.service,
-            action="recreate",
+            action="restart",
             why=(*step.why, *(f"{_NETWORKS}{name}" for name in users[step.service])),
             is_away=running[step.service],
         )
-        if users.get(step.service) and step.action in ("leave", "start", "unknown")
+        if users.get(step.service) and running[step.service] and step.action in ("leave", "unknown")
         else step
         for step in steps
     ]
@@ -70,11 +71,29 @@ def _with_joined(steps: list[ServicePlan], given: CheckInput, running: Mapping[s
         is_complete = True
         for name, step in by_service.items():
             made = [other for other in joins.get(name, ()) if other in by_service and _is_made(by_service[other])]
-            if step.action in ("leave", "start", "unknown") and made:
+            if step.action in ("leave", "restart", "start", "unknown") and made:
                 why = tuple(f"shares with {other}" for other in made)
                 by_service[name] = ServicePlan(service=name, action="recreate", why=why, is_away=running[name])
                 is_complete = False
     return list(by_service.values())
+
+
+def _with_dependents(steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool]) -> list[ServicePlan]:
+    """Return the plan with those restarted that are to be when what they depend on is replaced."""
+    replaced = {step.service for step in steps if step.action == "recreate"}
+    services = given.deployment.services if given.deployment is not None else ()
+    reasons = {
+        service.name: tuple(
+            f"restarts with {one.service}" for one in service.depends_on if one.restarts and one.service in replaced
+        )
+        for service in services
+    }
+    return [
+        ServicePlan(service=step.service, action="restart", why=reasons[step.service], is_away=True)
+        if reasons.get(step.service) and running[step.service] and step.action in ("leave", "unknown")
+        else step
+        for step in steps
+    ]
 
 
 def _is_made(step: ServicePlan) -> bool:

@@ -34,7 +34,7 @@ _SEVERITIES = {
     CheckSeverity.RISK: Style.WARNING,
     CheckSeverity.ADVICE: Style.DIM,
 }
-_ACTIONS = ("recreate", "create", "start", "remove", "orphan", "leave", "unknown")
+_ACTIONS = ("recreate", "create", "restart", "start", "remove", "orphan", "leave", "unknown")
 
 
 def check_blocks(report: CheckReport) -> list[Block]:

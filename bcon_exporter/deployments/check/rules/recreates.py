@@ -9,6 +9,7 @@ from bcon_exporter.model.check_report import CheckCode, NotChecked, ServicePlan
 _SAYS = {
     "create": "`up` creates it",
     "recreate": "`up` replaces its container",
+    "restart": "`up` stops its container and starts it again",
     "start": "`up` starts its container",
     "remove": "`up` removes containers of it",
     "orphan": "its service is not in the files: `up` leaves its container as it is, unless --remove-orphans is given",
