@@ -96,6 +96,7 @@ fuzz: packages venv ## Search long for what costs too much or breaks a reader: t
 
 deployments: packages venv ## Play every deployment of tests/deployments on real engines, and print how right check and verify are (half an hour)
 	-$(BIN)/python -m tests.deployments.check_bench
+	-$(BIN)/python -m tests.deployments.what_if_bench
 	$(BIN)/python -m tests.deployments.verify_bench --together 8 --baseline
 
 incidents: packages venv engine ## Play 24 cascades, 12 pairs and 17 quiet things through Prometheus and Alertmanager (half an hour; BESIDE=CHECKOUT: another version too)

@@ -78,7 +78,7 @@ class EditEffect(Frozen):
     service: str
     action: PlannedAction
     without_edit: PlannedAction | None = None
-    why: tuple[str, ...] = ()
+    why: tuple[Untrusted, ...] = ()
     is_away: bool = False
 
 
