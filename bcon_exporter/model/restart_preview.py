@@ -12,9 +12,7 @@ from bcon_exporter.model.inputs import CONTAINER_PATTERN
 class RestartServiceInput(Frozen):
     """Input of restart_service."""
 
-    service: str = Field(
-        pattern=CONTAINER_PATTERN, description="A container by name or id, or a Compose service by its name"
-    )
+    service: str = Field(pattern=CONTAINER_PATTERN, description="Container or Compose service")
 
 
 class RestartedContainer(Frozen):

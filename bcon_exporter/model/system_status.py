@@ -12,17 +12,15 @@ from bcon_exporter.model.inputs import MAX_TAIL, Switch, Whole
 class ReadLogsInput(Frozen):
     """Input of read_logs."""
 
-    unit: str = Field(
-        pattern=r"^[A-Za-z0-9@:_.\\-]{1,255}$", description="A container by name or id, with or without .service"
-    )
+    unit: str = Field(pattern=r"^[A-Za-z0-9@:_.\\-]{1,255}$", description="Container, with or without .service")
     lines: Whole = Field(100, ge=1, le=MAX_TAIL, description="Newest lines to return")
 
 
 class SystemStatusInput(Frozen):
     """Input of system_status."""
 
-    include_disk: Switch = Field(False, description="Who fills the disk, by kind; a command asks the engine for it")
-    include_memory: Switch = Field(True, description="The memory of the host and what containers use of it")
+    include_disk: Switch = Field(False, description="The disk by kind")
+    include_memory: Switch = True
 
 
 class HostLoad(Frozen):

@@ -33,12 +33,19 @@ Length = Annotated[
 class ScheduleTaskInput(Frozen):
     """Input of schedule_task."""
 
-    task: Literal["diagnose", "drift", "watch"] = Field(description="A scan, or a watch until all is well")
-    at: Literal["now"] = Field("now", description="There are no other times: this runs no jobs")
-    project: ProjectName | None = Field(None, description="Compose project to watch")
-    container: ContainerRef | None = Field(None, description="Container to watch")
-    for_: Length = Field(timedelta(minutes=5), alias="for", description="Watch so long at most, up to 30m")
-    stable: Length = Field(timedelta(minutes=1), description="Well for so long is well")
+    task: Literal["diagnose", "drift", "watch"] = Field()
+    at: Literal["now"] = "now"
+    project: ProjectName | None = Field(None, description="To watch")
+    container: ContainerRef | None = Field(None, description="To watch")
+    for_: Length = Field(
+        timedelta(minutes=5),
+        alias="for",
+        description="At most 30m",
+        json_schema_extra={"default": "5m"},
+    )
+    stable: Length = Field(
+        timedelta(minutes=1), description="Well for so long is well", json_schema_extra={"default": "1m"}
+    )
 
     @model_validator(mode="after")
     def _check_subject(self) -> "ScheduleTaskInput":

@@ -52,7 +52,7 @@ class ModifyConfigInput(Frozen):
 
     path: PathText = Field(description="A Compose file, or a file that one reads")
     changes: Annotated[tuple[LineChange, ...] | None, WithJsonSchema(_CHANGES_SCHEMA)] = Field(
-        None, max_length=_MOST_CHANGES, description="`old` must stand in its line just once; lines as in the file now"
+        None, max_length=_MOST_CHANGES, description="`old` stands in its line once; lines as in the file now"
     )
     content: str | None = Field(None, max_length=LONGEST_FILE, description="The whole text, instead of changes")
     project_name: ProjectName | None = Field(None, description="Only where several projects read the file")

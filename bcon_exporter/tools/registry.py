@@ -167,7 +167,7 @@ def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
 def _without_nulls(tool: Tool[Any], payload: Mapping[str, object]) -> dict[str, object]:
     """Return the input without null where a field may be left out; so say models that must name every field."""
     fields = tool.input_model.model_fields
-    optional = {name for name, field in fields.items() if not field.is_required()}
+    optional = {field.alias or name for name, field in fields.items() if not field.is_required()}
     return {name: value for name, value in payload.items() if value is not None or name not in optional}
 
 

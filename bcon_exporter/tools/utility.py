@@ -125,7 +125,7 @@ UTILITY_TOOLS = (
     ),
     Tool(
         "list_deployments",
-        "Say of each deployment that was seen whether it succeeded, and if not, which service, why, and who suffers.",
+        "Say of each deployment whether it succeeded, and if not, which service, why, and who suffers.",
         ListDeploymentsInput,
         DeploymentsReport,
         list_deployments,
