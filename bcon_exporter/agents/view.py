@@ -174,7 +174,7 @@ def _build_page(tool: Tool[Any], value: Any, options: ViewOptions, host_name: st
             return _log_page(tool, value, options, _metadata(host_name, at))
         case tuple():
             rows, key = project_rows(value, detail=options.detail), "rows"
-        case BaseModel() if tool.rows is not None:
+        case BaseModel() if tool.rows is not None and hasattr(value, tool.rows):
             rows, key = project_rows(getattr(value, tool.rows), detail=options.detail), "rows"
         case _:
             return _object_page(tool, value, options, _metadata(host_name, at))

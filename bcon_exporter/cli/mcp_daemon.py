@@ -215,7 +215,9 @@ class DaemonAnswers:
     def _read_drift(self, project: str) -> DriftReport:
         result = self._read("GET", f"/api/v1/drift/{quote(project, safe='')}", None)
         try:
-            return DriftReport.model_validate({name: result[name] for name in DriftReport.model_fields})
+            fields = DriftReport.model_fields.items()
+            there = {name: result[name] for name, field in fields if field.is_required() or name in result}
+            return DriftReport.model_validate(there)
         except (ValidationError, KeyError, TypeError):
             msg = f"the daemon at {self._daemon.address} is of another version"
             raise InternalError(msg) from None

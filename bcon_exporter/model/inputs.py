@@ -252,10 +252,19 @@ class ListIncidentsInput(Frozen):
     offset: Whole = Field(0, ge=0, le=1_000_000, description="How many of the newest to leave out")
 
 
-class GetIncidentInput(Frozen):
-    """Input of get_incident."""
+IncidentId = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 
-    incident_id: str = Field(min_length=1, max_length=300, description="As diagnoses and lists of incidents have it")
+
+class GetIncidentInput(Frozen):
+    """Input of get_incident; without an id the incidents that go on."""
+
+    incident_id: IncidentId | None = Field(None, description="Absent: those that go on, a line for each")
+
+
+class AcknowledgeInput(Frozen):
+    """Which incident somebody is on."""
+
+    incident_id: IncidentId
 
 
 class GetCostReportInput(Frozen):

@@ -38,18 +38,29 @@ def find_open(context: Context, project: str | None = None) -> list[Incident]:
     return [one.incident for one in tracked if project is None or one.incident.root.project == project]
 
 
-def get_incident(context: Context, request: GetIncidentInput) -> Incident:
+def get_incident(context: Context, request: GetIncidentInput) -> Incident | IncidentsReport:
+    """Return all that is known of one incident; without an id those that go on.
+
+    Raises:
+        NotFoundError: There is no such incident; `details["near_matches"]`.
+    """
+    if request.incident_id is None:
+        return list_incidents(context, ListIncidentsInput(open=True, limit=200))
+    return find_incident(context, request.incident_id)
+
+
+def find_incident(context: Context, incident_id: str) -> Incident:
     """Return all that is known of one incident.
 
     Raises:
         NotFoundError: There is no such incident; `details["near_matches"]`.
     """
     open_ones = {incident.id: incident for incident in find_open(context)}
-    incident = open_ones.get(request.incident_id) or context.memory.find_ended_incident(request.incident_id)
+    incident = open_ones.get(incident_id) or context.memory.find_ended_incident(incident_id)
     if incident is None:
         known = [one.id for one in list_incidents(context, ListIncidentsInput(limit=200)).incidents]
-        msg = f"there is no such incident{did_you_mean(request.incident_id, known)}"
-        raise NotFoundError(msg, {"near_matches": nearest_names(request.incident_id, known)})
+        msg = f"there is no such incident{did_you_mean(incident_id, known)}"
+        raise NotFoundError(msg, {"near_matches": nearest_names(incident_id, known)})
     return with_notes_of_incident(context, incident)
 
 
@@ -81,11 +92,12 @@ INCIDENT_TOOLS = (
     ),
     Tool(
         "get_incident",
-        "Say all of one failure: root, members, cause, what to do, what changed before, how it ended.",
+        "Say all of one failure: root, members, cause, what to do, what changed before, how it ended; or which go on.",
         GetIncidentInput,
-        Incident,
+        Incident | IncidentsReport,
         get_incident,
         works=False,
         toolset="core",
+        rows="incidents",
     ),
 )

@@ -11,7 +11,7 @@ from bcon_exporter.incidents import find_muting
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.incidents import Incident
-from bcon_exporter.model.inputs import GetIncidentInput
+from bcon_exporter.model.inputs import AcknowledgeInput
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
@@ -19,7 +19,7 @@ from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.model.quiet import EndQuietInput, Muting, Quiet, QuietInput, QuietLine, QuietReport
 from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.incidents import get_incident
+from bcon_exporter.tools.incidents import find_incident
 from bcon_exporter.tools.tool import Tool
 
 _QUIETS_AT_MOST = 500
@@ -128,20 +128,20 @@ def end_quiet(context: Context, request: EndQuietInput) -> QuietLine:
     return QuietLine(name=quiet.name, source="command", until=now, why=quiet.why)
 
 
-def acknowledge_incident(context: Context, request: GetIncidentInput) -> Incident:
+def acknowledge_incident(context: Context, request: AcknowledgeInput) -> Incident:
     """Note that somebody is on an incident: no more messages until it grows worse or ends.
 
     Raises:
         NotFoundError: There is no such incident.
         InvalidInputError: It is over.
     """
-    incident = get_incident(context, request)
+    incident = find_incident(context, request.incident_id)
     if not incident.is_open:
         msg = f"incident {incident.id} is over"
         raise InvalidInputError(msg, {"incident_id": incident.id})
     if incident.acknowledged_at is None:
         context.memory.acknowledge_incident(incident.id, _note_incident(incident, context.now()))
-    return get_incident(context, request)
+    return find_incident(context, request.incident_id)
 
 
 def _note(quiet: Quiet, now: datetime, text: str, code: str) -> JournalEntry:
@@ -177,7 +177,7 @@ END_QUIET = Tool("end_quiet", "Let people be told of it again.", EndQuietInput, 
 ACKNOWLEDGE_INCIDENT = Tool(
     "acknowledge_incident",
     "Say that somebody is on an incident.",
-    GetIncidentInput,
+    AcknowledgeInput,
     Incident,
     acknowledge_incident,
     works=False,

@@ -190,7 +190,7 @@ SEARCH_TOOLS = (
     ),
     Tool(
         "rag_search",
-        "The same as query_memory, with the names and the shape that other agents know.",
+        "The same as query_memory, with the names that other agents know.",
         RagSearchInput,
         RagSearchReport,
         rag_search,

@@ -163,7 +163,7 @@ def _read_disk(context: Context) -> tuple[SystemDisk | None, dict[str, str]]:
 
 READ_LOGS = Tool(
     "read_logs",
-    "Show the newest log lines of the container that a unit's name means; the journal of the host is not read.",
+    "Show the newest log lines of the container that a unit's name means; no journal.",
     ReadLogsInput,
     ContainerLogs,
     read_logs,

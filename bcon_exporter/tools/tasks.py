@@ -288,7 +288,7 @@ def _summary(run: WatchRun, report: VerifyReport, verdict: DeploymentVerdict, *,
 
 SCHEDULE_TASK = Tool(
     "schedule_task",
-    "Scan now (diagnose, drift), or watch a project or container until it is well for a while. Runs no jobs.",
+    "Scan now (diagnose, drift), or watch a project or container until it is well.",
     ScheduleTaskInput,
     TaskReport,
     schedule_task,

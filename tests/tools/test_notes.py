@@ -21,7 +21,7 @@ from bcon_exporter.memory import NoteChange
 from bcon_exporter.model.base import UNTRUSTED
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.incidents import IncidentMember, IncidentState, TrackedIncident
-from bcon_exporter.model.inputs import DiagnoseContainerInput, GetIncidentInput
+from bcon_exporter.model.inputs import DiagnoseContainerInput
 from bcon_exporter.model.notes import (
     NewNoteInput,
     Note,
@@ -39,7 +39,7 @@ from bcon_exporter.outputs.text import render_markdown
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.tools import call_tool, find_tool
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
-from bcon_exporter.tools.incidents import get_incident
+from bcon_exporter.tools.incidents import find_incident
 from bcon_exporter.tools.notes import (
     Nothing,
     add_note_of_person,
@@ -371,7 +371,7 @@ def test_a_note_stands_beside_an_incident_of_which_a_member_has_all_that_it_name
     add(context, "one who suffers", container="job", symptom="network_error")
     add(context, "the root", container="shop-web-1")
     add(context, "another code", container="job", symptom="oom_killed")
-    told = get_incident(context, GetIncidentInput(incident_id=about.id))
+    told = find_incident(context, about.id)
     assert [one.text for one in told.notes] == ["the root", "one who suffers"]
     assert context.memory.memory.incidents.open[0].incident.notes == ()
 

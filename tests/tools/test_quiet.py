@@ -12,8 +12,9 @@ from bcon_exporter.errors import BconError, InvalidInputError, NotFoundError
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, MemoryKeeper
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
-from bcon_exporter.model.inputs import GetIncidentInput
+from bcon_exporter.model.inputs import AcknowledgeInput
 from bcon_exporter.model.quiet import EndQuietInput, QuietInput, parse_quiet_hours
+from bcon_exporter.tools import execute
 from bcon_exporter.tools.quiet import Nothing, acknowledge_incident, begin_quiet, end_quiet, find_quiet_now, list_quiet
 from tests.factories import NOON, compose, container, snapshot
 from tests.incidents.test_quiet import incident
@@ -113,12 +114,21 @@ def test_settings_are_listed_and_labels_that_are_not_understood_are_named(contex
     assert report.misread == ("job",)
 
 
+def test_without_an_id_the_incidents_that_go_on_are_listed(context: Context) -> None:
+    about, over = incident("shop-web-1"), incident("shop-db-1", ended_at=NOON)
+    state = IncidentState(open=(TrackedIncident(incident=about, members=("web",)),))
+    context.memory.fold_incidents(lambda _: FoldedIncidents(state, (over,)), NOON)
+
+    assert [line["id"] for line in execute(context, "get_incident", {}).data()["result"]["incidents"]] == [about.id]
+    assert execute(context, "get_incident", {"incident_id": over.id}).data()["result"]["id"] == over.id
+
+
 def test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it(context: Context) -> None:
     about = incident("shop-web-1")
     tracked = TrackedIncident(incident=about, members=("web",))
     context.memory.fold_incidents(lambda _: FoldedIncidents(IncidentState(open=(tracked,))), NOON)
 
-    wanted = GetIncidentInput(incident_id=about.id)
+    wanted = AcknowledgeInput(incident_id=about.id)
     assert acknowledge_incident(later(context, MINUTE), wanted).acknowledged_at == NOON + MINUTE
     assert acknowledge_incident(later(context, HOUR), wanted).acknowledged_at == NOON + MINUTE
     context.memory.fold_incidents(FoldedIncidents, NOON + HOUR)
@@ -130,6 +140,6 @@ def test_nobody_can_be_on_an_incident_that_is_over_or_not_there(context: Context
     over = incident("shop-web-1", ended_at=NOON)
     context.memory.fold_incidents(lambda state: FoldedIncidents(state, (over,)), NOON)
     with pytest.raises(InvalidInputError, match="is over"):
-        acknowledge_incident(context, GetIncidentInput(incident_id=over.id))
+        acknowledge_incident(context, AcknowledgeInput(incident_id=over.id))
     with pytest.raises(NotFoundError):
-        acknowledge_incident(context, GetIncidentInput(incident_id="2026-nothing"))
+        acknowledge_incident(context, AcknowledgeInput(incident_id="2026-nothing"))

@@ -33,7 +33,7 @@ from bcon_exporter.store import ScanStatus
 from bcon_exporter.tools import Context, find_tool
 from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
-from bcon_exporter.tools.incidents import find_open, get_incident, list_incidents
+from bcon_exporter.tools.incidents import find_incident, find_open, list_incidents
 from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
 from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
@@ -498,7 +498,7 @@ def read_incident(context: Context, incident_id: str) -> Incident:
     """
     request = parse_input(find_tool("get_incident"), {"incident_id": incident_id}, context.now())
     assert isinstance(request, GetIncidentInput)  # noqa: S101 -- the tool's own input
-    return get_incident(context, request)
+    return find_incident(context, str(request.incident_id))
 
 
 def read_history(context: Context, query: Mapping[str, str]) -> HistoryPage:
