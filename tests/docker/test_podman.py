@@ -126,6 +126,7 @@ def test_every_tool_answers_about_podmans_containers(context: Context, podman: P
         "system_status": call(context, "system_status", include_disk=True),
         "modify_config": call(context, "modify_config", path=str(project), content=project.read_text()),
         "schedule_task": call(context, "schedule_task", task="drift"),
+        "write_memory": call(context, "write_memory", text="runs on Podman"),
     }
     assert answers.keys() == {tool.name for tool in TOOLS} - {"get_incident", "restart_service"}, (
         "without a daemon there is none; denied always"

@@ -80,10 +80,25 @@ ARGUMENTS: dict[str, list[str]] = {
     "call": ["list_containers", "{}"], "snapshot": [], "version": [],
     "history": [], "changes": [], "digest": [], "incidents": [], "disk": [],
     "deployments": [], "verify": ["shop", "--for", "1s"], "check": ["-f", "FILE"],
+    "run-tool-calls": ["-"], "mcp": ["--daemon", "none"],
 }  # fmt: skip
+CLIENT = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+INPUTS = {
+    "run-tool-calls": '```tool_call\n{"tool": "diagnose_all", "arguments": {}}\n```\n',
+    "mcp": "".join(
+        json.dumps({"jsonrpc": "2.0", **message}) + "\n"
+        for message in (
+            {"id": 1, "method": "initialize", "params": CLIENT},
+            {"method": "notifications/initialized"},
+            {"id": 2, "method": "tools/call", "params": {"name": "diagnose_all", "arguments": {}}},
+        )
+    ),
+}
+"""What commands read that take more than arguments."""
 NEED_NO_ENGINE = {
     "serve",
     "healthcheck",
+    "tools",
     "alerts",
     "rules",
     "analyze-log",
@@ -150,6 +165,7 @@ def run_every_command(host: str, file: Path) -> None:
         words = [str(file) if word == "FILE" else word for word in arguments]
         done = subprocess.run(
             [sys.executable, "-m", "bcon_exporter", command, *words, f"--docker.host={host}"],
+            input=INPUTS.get(command, ""),
             capture_output=True,
             text=True,
             timeout=60,
