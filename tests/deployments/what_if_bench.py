@@ -205,6 +205,16 @@ def play_all(engine: PrivateEngine, folder: Path, edits: Sequence[Edit]) -> list
         return [one for outcomes in pool.map(play_project, corpus.stacks) for one in outcomes]
 
 
+def play_on_own_engine(edits: Sequence[Edit]) -> list[Outcome]:
+    """Play all on an engine that is there for nothing else."""
+    engine = PrivateEngine().start(*FLAGS)
+    try:
+        with tempfile.TemporaryDirectory(prefix="bcon-what-if-") as folder:
+            return play_all(engine, Path(folder), edits)
+    finally:
+        engine.destroy()
+
+
 def render(outcomes: Sequence[Outcome]) -> str:
     """Return the table, the rates and the misses."""
     lines = [f"{'project':22} {'edit':58} {'told':30} {'dry run':30} {'up':30}"]
@@ -231,12 +241,7 @@ def main(words: list[str]) -> int:
     edits = choose(int(counts[0]) if counts else COUNT)
     if only:
         edits = [(case, change) for case, change in find_edits() if any(word in case.name for word in only)]
-    engine = PrivateEngine().start(*FLAGS)
-    try:
-        with tempfile.TemporaryDirectory(prefix="bcon-what-if-") as folder:
-            outcomes = play_all(engine, Path(folder), edits)
-    finally:
-        engine.destroy()
+    outcomes = play_on_own_engine(edits)
     sys.stdout.write(render(outcomes) + "\n")
     return 1 if any(one.misses for one in outcomes) else 0
 

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
@@ -124,6 +125,14 @@ TELLING = {
 """What tells the daemon something: it must not reach the engine either."""
 
 
+@dataclass(frozen=True)
+class Heard:
+    """What an engine got from us: requests, and actions of its event log."""
+
+    requests: list[Recorded]
+    events: list[str]
+
+
 def start_everything(engine: TestEngine, folder: Path) -> Path:
     """Containers in every lasting state, a terminal's among them, and a Compose project; none changes by itself."""
     talk = "echo 'ERROR connection refused'; exec serve"
@@ -185,6 +194,23 @@ def find_strange(requests: list[Recorded]) -> list[Recorded]:
     ]
 
 
+def ask_everything(engine: TestEngine, folder: Path) -> Heard:
+    """Call every tool, route and command, and listen at the engine."""
+    file = start_everything(engine, folder)
+    began = time.time()
+    with RecordingProxy(folder / "proxy.sock", engine.socket) as proxy:
+        flags = ("--scan.diagnose-interval=2s", "--scan.drift-interval=2s", f"--compose.roots={folder}")
+        with Daemon(folder, proxy.host, *flags) as daemon:
+            wait_for_whole_scan(daemon)
+            call_every_tool_and_route(daemon, file)
+            wait_for_whole_scan(daemon)
+            daemon.end()
+        run_every_command(proxy.host, file)
+    ended = time.time()
+    events = engine.docker("events", "--since", f"{began:.3f}", "--until", f"{ended:.3f}", "--format", "{{json .}}")
+    return Heard(proxy.requests, [json.loads(line)["Action"] for line in events.splitlines()])
+
+
 def test_every_tool_and_command_is_called_here() -> None:
     assert set(PAYLOADS) == {tool.name for tool in TOOLS}
     assert set(ARGUMENTS) | NEED_NO_ENGINE == {command.name for command in COMMANDS}
@@ -202,20 +228,9 @@ def test_every_address_of_the_api_document_is_asked_here() -> None:
 def test_only_reads_reach_the_engine_and_it_logs_no_event_of_ours(
     engine: TestEngine, tmp_path: Path, figure: Figure
 ) -> None:
-    file = start_everything(engine, tmp_path)
-    began = time.time()
-    with RecordingProxy(tmp_path / "proxy.sock", engine.socket) as proxy:
-        flags = ("--scan.diagnose-interval=2s", "--scan.drift-interval=2s", f"--compose.roots={tmp_path}")
-        with Daemon(tmp_path, proxy.host, *flags) as daemon:
-            wait_for_whole_scan(daemon)
-            call_every_tool_and_route(daemon, file)
-            wait_for_whole_scan(daemon)
-            daemon.end()
-        run_every_command(proxy.host, file)
-    ended = time.time()
-    events = engine.docker("events", "--since", f"{began:.3f}", "--until", f"{ended:.3f}", "--format", "{{json .}}")
-    assert [json.loads(line)["Action"] for line in events.splitlines()] == []
-    figure(f"{len(proxy.requests)} requests recorded, none beyond the list")
-    assert find_strange(proxy.requests) == []
-    kinds = {each.target.partition("?")[0].rpartition("/")[2] for each in proxy.requests}
+    heard = ask_everything(engine, tmp_path)
+    assert heard.events == []
+    figure(f"{len(heard.requests)} requests recorded, none beyond the list")
+    assert find_strange(heard.requests) == []
+    kinds = {each.target.partition("?")[0].rpartition("/")[2] for each in heard.requests}
     assert kinds >= {"json", "logs", "events"}, "the proxy saw the reads"

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from bcon_exporter.tools import Context
 
 Mode = Literal["auto", "legacy"]
+ERAS: dict[Mode, str] = {"auto": "2026-07-28", "legacy": "2025-11-25"}
+"""Mode of the client → the protocol that it then speaks with us."""
 URL = "http://localhost:19877/mcp"
 T = TypeVar("T")
 

@@ -8,25 +8,26 @@ import http.client
 import json
 import re
 import signal
-import threading
-from contextlib import ExitStack
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import httpx2
 import pytest
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
 from tests.docker.daemon import Daemon
-from tests.golden.engine import RecordedEngine
-from tests.golden.recording import read_host
+from tests.outputs.mcp.served import (
+    CLIENTS,
+    HANGING_UP,
+    ask_while_engine_hangs,
+    client_of,
+    findings_of,
+    measure_what_clients_leave,
+    serving_agents,
+)
 from tests.outputs.mcp.talking import Mode, over_stdio, talk, text_of
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.promises.plugin import Figure
 
@@ -34,35 +35,13 @@ pytestmark = pytest.mark.integration
 
 TOKEN = "k" * 43
 USERS = f"bearer_tokens: {{agent: 'sha256:{hashlib.sha256(TOKEN.encode()).hexdigest()}'}}\n"
-CLIENTS, HANGING_UP = 500, 50
-ADDRESSES = 200
-"""From so many loopback addresses they come, since each may ask only so often."""
 
 
 @pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
     """A daemon over a host that broke, which has been scanned."""
-    host = read_host("shop-crashing")
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="bcon-mcp-")))
-        engine = stack.enter_context(RecordedEngine(host, folder / "engine.sock"))
-        engine.show(host.moments[-1])
-        (folder / "bcon.yml").write_text("mcp: {enable: true}\n")
-        flags = ("--config.file", str(folder / "bcon.yml"), "--scan.diagnose-interval=10m", "--scan.drift-interval=10m")
-        served = stack.enter_context(Daemon(folder, engine.host, *flags))
-        wait_until(lambda: served.ask("/api/v1/diagnosis").status == 200, "the first scan")
+    with serving_agents() as served:
         yield served
-
-
-def client_of(daemon: Daemon, mode: Mode = "auto") -> Client:
-    return Client(f"http://127.0.0.1:{daemon.port}/mcp", mode=mode)
-
-
-async def findings_of(client: Client) -> list[dict[str, Any]]:
-    answer = await client.call_tool("diagnose_all", {})
-    assert not answer.is_error, text_of(answer)
-    found: list[dict[str, Any]] = json.loads(text_of(answer))["findings"]
-    return found
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -132,27 +111,8 @@ def test_users_that_a_reload_takes_away_take_the_agents_with_them(tmp_path: Path
 @pytest.mark.slow
 @pytest.mark.alone
 def test_an_engine_that_hangs_is_told_in_time_and_the_daemon_lives(tmp_path: Path) -> None:
-    host, thawed = read_host("shop-crashing"), threading.Event()
-    with RecordedEngine(host, tmp_path / "e.sock") as engine, Daemon(tmp_path, engine.host, "--mcp.enable") as daemon:
-        wait_until(lambda: daemon.ask("/api/v1/diagnosis").status == 200, "the first scan")
+    told = ask_while_engine_hangs(tmp_path)
 
-        async def ask_twice() -> list[tuple[str, float]]:
-            loop, told = asyncio.get_running_loop(), []
-            async with client_of(daemon) as client:
-                await findings_of(client)
-                engine._loop.call_soon_threadsafe(thawed.wait, 60)
-                for _ in range(2):
-                    began = loop.time()
-                    answer = await client.call_tool("diagnose_all", {})
-                    told.append((json.loads(text_of(answer))["error"]["code"], loop.time() - began))
-                assert len((await client.list_tools()).tools) == 12
-            return told
-
-        try:
-            told = talk(ask_twice)
-            assert daemon.ask("/metrics").status == 200
-        finally:
-            thawed.set()
     assert {code for code, _ in told} <= {"PROBE_TIMEOUT", "PROVIDER_NOT_FOUND"}
     assert max(seconds for _, seconds in told) <= 6
 
@@ -160,71 +120,9 @@ def test_an_engine_that_hangs_is_told_in_time_and_the_daemon_lives(tmp_path: Pat
 @pytest.mark.slow
 def test_clients_that_have_gone_leave_nothing_behind(daemon: Daemon, figure: Figure) -> None:
     """As sessions of 41 kB each would do for half an hour."""
+    left = measure_what_clients_leave(daemon)
 
-    async def be_served(count: int) -> None:
-        for number in range(count):
-            transport = httpx2.AsyncHTTPTransport(local_address=f"127.0.1.{1 + number % ADDRESSES}")
-            async with httpx2.AsyncClient(transport=transport) as http:
-                url = f"http://127.0.0.1:{daemon.port}/mcp"
-                mode: Mode = "auto" if number % 2 else "legacy"
-                async with Client(streamable_http_client(url, http_client=http), mode=mode) as client:
-                    assert not (await client.call_tool("list_containers", {})).is_error
-
-    async def run(count: int) -> None:
-        async with asyncio.timeout(240):
-            await be_served(count)
-
-    threads, files = threads_of(daemon), files_of(daemon)
-
-    def rest() -> None:
-        wait_until(lambda: threads_of(daemon) <= threads and files_of(daemon) <= files, "threads and files to go")
-
-    asyncio.run(run(100))
-    hang_up(daemon, 10)
-    rest()
-    before = rss_bytes(daemon)
-    asyncio.run(run(CLIENTS))
-    hang_up(daemon, HANGING_UP)
-    rest()
-
-    grown = rss_bytes(daemon) - before
-    figure(f"{CLIENTS} clients, {HANGING_UP} of them hung up: RSS {grown / 1e6:+.2f} MB, threads and files +0")
-    assert grown < 3e6
-
-
-def hang_up(daemon: Daemon, count: int) -> None:
-    """Ask and go away before there is an answer."""
-    params = {
-        "name": "diagnose_all",
-        "arguments": {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    }
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-    headers = {
-        "Accept": "application/json",
-        "Content-Type": "application/json",
-        "MCP-Protocol-Version": "2026-07-28",
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "diagnose_all",
-    }
-    for number in range(count):
-        source = (f"127.0.2.{1 + number % ADDRESSES}", 0)
-        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=10, source_address=source)
-        connection.request("POST", "/mcp", body, headers)
-        connection.close()
-
-
-def rss_bytes(daemon: Daemon) -> int:
-    status = Path(f"/proc/{daemon.process.pid}/status").read_text()
-    return int(status.partition("VmRSS:")[2].split()[0]) * 1024
-
-
-def threads_of(daemon: Daemon) -> int:
-    return len(list(Path(f"/proc/{daemon.process.pid}/task").iterdir()))
-
-
-def files_of(daemon: Daemon) -> int:
-    return len(list(Path(f"/proc/{daemon.process.pid}/fd").iterdir()))
+    figure(f"{CLIENTS} clients, {HANGING_UP} of them hung up: RSS {left.rss_bytes / 1e6:+.2f} MB, threads and files +0")
+    assert left.rss_bytes < 3e6
+    assert left.threads <= 0
+    assert left.files <= 0

@@ -19,7 +19,16 @@ from bcon_exporter.tools.replay import write_snapshot
 from tests.drift.builders import project, service
 from tests.factories import NOON, compose, container, exited, line, logs, snapshot
 from tests.incidents.test_quiet import incident
-from tests.outputs.mcp.talking import Mode, Transcript, ask_everything, over_http, over_stdio, site_for_agents, talk
+from tests.outputs.mcp.talking import (
+    ERAS,
+    Mode,
+    Transcript,
+    ask_everything,
+    over_http,
+    over_stdio,
+    site_for_agents,
+    talk,
+)
 from tests.outputs.scenes import make_context
 
 if TYPE_CHECKING:
@@ -77,7 +86,7 @@ every_way = pytest.mark.parametrize(
 
 @every_way
 def test_the_era_is_the_one_that_the_client_speaks(face: str, mode: Mode) -> None:
-    assert transcript(face, mode).protocol == {"auto": "2026-07-28", "legacy": "2025-11-25"}[mode]
+    assert transcript(face, mode).protocol == ERAS[mode]
 
 
 @every_way

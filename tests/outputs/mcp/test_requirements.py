@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 USERS = f"bearer_tokens: {{agent: 'sha256:{'0' * 64}'}}\n"
-NO_SDK = """
+HIDE_SDK = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
@@ -28,8 +28,11 @@ import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name == "mcp" else found(name, package)
 sys.meta_path.insert(0, Absent())
+"""
+"""What a program begins with that is to run as where the library is not installed."""
+NO_SDK = f"""{HIDE_SDK}
 from bcon_exporter.cli import main
-sys.exit(main(sys.argv[1:], {}))
+sys.exit(main(sys.argv[1:], {{}}))
 """
 
 
