@@ -18,6 +18,7 @@ SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
 SHORT ?=
 ENGINES ?=
+ENGINE ?=
 # Docker 28.5, which .ci/engines.sh makes, unless one is named: own (this machine's), 26.1, 28.5+image-store.
 TEST_DOCKER ?=
 GUARDS ?=
@@ -66,8 +67,9 @@ engines: packages venv ## Run what differs between engines on each of them (ENGI
 e2e: packages venv engine ## Run the deployment from end to end: image, stacks, Prometheus, Alertmanager, a receiver
 	$(TEST) tests/docker/e2e $(PYTEST_ARGS)
 
-agents: venv ## Print what agents pay and may trust: bytes of every answer, pages, a hostile sentence, each beside its bar
-	$(BIN)/python -m tests.agents.table
+agents: venv ## Print what agents pay, find and may trust, and how they are served, each figure beside its bar (ENGINE=1: on an engine too)
+	@$(if $(ENGINE),.ci/setup.sh packages dockerd docker busybox)
+	@$(BIN)/python -m tests.agents.table $(if $(ENGINE),--engine)
 
 agents-conversation: venv ## Play an agent's conversation about six broken hosts and write docs/development/agents-conversation.md
 	$(BIN)/python -m tests.agents.conversation
