@@ -77,6 +77,10 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/quiet"): ("", None),
     ("post", "/api/v1/quiet"): ("", {"name": "shop-web-1", "duration": "1h", "why": "moving"}),
     ("post", "/api/v1/quiet/end"): ("", {"name": "shop-web-1"}),
+    ("post", "/api/v1/tools/read_logs"): ("", {"unit": "shop-web-1.service", "lines": 5}),
+    ("post", "/api/v1/tools/system_status"): ("", {"include_disk": True}),
+    ("post", "/api/v1/tools/schedule_task"): ("", {"task": "diagnose"}),
+    ("post", "/api/v1/tools/modify_config"): ("", {"path": "FILE", "content": COMPOSE}),
     ("post", "/api/v1/tools/write_memory"): (
         "",
         {"text": "an agent's", "about": {"project": "shop"}, "dry_run": False},
@@ -95,6 +99,8 @@ OF_AN_INCIDENT = {
     ("post", "/api/v1/incidents/{incident_id}/acknowledge"),
 }
 """There is none here: see test_incidents.py."""
+DENIED = {("post", "/api/v1/tools/restart_service")}
+"""Always: see test_restart_preview.py."""
 PAGES = {
     "/c/{container}": "/c/shop-web-1",
     "/p/{project}": "/p/shop?",
@@ -162,13 +168,14 @@ def test_every_address_of_the_openapi_document_answers_good_input(shop: Daemon) 
     for (method, path), (query, body) in GOOD.items():
         filled = path.replace("{container_id}", "shop-web-1").replace("{project}", "shop") + query
         filled = filled.replace("{note_id}", "n1" if path.endswith("/refuse") else "n2")
-        file = {"compose_file": str(shop.folder / "compose.yaml")}
-        answer = shop.ask(filled, method.upper(), file if body and "compose_file" in body else body)
+        file = str(shop.folder / "compose.yaml")
+        given = body and {name: file if value == "FILE" else value for name, value in body.items()}
+        answer = shop.ask(filled, method.upper(), given)
         if answer.status != 200 or set(answer.json()) != {"result"}:
             failed[filled] = (answer.status, answer.text[:300])
 
     assert failed == {}
-    assert described == set(GOOD) | OF_AN_INCIDENT | {("get", path) for path in (*PLAIN, *PAGES)}
+    assert described == set(GOOD) | OF_AN_INCIDENT | DENIED | {("get", path) for path in (*PLAIN, *PAGES)}
     pages = {path: shop.ask(path) for path in PAGES.values()}
     assert {path: page.status for path, page in pages.items()} == dict.fromkeys(pages, 200)
     assert {path for path, page in pages.items() if not page.text.startswith("<!doctype html>")} == set()

@@ -126,7 +126,7 @@ def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) ->
     flags = {"docker": {"host": f"unix://{tmp_path}/absent.sock"}, "state": {"path": "none"}}
     context = build_context(load_settings(flags, {}), one_shot=True)
     inputs = {"container_id": "a", "error_pattern": "x", "compose_file": "/a.yaml", "query": "out of memory"}
-    inputs |= {"unit": "a", "task": "diagnose", "path": "/a.yaml", "content": ""}
+    inputs |= {"unit": "a", "task": "diagnose", "path": "/a.yaml", "content": "", "text": "known"}
     for tool in TOOLS_BUT_TWO:
         payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
         envelope = call_tool(context, tool.name, payload)
@@ -143,6 +143,7 @@ def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Pa
     since = engine.docker("info", "--format", "{{.SystemTime}}").strip()
     inputs = {"container_id": name, "error_pattern": "refused", "compose_file": str(compose_file), "query": "oom"}
     inputs |= {"unit": name, "task": "diagnose", "path": str(compose_file), "content": compose_file.read_text()}
+    inputs["text"] = "known"
     for tool in TOOLS_BUT_TWO:
         payload = {field: value for field, value in inputs.items() if field in tool.input_model.model_fields}
         assert call_tool(context, tool.name, payload).error is None, tool.name
