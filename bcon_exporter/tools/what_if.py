@@ -90,7 +90,7 @@ def _report(
         remains=len(before) - len(vanishes),
         findings=tuple(one for one in report.findings if one.severity is not CheckSeverity.ADVICE),
         not_checked=report.not_checked,
-        diff=render_diff(resolved.before, resolved.after, resolved.file, hide),
+        diff=render_diff(resolved.before, resolved.after, resolved.file, hide, context_lines=0),
     )
 
 
@@ -206,12 +206,22 @@ def _show_lines(text: str, hide: Callable[[str], str]) -> list[str]:
     return [safe_text(hide(line)) for line in lines]
 
 
-def render_diff(before: str, after: str, name: str, hide: Callable[[str], str]) -> str:
-    """Return an edit as a unified diff, secrets hidden; a line of which only a secret changes is in it all the same."""
+def render_diff(
+    before: str, after: str, name: str, hide: Callable[[str], str], *, context_lines: int = _CONTEXT_LINES
+) -> str:
+    """Return an edit as a unified diff, secrets hidden; a line of which only a secret changes is in it all the same.
+
+    Args:
+        before: The text as it is.
+        after: The text as it would be.
+        name: What the file is called.
+        hide: Hides secrets.
+        context_lines: So many that stay stand around what changes: none for who may not read the file itself.
+    """
     old, new = before.split("\n"), after.split("\n")
     old_shown, new_shown = _show_lines(before, hide), _show_lines(after, hide)
     lines: list[str] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT_LINES):
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context_lines):
         first, last = group[0], group[-1]
         lines += [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"]
         for kind, i1, i2, j1, j2 in group:

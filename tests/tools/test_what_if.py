@@ -84,6 +84,13 @@ def test_no_edit_has_no_diff() -> None:
     assert render_diff(TEXT, TEXT, "x", as_is) == ""
 
 
+def test_who_may_not_read_the_file_sees_no_line_that_stays() -> None:
+    text = "\n".join(f"line{number}: {number}" for number in range(1, 10))
+    diff = render_diff(text, text.replace("5: 5", "5: 6") + "\n# end", "x", str, context_lines=0)
+
+    assert diff.split("\n") == ["--- x", "+++ x", "@@ -5 +5 @@", "-line5: 5", "+line5: 6", "@@ -9,0 +10 @@", "+# end"]
+
+
 def test_an_edit_at_the_end_of_a_long_file_is_in_the_diff() -> None:
     text = "".join(f"line{number}: {number}\n" for number in range(4000))
     diff = render_diff(text, text.replace("line3999: 3999", "line3999: 4"), "x", as_is)
@@ -151,7 +158,7 @@ def test_an_edit_is_judged_and_the_files_stay_as_they_are(tmp_path: Path) -> Non
     image = [one for one in told["appears"] if one["drift_type"] == "image_mismatch"]
     assert [(one["service_name"], one["expected"], one["actual"]) for one in image] == [("db", "db:2", "db:1")]
     assert "db" in told["recreates"]
-    assert "-    image: db:1\n+    image: db:2\n" in told["diff"]
+    assert told["diff"].endswith("-    image: db:1\n+    image: db:2")
     assert told["summary"].endswith("Nothing was written.")
 
 
