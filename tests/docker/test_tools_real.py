@@ -130,7 +130,7 @@ def test_a_stopped_engine_is_a_connection_error_for_each_tool(tmp_path: Path) ->
     for tool in TOOLS_BUT_TWO:
         payload = {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
         envelope = call_tool(context, tool.name, payload)
-        if tool.works:
+        if tool.works or tool.name == "schedule_task":  # it scans by a way of its own
             assert envelope.code == "docker_connection_failed", tool.name
         else:
             assert envelope.error is None, tool.name
