@@ -83,12 +83,12 @@ def test_an_engine_that_comes_back_is_told_and_gone_on_with(engine: TestEngine, 
             process.wait(timeout=3)
         engine.pause()
         with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(timeout=8)
+            process.wait(timeout=12)
         engine.resume()
         code, report = answer(process)
 
     assert (code, report["verdict"]) == (Exit.FINE, "good")
-    assert any(note.startswith("The engine could not be read for a while") for note in report["notes"])
+    assert any(note.startswith("The engine could not be read for a while") for note in report["notes"]), report
 
 
 def test_an_engine_that_stays_away_leaves_it_open(engine: TestEngine, project: Path) -> None:
