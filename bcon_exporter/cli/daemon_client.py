@@ -27,6 +27,7 @@ from bcon_exporter.errors import (
 from bcon_exporter.model.disk import DiskReport, DiskUsageInput
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
+from bcon_exporter.model.notes import Decision
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.settings import Address, Settings
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from bcon_exporter.outputs.http.web_config import TlsServerConfig
     from bcon_exporter.tools.context import Memories
 
+NOTES_PATH = "/api/v1/notes"
+VERB_OF: Mapping[Decision, str] = {"approved": "approve", "refused": "refuse"}
+"""How the daemon's API calls a decision on a note."""
 _ASK_SECONDS = 3.0
 _MEMORY_MAX_BYTES = 64 * 1024 * 1024
 _PASSWORD_MAX_BYTES = 64 * 1024

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 
 from bcon_exporter.agents.view import AgentAnswer, ViewOptions, render_answer, render_error
 from bcon_exporter.cli.daemon_client import (
+    NOTES_PATH,
+    VERB_OF,
     address_of,
     authorization,
     explain_no_answer,
@@ -30,11 +32,14 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
     SettingsError,
 )
+from bcon_exporter.model.notes import Decision, WrittenNote
 from bcon_exporter.model.reports import DriftReport
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.mcp.answers import PROJECT_DRIFT
 from bcon_exporter.secrets.cleaning import clean_name
-from bcon_exporter.tools import Envelope, Tool
+from bcon_exporter.tools import Tool
+from bcon_exporter.tools.envelope import success
+from bcon_exporter.tools.notes import WRITE_MEMORY
 
 _ANSWER_MAX_BYTES = 16 * 1024 * 1024
 _CONNECT_SECONDS = 3.0
@@ -203,14 +208,30 @@ class DaemonAnswers:
         except BconError:
             return None
 
+    async def write_note(self, arguments: Mapping[str, object]) -> WrittenNote:
+        """Have the daemon keep a note."""
+        result = await self._threads.run(lambda: self._read("POST", f"/api/v1/tools/{WRITE_MEMORY.name}", arguments))
+        try:
+            return WrittenNote.model_validate(result)
+        except ValidationError:
+            raise self._other_version() from None
+
+    async def decide_note(self, note_id: str, decision: Decision) -> None:
+        """Have the daemon approve or refuse a note."""
+        path = f"{NOTES_PATH}/{quote(note_id, safe='')}/{VERB_OF[decision]}"
+        await self._threads.run(lambda: self._read("POST", path, {}))
+
+    async def show_note(self, written: WrittenNote, options: ViewOptions) -> AgentAnswer:
+        """Render a note here: the daemon knows nothing of the question."""
+        return render_answer(WRITE_MEMORY, success(written), options, "", utc_now())
+
     async def compare_project(self, project: str, options: ViewOptions) -> AgentAnswer:
         """Return what the daemon's last scan says of a project's drift."""
         try:
             report = await self._threads.run(lambda: self._read_drift(project))
         except BconError as error:
             return _refused(PROJECT_DRIFT, error, options)
-        envelope = Envelope(report, None, b'{"result":' + report.model_dump_json().encode() + b"}")
-        return render_answer(PROJECT_DRIFT, envelope, options, "", report.timestamp)
+        return render_answer(PROJECT_DRIFT, success(report), options, "", report.timestamp)
 
     def _read_drift(self, project: str) -> DriftReport:
         result = self._read("GET", f"/api/v1/drift/{quote(project, safe='')}", None)
@@ -219,8 +240,7 @@ class DaemonAnswers:
             there = {name: result[name] for name, field in fields if field.is_required() or name in result}
             return DriftReport.model_validate(there)
         except (ValidationError, KeyError, TypeError):
-            msg = f"the daemon at {self._daemon.address} is of another version"
-            raise InternalError(msg) from None
+            raise self._other_version() from None
 
     def _read(self, method: str, path: str, payload: Mapping[str, object] | None) -> Any:
         status, body = self._daemon.ask(method, path, payload, PROJECT_DRIFT.timeout_seconds)
@@ -228,6 +248,9 @@ class DaemonAnswers:
             return json.loads(body)["result"]
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._refusal(status, body) from None
+
+    def _other_version(self) -> InternalError:
+        return InternalError(f"the daemon at {self._daemon.address} is of another version")
 
     def _refusal(self, status: int, body: bytes) -> BconError:
         """Return the error that an answer means which is no report."""

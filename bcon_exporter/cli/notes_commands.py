@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from bcon_exporter.cli.daemon_client import ask_daemon
+from bcon_exporter.cli.daemon_client import NOTES_PATH, ask_daemon
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen, write_out
@@ -11,7 +11,6 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.notes import NoteAbout, NoteLine, NotesReport, WrittenNote
 from bcon_exporter.model.quantities import show_time
 
-_API = "/api/v1/notes"
 _DONE = {"approve": "approved", "refuse": "refused", "remove": "removed"}
 _SUBJECTS = tuple(NoteAbout.model_fields)
 
@@ -35,7 +34,7 @@ def _list(call: Invocation) -> int:
     if call.arguments.words:
         msg = "notes list: takes no more words"
         raise SettingsError(msg, {"argument": "list"})
-    result = ask_daemon(call, "GET", _API)
+    result = ask_daemon(call, "GET", NOTES_PATH)
     screen = Screen(call.arguments.format)
     if call.arguments.format == "json":
         screen.write(json.dumps({"result": result}, ensure_ascii=False) + "\n")
@@ -52,7 +51,7 @@ def _add(call: Invocation) -> int:
     payload: dict[str, Any] = {"text": " ".join(given.words), "about": _read_about(given.about)}
     if given.expires is not None:
         payload["expires"] = given.expires
-    result = ask_daemon(call, "POST", _API, payload)
+    result = ask_daemon(call, "POST", NOTES_PATH, payload)
     note = WrittenNote.model_validate(result)
     told = f"{note.id} about {note.about.in_words()}, until {show_time(note.expires_at)}: {note.next_step}"
     return _tell(call, [result], [told])
@@ -68,7 +67,7 @@ def _decide(call: Invocation) -> int:
         if not (note_id.isascii() and note_id.isalnum()):
             msg = f"notes {given.action}: a note's id is n and a number"
             raise SettingsError(msg, {"argument": given.action})
-        result = ask_daemon(call, "POST", f"{_API}/{note_id}/{given.action}", {})
+        result = ask_daemon(call, "POST", f"{NOTES_PATH}/{note_id}/{given.action}", {})
         note = NoteLine.model_validate(result)
         results.append(result)
         told.append(f"{note.id} about {note.about.in_words()} is {_DONE[given.action]}")

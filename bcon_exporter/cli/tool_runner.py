@@ -7,15 +7,16 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from bcon_exporter.app import build_context, build_replay
-from bcon_exporter.cli.daemon_client import ask_daemon, ask_disk, recall
+from bcon_exporter.cli.daemon_client import NOTES_PATH, VERB_OF, ask_daemon, ask_disk, recall
 from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.inputs import Words
-from bcon_exporter.model.notes import WriteMemoryInput, WrittenNote
+from bcon_exporter.model.notes import Decision, NoteInput, NoteLine, WriteMemoryInput, WrittenNote
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
 from bcon_exporter.tools.replay import read_snapshot
@@ -66,6 +67,7 @@ def make_context(call: Invocation) -> Context:
             recall=lambda snapshot: recall(snapshot, call.settings, context.memory),
             ask_disk=lambda request: ask_disk(request, call.settings),
             write_note=lambda request: write_note(call, request),
+            decide_note=lambda request, decision: decide_note(call, request, decision),
         )
     return build_replay(call.settings, read_snapshot(Path(file)))
 
@@ -78,6 +80,16 @@ def write_note(call: Invocation, request: WriteMemoryInput) -> WrittenNote:
     """
     payload = request.model_dump(mode="json")
     return WrittenNote.model_validate(ask_daemon(call, "POST", "/api/v1/tools/write_memory", payload))
+
+
+def decide_note(call: Invocation, request: NoteInput, decision: Decision) -> NoteLine:
+    """Have the daemon do what a person said of a note.
+
+    Raises:
+        BconError: No daemon answers, or it refuses.
+    """
+    path = f"{NOTES_PATH}/{quote(request.note_id, safe='')}/{VERB_OF[decision]}"
+    return NoteLine.model_validate(ask_daemon(call, "POST", path, {}))
 
 
 def close_context(context: Context) -> None:

@@ -19,6 +19,8 @@ NoteWriter = Literal["person", "tool"]
 """Who wrote a note: a person by a command or over HTTP, or an agent by a tool."""
 NoteStatus = Literal["pending", "approved"]
 """A pending note waits for a person, and is shown nowhere; a refused one is forgotten, and so is one that expired."""
+Decision = Literal["approved", "refused"]
+"""What a person says of a note that waits."""
 
 
 class NoteAbout(Frozen):
@@ -116,12 +118,13 @@ class WrittenNote(Frozen):
         dry_run: Nothing was stored: this is what would be.
         text: As it was given, masked by the rules. What is kept has the secrets of containers masked as well, which
             is not told here: who guesses one must not learn that it is one.
+        status: Refused where the person was asked at once and wanted it forgotten.
         next_step: What has to happen until it is shown.
     """
 
     id: str | None
     dry_run: bool
-    status: NoteStatus
+    status: NoteStatus | Literal["refused"]
     text: Untrusted
     about: NoteAbout
     expires_at: UtcDatetime

@@ -24,7 +24,7 @@ from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState,
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
-from bcon_exporter.model.notes import NoteBook, WriteMemoryInput, WrittenNote
+from bcon_exporter.model.notes import Decision, NoteBook, NoteInput, NoteLine, WriteMemoryInput, WrittenNote
 from bcon_exporter.model.quiet import Quiet, QuietHours
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.signatures import Catalogue
@@ -232,6 +232,7 @@ class Context:
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
         write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
+        decide_note: For a command: has a daemon approve or refuse a note; None where there is nobody to ask.
         scan_now: In the daemon: has a scan of its own begin now; the event is set once it has ended. Else None.
         watches: What the daemon watches for people and agents.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
@@ -250,6 +251,7 @@ class Context:
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
     write_note: Callable[[WriteMemoryInput], WrittenNote] | None = None
+    decide_note: Callable[[NoteInput, Decision], NoteLine] | None = None
     scan_now: Callable[[ScanName], Event] | None = None
     watches: Watches = field(default_factory=Watches)
     quiet_hours: tuple[QuietHours, ...] = ()

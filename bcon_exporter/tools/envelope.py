@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
 from pydantic_core import to_json
 
 from bcon_exporter.errors import BconError, ErrorCode
@@ -40,6 +41,11 @@ def error_body(error: BconError) -> bytes:
     """Return the error's envelope as JSON bytes."""
     fields = {"code": error.code.value, "message": error.message, "details": error.details}
     return to_json({"error": fields}, fallback=str)
+
+
+def success(value: BaseModel) -> Envelope:
+    """Return the envelope of a report that no tool of this process has made."""
+    return Envelope(value=value, error=None, body=b'{"result":' + value.model_dump_json().encode() + b"}")
 
 
 def failure(error: BconError) -> Envelope:

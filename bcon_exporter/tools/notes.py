@@ -26,6 +26,7 @@ from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.nearest import did_you_mean
 from bcon_exporter.model.notes import (
     LONGEST_NOTE,
+    Decision,
     NewNoteInput,
     Note,
     NoteAbout,
@@ -43,7 +44,9 @@ from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.tool import Tool
 
 _IS_SHOWN = "it is shown beside the findings that it is about"
+_IS_FORGOTTEN = "a person refused it: it is forgotten, do not write it again"
 _WAITS = "it waits until a person approves it: bcon-exporter notes approve {id}"
+_NOBODY_KEEPS = "notes are kept by the daemon, and none is asked here; is `bcon-exporter serve` running?"
 _DRY_RUN = "nothing was kept; with dry_run false it would wait until a person approves it"
 
 
@@ -88,7 +91,10 @@ def approve(context: Context, request: NoteInput) -> NoteLine:
 
     Raises:
         NotFoundError: There is no such note.
+        DockerConnectionError: This is a command, and no daemon answers.
     """
+    if context.one_shot:
+        return _have_decided(context, request, "approved")
     now = context.now()
     return _to_line(context.memory.keep_notes(lambda book: approve_note(book, request.note_id, now), now).notes[0])
 
@@ -99,9 +105,23 @@ def refuse(context: Context, request: NoteInput) -> NoteLine:
     Raises:
         NotFoundError: There is no such note.
         InvalidInputError: It is approved already.
+        DockerConnectionError: This is a command, and no daemon answers.
     """
+    if context.one_shot:
+        return _have_decided(context, request, "refused")
     now = context.now()
     return _to_line(context.memory.keep_notes(lambda book: refuse_note(book, request.note_id, now), now).notes[0])
+
+
+def tell_decision(written: WrittenNote, decision: Decision | None) -> WrittenNote:
+    """Return what is told of a note about which a person was asked; None where they did not say.
+
+    Only to be called once the decision was carried out.
+    """
+    if decision is None:
+        return written.model_copy(update={"next_step": f"the person did not decide; {written.next_step}"})
+    next_step = f"a person approved it; {_IS_SHOWN}" if decision == "approved" else _IS_FORGOTTEN
+    return written.model_copy(update={"status": decision, "next_step": next_step})
 
 
 def remove(context: Context, request: NoteInput) -> NoteLine:
@@ -188,9 +208,14 @@ def _find_name(containers: Iterable[ContainerFacts], container_id: str) -> str |
 
 def _ask_daemon(context: Context, request: WriteMemoryInput) -> WrittenNote:
     if context.write_note is None:
-        msg = "notes are kept by the daemon, and none is asked here; is `bcon-exporter serve` running?"
-        raise DockerConnectionError(msg, {})
+        raise DockerConnectionError(_NOBODY_KEEPS, {})
     return context.write_note(request)
+
+
+def _have_decided(context: Context, request: NoteInput, decision: Decision) -> NoteLine:
+    if context.decide_note is None:
+        raise DockerConnectionError(_NOBODY_KEEPS, {})
+    return context.decide_note(request, decision)
 
 
 def _to_answer(asked: Note, kept: Note, next_step: str, *, dry_run: bool = False) -> WrittenNote:
@@ -322,17 +347,16 @@ def _to_shown(note: Note) -> ShownNote:
     return ShownNote(id=note.id, text=note.text, about=note.about)
 
 
-NOTE_TOOLS = (
-    Tool(
-        "write_memory",
-        "Note what is known of a container, project, symptom or drift. It waits for a person, and changes no finding.",
-        WriteMemoryInput,
-        WrittenNote,
-        write_memory,
-        works=False,
-        effect="own_state",
-    ),
+WRITE_MEMORY = Tool(
+    "write_memory",
+    "Note what is known of a container, project, symptom or drift. It waits for a person, and changes no finding.",
+    WriteMemoryInput,
+    WrittenNote,
+    write_memory,
+    works=False,
+    effect="own_state",
 )
+NOTE_TOOLS = (WRITE_MEMORY,)
 LIST_NOTES = Tool("list_notes", "All notes, those that wait first.", Nothing, NotesReport, list_notes, works=False)
 ADD_NOTE = Tool("add_note", "Note what a person knows.", NewNoteInput, WrittenNote, add_note_of_person, works=False)
 APPROVE_NOTE = Tool("approve_note", "Let a note be shown.", NoteInput, NoteLine, approve, works=False)

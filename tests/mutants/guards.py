@@ -641,6 +641,7 @@ _quiet_routes = _Tests("outputs/http/test_quiet.py")
 _quiet_tools = _Tests("tools/test_quiet.py")
 _notes = _Tests("tools/test_notes.py")
 _notes_routes = _Tests("outputs/http/test_notes.py")
+_note_questions = _Tests("outputs/mcp/test_note_questions.py")
 _notices = _Tests("incidents/test_notices.py")
 _delivery = _Tests("outputs/messages/test_delivery.py")
 _sender = _Tests("outputs/messages/test_sender.py")
@@ -688,6 +689,10 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
     _notes_routes("tool_routes._add_post_route", never("tool.effect != 'read'"), "test_other_web_sites_change_nothing"),
+    _note_questions("note_questions.write_and_ask", with_text("params.request_state != written.id", "params.input_responses is None"), "test_a_yes_without_a_question_is_answered_with_the_question"),
+    _note_questions("note_questions.seal_question", with_text("bind_principal=_user_of", "bind_principal=None"), "test_a_yes_of_one_user_is_none_of_another"),
+    _note_questions("_AgentServer.__init__", without("self.server.middleware.append"), "test_a_state_that_this_server_did_not_make_is_refused"),
+    _note_questions("note_questions.can_ask", returns("True"), "test_a_client_that_cannot_ask_leaves_it_pending"),
     _notes("note_book.find_approved", with_text(" if note.approved_at is not None", ""), "test_the_note_of_an_agent_waits_and_is_shown_nowhere_until_a_person_approves_it"),
     _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_is_refused_and_so_is_its_dry_run"),
     _notes("tools.notes.write_memory", never("request.dry_run"), "test_a_dry_run_is_the_default_stores_nothing_and_says_what_it_would_store"),

@@ -457,6 +457,18 @@ def test_a_command_has_the_daemon_keep_a_note_and_says_so_where_there_is_none(co
     assert listed(context) == [("n1", "pending")]
 
 
+def test_a_command_has_the_daemon_decide_about_a_note_and_says_so_where_there_is_none(context: Context) -> None:
+    write(context)
+    command = replace(context, one_shot=True)
+    for decide in (approve, refuse):
+        with pytest.raises(DockerConnectionError, match="notes are kept by the daemon"):
+            decide(command, note("n1"))
+    assert listed(context) == [("n1", "pending")]
+    said = replace(command, decide_note=lambda asked, decision: {"approved": approve}[decision](context, asked))
+    assert approve(said, note("n1")).status == "approved"
+    assert listed(context) == [("n1", "approved")]
+
+
 def test_a_snapshot_keeps_no_notes() -> None:
     with pytest.raises(PermissionDeniedError, match="only read"):
         write(make_context(HOST))

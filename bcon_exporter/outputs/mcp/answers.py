@@ -8,12 +8,14 @@ from bcon_exporter.agents.view import AgentAnswer, ViewOptions, find_host_name, 
 from bcon_exporter.errors import BconError, RateLimitedError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.inputs import ProjectName
+from bcon_exporter.model.notes import Decision, WrittenNote
 from bcon_exporter.model.reports import DriftReport
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
-from bcon_exporter.tools.envelope import failure
+from bcon_exporter.tools.envelope import failure, success
 from bcon_exporter.tools.host_views import HOST_DRIFT, DriftOfHostInput
+from bcon_exporter.tools.notes import APPROVE_NOTE, REFUSE_NOTE, WRITE_MEMORY
 
 
 class Answers(Protocol):
@@ -27,6 +29,23 @@ class Answers(Protocol):
 
     async def compare_project(self, project: str, options: ViewOptions) -> AgentAnswer:
         """Return where a project's containers have left its Compose files."""
+
+    async def write_note(self, arguments: Mapping[str, object]) -> WrittenNote:
+        """Keep an agent's note, which waits for a person; the same one again is kept once.
+
+        Raises:
+            BconError: It is not kept.
+        """
+
+    async def decide_note(self, note_id: str, decision: Decision) -> None:
+        """Do what a person said of a note; for a person's word alone.
+
+        Raises:
+            BconError: It was not done.
+        """
+
+    async def show_note(self, written: WrittenNote, options: ViewOptions) -> AgentAnswer:
+        """Return what became of a note as an agent reads it."""
 
 
 class ProjectInput(Frozen):
@@ -90,6 +109,20 @@ class OwnAnswers:
             envelope = failure(error)
         return await self._render(PROJECT_DRIFT, envelope, options)
 
+    async def write_note(self, arguments: Mapping[str, object]) -> WrittenNote:
+        """Have the tool keep a note."""
+        written: WrittenNote = _value_of(await self._run(WRITE_MEMORY, arguments))
+        return written
+
+    async def decide_note(self, note_id: str, decision: Decision) -> None:
+        """Approve or refuse a note, where it is kept."""
+        tool = APPROVE_NOTE if decision == "approved" else REFUSE_NOTE
+        _value_of(await self._threads.run(lambda: run_tool(self._context(), tool, {"note_id": note_id})))
+
+    async def show_note(self, written: WrittenNote, options: ViewOptions) -> AgentAnswer:
+        """Render a note."""
+        return await self._render(WRITE_MEMORY, success(written), options)
+
     async def _run(self, tool: Tool[Any], payload: Mapping[str, object]) -> Envelope:
         """Return the answer of a tool, or that it takes longer than it may; the run itself ends by itself.
 
@@ -109,3 +142,14 @@ class OwnAnswers:
             return await self._threads.run(lambda: render(envelope))
         except RateLimitedError as error:
             return render(failure(error))
+
+
+def _value_of(envelope: Envelope) -> Any:
+    """Return a tool's result.
+
+    Raises:
+        BconError: It failed.
+    """
+    if envelope.error is not None:
+        raise envelope.error
+    return envelope.value

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
@@ -20,14 +19,15 @@ from bcon_exporter.clock import utc_now
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.outputs.mcp.answers import Answers
+from bcon_exporter.outputs.mcp.note_questions import Asked, can_ask, seal_question, write_and_ask
 from bcon_exporter.outputs.mcp.prompts import PROMPTS, Prompt
 from bcon_exporter.outputs.mcp.resources import LATEST, TEMPLATES, UnknownResourceError, names_for, read_resource
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.tools import Tool
+from bcon_exporter.tools.notes import WRITE_MEMORY
 
 _log = logging.getLogger(__name__)
 _COMPLETIONS_MAX = 100
-Asked = ServerRequestContext[Any]
 R = TypeVar("R")
 
 INSTRUCTIONS = (
@@ -67,22 +67,35 @@ class _AgentServer:
             on_get_prompt=self._get_prompt,
             on_completion=self._complete,
         )
+        self.server.middleware.append(seal_question())
 
     async def _list_tools(self, _asked: Asked, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return self._listed
 
-    async def _call_tool(self, _asked: Asked, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = self._tools.get(params.name)
-        if tool is None:
-            answer = _refuse(self._unknown_tool(params.name), params.name)
-        else:
-            try:
-                answer = await self._answers.call(tool, params.arguments or {})
-            except Exception as error:  # noqa: BLE001 -- the request boundary
-                answer = _refuse(_internal_error(error), params.name)
+    async def _call_tool(
+        self, asked: Asked, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
+        try:
+            answer = await self._answer_call(asked, params)
+        except BconError as error:
+            answer = _refuse(error, params.name)
+        except Exception as error:  # noqa: BLE001 -- the request boundary
+            answer = _refuse(_internal_error(error), params.name)
+        if isinstance(answer, types.InputRequiredResult):
+            return answer
         return types.CallToolResult(
             content=[types.TextContent(type="text", text=answer.body)], is_error=answer.is_error
         )
+
+    async def _answer_call(
+        self, asked: Asked, params: types.CallToolRequestParams
+    ) -> AgentAnswer | types.InputRequiredResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            raise self._unknown_tool(params.name)
+        if tool is WRITE_MEMORY and can_ask(asked):
+            return await write_and_ask(self._answers, asked, params)
+        return await self._answers.call(tool, params.arguments or {})
 
     def _unknown_tool(self, name: str) -> InvalidInputError:
         shown = clean_name(name)[:64]

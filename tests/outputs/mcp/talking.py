@@ -32,6 +32,8 @@ from tests.outputs.scenes import make_exposition
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
+    from mcp.client.session import ElicitationFnT
+
     from bcon_exporter.tools import Context
 
 Mode = Literal["auto", "legacy"]
@@ -55,12 +57,13 @@ async def over_http(
     policy: ListenerPolicy = LOOPBACK,
     known: Users | None = None,
     headers: dict[str, str] | None = None,
+    on_question: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
-    """A client of a site behind its gate."""
+    """A client of a site behind its gate; it can put questions to a person where it is told how."""
     transport = httpx2.ASGITransport(app=site.behind(lambda: policy, lambda: known))
     async with (
         httpx2.AsyncClient(transport=transport, headers=headers) as http,
-        Client(streamable_http_client(URL, http_client=http), mode=mode) as client,
+        Client(streamable_http_client(URL, http_client=http), mode=mode, elicitation_callback=on_question) as client,
     ):
         yield client
 
@@ -72,9 +75,9 @@ def process_parameters(*words: str) -> StdioServerParameters:
 
 
 @asynccontextmanager
-async def over_stdio(mode: Mode, *words: str) -> AsyncIterator[Client]:
+async def over_stdio(mode: Mode, *words: str, on_question: ElicitationFnT | None = None) -> AsyncIterator[Client]:
     """A client of a process."""
-    async with Client(process_parameters(*words), mode=mode) as client:
+    async with Client(process_parameters(*words), mode=mode, elicitation_callback=on_question) as client:
         yield client
 
 

@@ -8,9 +8,10 @@ import http.client
 import json
 import re
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
+from mcp_types import ElicitRequestParams, ElicitResult
 
 from tests.docker.daemon import Daemon
 from tests.outputs.mcp.served import (
@@ -61,6 +62,29 @@ def test_the_daemon_and_its_client_say_the_same_in_both_eras(daemon: Daemon, mod
 
     assert direct == relayed != set()
     assert name == relayed_name
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+@pytest.mark.parametrize("asks", ["daemon", "none"])
+def test_a_person_at_a_pipe_decides_about_a_note_of_the_daemon(daemon: Daemon, mode: Mode, asks: str) -> None:
+    said: list[Literal["accept", "decline"]] = ["decline", "accept"]
+
+    async def say(context: object, params: ElicitRequestParams) -> ElicitResult:  # noqa: ARG001 -- named by the SDK
+        assert "Keep this note?" in params.message
+        return ElicitResult(action=said.pop(0))
+
+    async def write_twice() -> list[str]:
+        url = f"http://127.0.0.1:{daemon.port}"
+        words = [f"--web.listen-address=127.0.0.1:{daemon.port}", "--mcp.toolsets=ops"]
+        words += ["--daemon", url if asks == "daemon" else "none"]
+        note = {"text": f"harmless, says {mode} of {asks}", "dry_run": False}
+        async with over_stdio(mode, *words, on_question=say) as client:
+            told = [json.loads(text_of(await client.call_tool("write_memory", note))) for _ in range(2)]
+        return [one["report"]["status"] for one in told]
+
+    assert talk(write_twice) == ["refused", "approved"]
+    notes = daemon.ask("/api/v1/notes").json()["result"]["notes"]
+    assert [one["status"] for one in notes if one["text"] == f"harmless, says {mode} of {asks}"] == ["approved"]
 
 
 def test_a_reload_disturbs_nobody_and_says_what_waits_for_a_restart(daemon: Daemon) -> None:
