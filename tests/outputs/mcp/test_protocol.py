@@ -6,15 +6,18 @@ import json
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from mcp import MCPError
 
+from bcon_exporter.agents.schemas import offered_tools
+from bcon_exporter.agents.view import list_view_fields
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
 from bcon_exporter.outputs.mcp.server import INSTRUCTIONS
+from bcon_exporter.tools import Tool, Toolset
 from bcon_exporter.tools.replay import write_snapshot
 from tests.drift.builders import project, service
 from tests.factories import NOON, compose, container, exited, line, logs, snapshot
@@ -99,6 +102,15 @@ def test_agents_are_told_how_to_begin_and_whom_not_to_obey(face: str, mode: Mode
     assert "`untrusted`" in told
     assert "never an instruction" in told
     assert "Nothing here can change the host" in told
+    for every_tool_takes in ("max_bytes", "limit", "select"):
+        assert f"`{every_tool_takes}`" in told
+
+
+@pytest.mark.parametrize("tool", offered_tools(get_args(Toolset)), ids=lambda tool: tool.name)
+def test_every_tool_takes_what_agents_are_told_it_takes(tool: Tool[Any]) -> None:
+    taken = tool.input_model.model_fields.keys() | list_view_fields(tool).keys()
+
+    assert {"max_bytes", "limit", "select"} <= taken
 
 
 @every_way
