@@ -139,7 +139,7 @@ class Daemon:
         require_sdk("mcp.enable")
         setting = self._api_setting()
         check_listener(setting, is_loopback=self._addresses()[setting].is_loopback, has_users=bool(self._access.users))
-        return McpApp(lambda: self._context, settings.mcp.toolsets)
+        return McpApp(lambda: self._context, settings.mcp.toolsets, structured=settings.mcp.structured)
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit code."""

@@ -351,6 +351,9 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--user", metavar="NAME", help="your name, where the daemon has users")
     parser.add_argument("--password-file", metavar="FILE", help="file that holds the password of --user")
     parser.add_argument("--from-snapshot", metavar="FILE", help="read this snapshot file instead of an engine")
+    parser.add_argument(
+        "--structured", action="store_true", help="answer with structuredContent as well, as mcp.structured does"
+    )
 
 
 def _explain_arguments(parser: ArgumentParser) -> None:

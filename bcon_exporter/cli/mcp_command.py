@@ -30,6 +30,7 @@ def serve_agent(call: Invocation) -> int:
     from bcon_exporter.outputs.mcp.stdio import serve_stdio
 
     given, toolsets = call.arguments, call.settings.mcp.toolsets
+    structured = given.structured or call.settings.mcp.structured
     if given.user is not None and given.password_file is None:
         msg = "--user needs --password-file: standard input is the agent's"
         raise SettingsError(msg, {"flag": "--user"})
@@ -37,12 +38,14 @@ def serve_agent(call: Invocation) -> int:
     if given.daemon != _NONE and given.from_snapshot is None:
         daemon = find_daemon(call, None if given.daemon == _AUTO else given.daemon, _say)
     if daemon is not None:
-        serve_stdio(lambda: make_server(DaemonAnswers(daemon, RequestThreads()), toolsets), _leave_soon)
+        serve_stdio(
+            lambda: make_server(DaemonAnswers(daemon, RequestThreads()), toolsets, structured=structured), _leave_soon
+        )
         return Exit.FINE
     context = make_context(call)
     try:
         own = OwnAnswers(lambda: context, RequestThreads(), ask_name=True)
-        serve_stdio(lambda: make_server(own, toolsets), _leave_soon)
+        serve_stdio(lambda: make_server(own, toolsets, structured=structured), _leave_soon)
     finally:
         with suppress(BconError):
             close_context(context)

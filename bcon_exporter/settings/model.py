@@ -294,6 +294,9 @@ class McpSettings(Section):
     toolsets: Annotated[Names, AfterValidator(_check_toolsets)] = Field(
         _CORE, description="Which tools agents are offered: `core`, and more sets of docs/agents.md"
     )
+    structured: bool = Field(
+        False, description="Answer agents with structuredContent as well, and list an output schema with every tool"
+    )
 
 
 class LogSettings(Section):

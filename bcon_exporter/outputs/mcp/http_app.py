@@ -22,11 +22,13 @@ class McpApp:
     Args:
         context: The context in force.
         toolsets: Of the tools that are offered.
+        structured: See `make_server`.
     """
 
-    def __init__(self, context: Callable[[], Context], toolsets: tuple[str, ...]) -> None:
+    def __init__(self, context: Callable[[], Context], toolsets: tuple[str, ...], *, structured: bool = False) -> None:
         self._context = context
         self._toolsets = toolsets
+        self._structured = structured
         self._threads = RequestThreads()
         self._making = asyncio.Lock()
         self._made: tuple[Server[Any], Post] | None = None
@@ -49,7 +51,8 @@ class McpApp:
         from bcon_exporter.outputs.mcp.server import make_server
         from bcon_exporter.outputs.mcp.streamable import answer_post
 
-        return make_server(OwnAnswers(self._context, self._threads), self._toolsets), answer_post
+        answers = OwnAnswers(self._context, self._threads)
+        return make_server(answers, self._toolsets, structured=self._structured), answer_post
 
 
 async def _read_body(receive: Receive) -> bytes:

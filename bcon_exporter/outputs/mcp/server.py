@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from pydantic_core import from_json
 
 from bcon_exporter import __version__
 from bcon_exporter.agents.schemas import annotate, compact_schema, offered_tools
@@ -39,20 +40,41 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(answers: Answers, toolsets: tuple[str, ...]) -> Server[Any]:
-    """Return a server of some toolsets."""
-    return _AgentServer(answers, toolsets).server
+OUTPUT_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        **{key: {"type": "object"} for key in ("metadata", "report", "more", "error")},
+        **{key: {"type": "array", "items": {"type": "object"}} for key in ("findings", "rows")},
+        "markdown": {"type": "string"},
+        "isError": {"type": "boolean"},
+    },
+    "required": ["isError"],
+}
+"""Of every tool, where answers are structured as well: the form of the agent's view."""
+
+
+def make_server(answers: Answers, toolsets: tuple[str, ...], *, structured: bool = False) -> Server[Any]:
+    """Return a server of some toolsets.
+
+    Args:
+        answers: Who answers.
+        toolsets: Of the tools that are offered.
+        structured: List an output schema with every tool, and answer with `structuredContent` beside the text.
+    """
+    return _AgentServer(answers, toolsets, structured=structured).server
 
 
 class _AgentServer:
     """The handlers of one server."""
 
-    def __init__(self, answers: Answers, toolsets: tuple[str, ...]) -> None:
+    def __init__(self, answers: Answers, toolsets: tuple[str, ...], *, structured: bool) -> None:
         self._answers = answers
         self._toolsets = toolsets
+        self._structured = structured
         self._tools = {tool.name: tool for tool in offered_tools(toolsets)}
         self._schemas = {name: compact_schema(tool) for name, tool in self._tools.items()}
-        listed = [_list_tool(tool, self._schemas[tool.name]) for tool in self._tools.values()]
+        output = OUTPUT_SCHEMA if structured else None
+        listed = [_list_tool(tool, self._schemas[tool.name], output) for tool in self._tools.values()]
         self._listed = types.ListToolsResult(tools=listed)
         self.server: Server[Any] = Server(
             "bcon-exporter",
@@ -85,7 +107,9 @@ class _AgentServer:
         if isinstance(answer, types.InputRequiredResult):
             return answer
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.body)], is_error=answer.is_error
+            content=[types.TextContent(type="text", text=answer.body)],
+            structured_content=_structure(answer) if self._structured else None,
+            is_error=answer.is_error,
         )
 
     async def _answer_call(
@@ -152,10 +176,20 @@ class _AgentServer:
         return types.CompleteResult(completion=completion)
 
 
-def _list_tool(tool: Tool[Any], schema: dict[str, Any]) -> types.Tool:
+def _list_tool(tool: Tool[Any], schema: dict[str, Any], output: dict[str, Any] | None) -> types.Tool:
     """Return a tool as clients list it; its hints come from what it does, so they cannot lie."""
     hints = types.ToolAnnotations.model_validate(annotate(tool))
-    return types.Tool(name=tool.name, description=tool.summary, input_schema=schema, annotations=hints)
+    return types.Tool(
+        name=tool.name, description=tool.summary, input_schema=schema, output_schema=output, annotations=hints
+    )
+
+
+def _structure(answer: AgentAnswer) -> dict[str, Any]:
+    """Return an answer as JSON values; Markdown stands in them whole."""
+    if answer.media_type != "application/json":
+        return {"markdown": answer.body, "isError": answer.is_error}
+    record: dict[str, Any] = from_json(answer.body)
+    return record
 
 
 def _list_prompt(prompt: Prompt) -> types.Prompt:
@@ -198,8 +232,6 @@ def _raise_error(answer: AgentAnswer) -> None:
     """
     if not answer.is_error:
         return
-    from pydantic_core import from_json
-
     record = from_json(answer.body)["error"]
     code = types.INVALID_PARAMS if record["code"] == "INVALID_INPUT" else types.INTERNAL_ERROR
     raise MCPError(code, record["message"], record)

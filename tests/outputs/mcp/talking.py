@@ -43,9 +43,9 @@ URL = "http://localhost:19877/mcp"
 T = TypeVar("T")
 
 
-def site_for_agents(context: Context, *toolsets: str) -> Site:
+def site_for_agents(context: Context, *toolsets: str, structured: bool = False) -> Site:
     """A site that serves agents the core, or some toolsets."""
-    app = McpApp(lambda: context, toolsets or ("core",))
+    app = McpApp(lambda: context, toolsets or ("core",), structured=structured)
     return make_site(lambda: context, make_exposition(context), lambda: None, app)
 
 

@@ -104,6 +104,18 @@ def test_a_reload_disturbs_nobody_and_says_what_waits_for_a_restart(daemon: Daem
     assert "the setting mcp differs from that at start" in daemon.log
 
 
+def test_a_daemon_answers_structured_where_it_is_told(tmp_path: Path) -> None:
+    with Daemon(tmp_path, f"unix://{tmp_path}/absent.sock", "--mcp.enable", "--mcp.structured") as daemon:
+
+        async def ask_both() -> bool:
+            async with client_of(daemon) as client:
+                tools = (await client.list_tools()).tools
+                answer = await client.call_tool("health_check", {})
+                return all(tool.output_schema for tool in tools) and bool(answer.structured_content)
+
+        assert talk(ask_both)
+
+
 def status_of(port: int, token: str | None) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
