@@ -6,6 +6,7 @@ they are approved.
 
 import sqlite3
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -24,6 +25,7 @@ class SearchIndex:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._close: Callable[[], object] | None = None
         self._version: object = None
         self._shipped: Mapping[str, SearchText] = {}
         self._documents: Mapping[str, frozenset[str]] = {}
@@ -43,8 +45,12 @@ class SearchIndex:
         with self._lock:
             if self._connection is not None and self._version == version:
                 return
-            connection = _open()
             terms = {text.id: (text, *_find_fields(text)) for text in load()}
+            if self._close is not None:
+                self._close()
+            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            self._close = weakref.finalize(self, connection.close)  # with the index: nobody else has it
+            _make_tables(connection)
             _insert(connection, "shipped", [(name, "", title, body) for name, (_, title, body) in terms.items()])
             self._statistics = Statistics.of((title, body) for _, title, body in terms.values())
             self._shipped = {name: text for name, (text, _, _) in terms.items()}
@@ -165,11 +171,9 @@ def _find_fields(text: SearchText) -> tuple[list[str], list[str]]:
     return find_terms(text.title), find_terms("\n".join((text.body, text.hidden, *text.untrusted)))
 
 
-def _open() -> sqlite3.Connection:
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+def _make_tables(connection: sqlite3.Connection) -> None:
     for table in ("shipped", "incidents", "notes"):
         connection.execute(f"CREATE VIRTUAL TABLE {table} USING fts5(id UNINDEXED, at UNINDEXED, title, body)")
-    return connection
 
 
 def _insert(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import sqlite3
 import tomllib
+import warnings
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,7 +16,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.incidents import FoldedIncidents
-from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.journal import MemoryKeeper, SearchIndex
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.incidents import Incident, IncidentState, TrackedIncident
 from bcon_exporter.model.notes import NoteAbout, NoteInput, WriteMemoryInput
@@ -203,3 +206,18 @@ def test_among_five_hundred_incidents_the_newest_of_those_that_fit_comes_first(c
     evidence = tuple(f"connection refused by 10.0.0.{number} while connecting to postgres" for number in range(20))
     end(context, *(failure(number, evidence=evidence) for number in range(500)))
     assert ask(context, "zanzibar")[0].id.endswith("-0000")
+
+
+def test_an_index_lets_its_database_go_with_itself_and_when_the_texts_are_loaded_anew() -> None:
+    def opened() -> int:
+        gc.collect()
+        return sum(isinstance(each, sqlite3.Connection) for each in gc.get_objects())
+
+    before, index = opened(), SearchIndex()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ResourceWarning)
+        for version in (1, 2):
+            index.prepare(version, tuple)
+            assert opened() == before + 1
+        del index
+        assert opened() == before
