@@ -12,6 +12,8 @@ import pkgutil
 import sys
 from pathlib import Path
 
+NOT_IN_THE_IMAGE = {"mcp", "mcp_types"}
+
 
 def finish(folder: Path) -> None:
     """Set the console script's first line and import everything once."""
@@ -21,7 +23,16 @@ def finish(folder: Path) -> None:
     package = importlib.import_module("bcon_exporter")
     for module in pkgutil.walk_packages(package.__path__, "bcon_exporter."):
         if not module.name.endswith(".__main__"):
-            importlib.import_module(module.name)
+            _import_unless_extra(module.name)
+
+
+def _import_unless_extra(name: str) -> None:
+    """Import a module, but for one that needs an extra which the image does not have."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name not in NOT_IN_THE_IMAGE:
+            raise
 
 
 if __name__ == "__main__":
