@@ -198,16 +198,23 @@ def repair(shop: Site) -> None:
 
 
 def payloads(shop: Site) -> Iterator[tuple[str, dict[str, str]]]:
-    """Every tool with an input."""
+    """Every tool with an input, but for the one that is always denied."""
+    file = shop.stacks / "shop" / "compose.yaml"
     inputs = {
         "container_id": "bcon-socket-proxy-1",
         "error_pattern": "connect",
         "query": "connection refused",
-        "compose_file": str(shop.stacks / "shop" / "compose.yaml"),
+        "compose_file": str(file),
+        "unit": "bcon-socket-proxy-1",
+        "task": "drift",
+        "path": str(file),
+        "content": file.read_text(),
+        "text": "known",
         "incident_id": shop.ask("/api/v1/incidents")["result"]["incidents"][0]["id"],
     }
     for tool in TOOLS:
-        yield tool.name, {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
+        if tool.name != "restart_service":
+            yield tool.name, {name: value for name, value in inputs.items() if name in tool.input_model.model_fields}
 
 
 def test_all_tools_answer_in_the_container(shop: Site) -> None:
