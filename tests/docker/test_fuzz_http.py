@@ -257,4 +257,9 @@ def is_no_defect(answer: requests.Response) -> bool:
     if answer.status_code < 500:
         return True
     code = json.loads(answer.text).get("error", {}).get("code") if answer.text.startswith("{") else None
-    return (answer.status_code, code) in ((503, "docker_connection_failed"), (504, "timeout"))
+    told = {
+        501: ("not_available", "CRD_NOT_AVAILABLE"),
+        503: ("docker_connection_failed", "PROVIDER_NOT_FOUND"),
+        504: ("timeout", "PROBE_TIMEOUT"),
+    }
+    return code in told.get(answer.status_code, ())
