@@ -16,25 +16,12 @@ import time
 from bcon_exporter.outputs.http import Listener, bind, serve_all
 from tests.agents.recorded import make_context, make_host
 from tests.outputs.http.asking import LOOPBACK
-from tests.outputs.mcp.talking import site_for_agents
+from tests.outputs.mcp.talking import DIAGNOSE_ALL, site_for_agents
 
 CONTAINERS, AILING = 30, 5
 CALLS = 200
 FIRST_CALLS = 3
 """Not counted: the first one imports the SDK."""
-CALL = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "tools/call",
-    "params": {
-        "name": "diagnose_all",
-        "arguments": {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    },
-}
 HEADERS = {
     "Accept": "application/json",
     "Content-Type": "application/json",
@@ -58,7 +45,7 @@ async def measure() -> list[tuple[float, float]]:
 
 
 def _call(port: int) -> list[tuple[float, float]]:
-    connection, body, taken = http.client.HTTPConnection("127.0.0.1", port, timeout=30), json.dumps(CALL), []
+    connection, body, taken = http.client.HTTPConnection("127.0.0.1", port, timeout=30), json.dumps(DIAGNOSE_ALL), []
     for _ in range(FIRST_CALLS + CALLS):
         began, cpu = time.perf_counter(), time.process_time()
         connection.request("POST", "/mcp", body, HEADERS)

@@ -42,6 +42,21 @@ ERAS: dict[Mode, str] = {"auto": "2026-07-28", "legacy": "2025-11-25"}
 URL = "http://localhost:19877/mcp"
 T = TypeVar("T")
 
+DIAGNOSE_ALL = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {
+        "name": "diagnose_all",
+        "arguments": {},
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    },
+}
+"""What a client posts that calls a tool without a handshake."""
+
 
 def site_for_agents(context: Context, *toolsets: str, structured: bool = False) -> Site:
     """A site that serves agents the core, or some toolsets."""

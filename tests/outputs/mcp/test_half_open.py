@@ -16,7 +16,7 @@ from tests.factories import container, snapshot
 from tests.outputs.http.asking import LOOPBACK
 from tests.outputs.http.test_listeners import served
 from tests.outputs.http.test_protocol import trickle
-from tests.outputs.mcp.talking import site_for_agents
+from tests.outputs.mcp.talking import DIAGNOSE_ALL, site_for_agents
 from tests.outputs.scenes import make_context
 from tests.waiting import wait_until
 
@@ -37,19 +37,6 @@ BEGUN = (
     HEADERS + b'Content-Length: 5000\r\n\r\n{"jsonrpc": ',
 )
 """How far they get; the last ones send one more byte now and then."""
-ASKED = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "tools/call",
-    "params": {
-        "name": "diagnose_all",
-        "arguments": {},
-        "_meta": {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        },
-    },
-}
 
 
 def send(port: int, method: str, path: str, address: str, body: object = None) -> tuple[float, Any]:
@@ -75,7 +62,7 @@ def test_posts_that_do_not_come_whole_end_and_hold_up_neither_agents_nor_probes_
     app = site_for_agents(make_context(snapshot(container(name="web")))).behind(lambda: LOOPBACK, lambda: None)
 
     def dawdle(port: int) -> tuple[float, list[float]]:
-        send(port, "POST", "/mcp", ANOTHER_ADDRESS, ASKED)  # the first one imports the SDK
+        send(port, "POST", "/mcp", ANOTHER_ADDRESS, DIAGNOSE_ALL)  # the first one imports the SDK
         with ExitStack() as stack:
             began = time.monotonic()
             links = [stack.enter_context(socket.create_connection(("127.0.0.1", port), 10)) for _ in range(DAWDLERS)]
@@ -90,7 +77,7 @@ def test_posts_that_do_not_come_whole_end_and_hold_up_neither_agents_nor_probes_
 
             def all_closed() -> bool:
                 trickle(links[len(BEGUN) - 1 :: len(BEGUN)])
-                seconds, said = send(port, "POST", "/mcp", ANOTHER_ADDRESS, ASKED)
+                seconds, said = send(port, "POST", "/mcp", ANOTHER_ADDRESS, DIAGNOSE_ALL)
                 assert json.loads(said)["result"]["isError"] is False
                 waits.append(seconds)
                 for path in ("/-/healthy", "/metrics"):
