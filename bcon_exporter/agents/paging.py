@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 LONGEST_TEXT = 400
 LONGEST_TEXT_IN_DETAIL = 2000
@@ -65,13 +65,20 @@ class Writer(Protocol):
         """Return how many bytes a part of the report takes."""
 
 
-def fit(page: Page, max_bytes: int, writer: Writer) -> str:
+class Fitted(NamedTuple):
+    """An answer as it is written, and whether a next page can be had."""
+
+    body: str
+    has_next: bool = False
+
+
+def fit(page: Page, max_bytes: int, writer: Writer) -> Fitted:
     """Return the answer in at most `max_bytes` bytes."""
     longest = LONGEST_TEXT_IN_DETAIL if page.detail else LONGEST_TEXT
     if page.error is not None:
-        return _fit_error(page, max_bytes, writer)
+        return Fitted(_fit_error(page, max_bytes, writer))
     if not page.key:
-        return _fit_object(page, max_bytes, writer, longest)
+        return Fitted(_fit_object(page, max_bytes, writer, longest))
     share = max_bytes // _REPORT_SHARE
     report = page.report if writer.size(page.report) <= share else shrink(page.report, share, writer.size)
     report = cut_texts(report, longest)
@@ -79,7 +86,8 @@ def fit(page: Page, max_bytes: int, writer: Writer) -> str:
     candidates = page.rows[-page.at_most :] if oldest_first else page.rows[: page.at_most]
     rows = list(_fit_rows(page, report, candidates[::-1] if oldest_first else candidates, max_bytes, writer))
     more = tell_more(page, len(rows))
-    return writer.whole(page, report, rows[::-1] if oldest_first else rows, more)
+    body = writer.whole(page, report, rows[::-1] if oldest_first else rows, more)
+    return Fitted(body, has_next="next" in (more or {}))
 
 
 def _fit_rows(

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -27,6 +27,8 @@ from bcon_exporter.tools.drift import DriftFindings
 PROVIDER = "docker"
 _LONGEST_METADATA = 64
 _LONGEST_AS_OF = 64
+_LINES = "untrusted"
+"""What the lines of a log are called: nobody vouches for them."""
 _DETAILS = (
     *("errors", "near_matches", "file", "line"),
     *("reason", "would", "effects", "helps", "why", "command", "instead", "would_help"),
@@ -55,16 +57,46 @@ VIEW_FIELDS = frozenset(ViewOptions.model_fields)
 
 
 @dataclass(frozen=True, slots=True)
+class Listed:
+    """All findings, rows or lines of one look at the host, of which each answer shows a page.
+
+    Attributes:
+        key: What they are called in the answer; "untrusted" of the lines of a log.
+        rows: Those from the first on, or from the tool's own offset on.
+        report: Our words beside them; they stand on the first page.
+        total: How many there are, also beyond those that the tool gave.
+        reachable: How many can be had by a higher offset.
+        as_of: Names the look.
+        own_offset: How many the tool itself has left out.
+        at_most: So many rows are shown; None: as many as the caller wants.
+    """
+
+    key: str
+    rows: Sequence[Any]
+    metadata: Mapping[str, Any]
+    report: Mapping[str, Any]
+    total: int
+    reachable: int
+    as_of: str
+    own_offset: int = 0
+    at_most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AgentAnswer:
     """An answer.
 
     Attributes:
         body: Compact JSON or Markdown; in UTF-8 at most `max_bytes` long.
+        listed: What the answer is a page of; None of other answers.
+        has_next: A next page can be had.
     """
 
     body: str
     is_error: bool
     media_type: str
+    listed: Listed | None = None
+    has_next: bool = False
 
 
 def list_view_fields(tool: Tool[Any]) -> dict[str, Any]:
@@ -128,7 +160,17 @@ def render_answer(
         except InvalidInputError as error:
             return render_error(tool.name, error, options, host_name, now)
         return render_chosen(tool, chosen, options, host_name, now)
-    return _answer(_build_page(tool, envelope.value, options, host_name, now), options)
+    listed = _list_rows(tool, envelope.value, options, host_name, now)
+    if listed is not None:
+        return render_page(tool, listed, options)
+    at = getattr(envelope.value, "timestamp", None) or now
+    return _answer(_object_page(tool, envelope.value, options, _metadata(host_name, at)), options)
+
+
+def render_page(tool: Tool[Any], listed: Listed, options: ViewOptions) -> AgentAnswer:
+    """Return the page that the options ask for."""
+    build = _log_page if listed.key == _LINES else _list_page
+    return replace(_answer(build(tool, listed, options), options), listed=listed)
 
 
 def render_chosen(tool: Tool[Any], chosen: Any, options: ViewOptions, host_name: str, now: datetime) -> AgentAnswer:
@@ -155,10 +197,12 @@ def render_error(name: str, error: BconError, options: ViewOptions, host_name: s
 def _answer(page: Page, options: ViewOptions) -> AgentAnswer:
     writer: Writer = JsonWriter() if options.response_format == "json" else MarkdownWriter()
     media_type = "application/json" if options.response_format == "json" else "text/markdown"
-    return AgentAnswer(fit(page, options.max_bytes, writer), page.error is not None, media_type)
+    fitted = fit(page, options.max_bytes, writer)
+    return AgentAnswer(fitted.body, page.error is not None, media_type, has_next=fitted.has_next)
 
 
-def _build_page(tool: Tool[Any], value: Any, options: ViewOptions, host_name: str, now: datetime) -> Page:
+def _list_rows(tool: Tool[Any], value: Any, options: ViewOptions, host_name: str, now: datetime) -> Listed | None:
+    """Return what a result lists; None where it is no list."""
     at = getattr(value, "timestamp", None) or now
     match value:
         case DiagnosisReport():
@@ -171,14 +215,41 @@ def _build_page(tool: Tool[Any], value: Any, options: ViewOptions, host_name: st
             each = (project_drift(report, detail=options.detail) for report in value.reports)
             rows, key = [finding for findings in each for finding in findings], "findings"
         case ContainerLogs():
-            return _log_page(tool, value, options, _metadata(host_name, at))
+            return _list_lines(value, _metadata(host_name, at))
         case tuple():
             rows, key = project_rows(value, detail=options.detail), "rows"
         case BaseModel() if tool.rows is not None and hasattr(value, tool.rows):
             rows, key = project_rows(getattr(value, tool.rows), detail=options.detail), "rows"
         case _:
-            return _object_page(tool, value, options, _metadata(host_name, at))
-    return _list_page(tool, value, options, rows, key, _metadata(host_name, at, _namespace(value)))
+            return None
+    pages_itself = "offset" in tool.input_model.model_fields
+    own_offset = options.offset if pages_itself else 0
+    total = _count_all(value, len(rows), own_offset)
+    metadata = _metadata(host_name, at, _namespace(value))
+    return Listed(
+        key=key,
+        rows=rows,
+        metadata=metadata,
+        report=_write_report(tool, value, options),
+        total=total,
+        reachable=total if pages_itself else len(rows),
+        as_of=f"{metadata['timestamp']}~{_fingerprint(['total', total] if pages_itself else rows)}",
+        own_offset=own_offset,
+        at_most=max(1, len(rows)) if "limit" in tool.input_model.model_fields else None,
+    )
+
+
+def _list_lines(value: ContainerLogs, metadata: dict[str, Any]) -> Listed:
+    lines = project_lines(value.entries)
+    return Listed(
+        key=_LINES,
+        rows=lines,
+        metadata=metadata,
+        report={"container_name": value.container_name, **({"truncated": True} if value.truncated else {})},
+        total=len(lines),
+        reachable=len(lines),
+        as_of=f"{metadata['timestamp']}~{_fingerprint(lines)}",
+    )
 
 
 _SHOWN_AS_ROWS = {
@@ -190,29 +261,25 @@ _SHOWN_AS_ROWS = {
 """Report → fields that stand in its findings, or are too many for what stands before them."""
 
 
-def _list_page(
-    tool: Tool[Any], value: Any, options: ViewOptions, rows: list[dict[str, Any]], key: str, metadata: dict[str, Any]
-) -> Page:
-    own = tool.input_model.model_fields
-    skipped = 0 if "offset" in own else options.offset
-    wanted = rows[skipped:]
-    total = _count_all(value, len(rows), options.offset if "offset" in own else 0)
-    reachable = total if "offset" in own else len(rows)
-    as_of = f"{metadata['timestamp']}~{_fingerprint(['total', total] if 'offset' in own else rows)}"
+def _list_page(tool: Tool[Any], listed: Listed, options: ViewOptions) -> Page:
+    wanted = listed.rows[options.offset - listed.own_offset :]
     return Page(
         title=tool.name,
-        metadata=metadata,
-        report=_write_report(tool, value, options) if options.offset == 0 else {},
-        key=key,
+        metadata=listed.metadata,
+        report=listed.report if options.offset == 0 else {},
+        key=listed.key,
         rows=wanted,
-        at_most=max(1, len(wanted)) if "limit" in own else options.limit,
+        at_most=listed.at_most or options.limit,
         skipped=options.offset,
-        total=total,
-        reachable=reachable,
-        as_of=as_of,
-        changed=_is_changed(options, as_of),
+        total=listed.total,
+        reachable=listed.reachable,
+        as_of=listed.as_of,
+        changed=_is_changed(options, listed.as_of),
         describe_rest=lambda shown: _describe_rest(
-            wanted[shown:], key, total - options.offset - shown, beyond=total > reachable
+            wanted[shown:],
+            listed.key,
+            listed.total - options.offset - shown,
+            beyond=listed.total > listed.reachable,
         ),
         detail=options.detail,
     )
@@ -241,23 +308,22 @@ def _is_as_usual(value: Any, name: str, item: Any) -> bool:
     return bool(item == 0)
 
 
-def _log_page(tool: Tool[Any], value: ContainerLogs, options: ViewOptions, metadata: dict[str, Any]) -> Page:
+def _log_page(tool: Tool[Any], listed: Listed, options: ViewOptions) -> Page:
     """Return the page of a log: its offset counts from the newest line."""
-    lines = project_lines(value.entries)
-    end = len(lines) - options.offset
+    end = max(0, len(listed.rows) - options.offset)
     return Page(
         title=tool.name,
-        metadata=metadata,
-        report={"container_name": value.container_name, **({"truncated": True} if value.truncated else {})},
-        key="untrusted",
-        rows=lines[: max(0, end)],
-        at_most=max(1, len(lines)),
+        metadata=listed.metadata,
+        report=listed.report,
+        key=listed.key,
+        rows=listed.rows[:end],
+        at_most=max(1, len(listed.rows)),
         skipped=options.offset,
-        total=len(lines),
-        reachable=len(lines),
-        as_of=(as_of := f"{metadata['timestamp']}~{_fingerprint(lines)}"),
-        changed=_is_changed(options, as_of),
-        describe_rest=lambda shown: f"{show_count(max(0, end - shown), 'older line')}",
+        total=listed.total,
+        reachable=listed.reachable,
+        as_of=listed.as_of,
+        changed=_is_changed(options, listed.as_of),
+        describe_rest=lambda shown: show_count(max(0, end - shown), "older line"),
         detail=options.detail,
     )
 

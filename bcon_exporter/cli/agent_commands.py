@@ -14,6 +14,7 @@ from bcon_exporter.errors import BconError, InvalidInputError, SettingsError
 from bcon_exporter.secrets.cleaning import clean_name
 
 if TYPE_CHECKING:
+    from bcon_exporter.agents.kept_pages import KeptPages
     from bcon_exporter.agents.tool_call_blocks import ToolCall
     from bcon_exporter.agents.view import AgentAnswer
     from bcon_exporter.tools import Context
@@ -45,6 +46,7 @@ def list_tools(call: Invocation) -> int:
 
 def run_tool_calls(call: Invocation) -> int:
     """Run the calls in a text in their order; print a block for each, and return 1 if any failed."""
+    from bcon_exporter.agents.kept_pages import KeptPages
     from bcon_exporter.agents.tool_call_blocks import fence, read_transcript
     from bcon_exporter.cli.tool_runner import close_context, make_context
 
@@ -55,10 +57,10 @@ def run_tool_calls(call: Invocation) -> int:
         msg = "there is no tool_call block to run; a call stands between a line ```tool_call and a line ```"
         raise InvalidInputError(msg, {})
     failed = False
-    context = make_context(call)
+    context, kept = make_context(call), KeptPages()
     try:
         for block in transcript.blocks:
-            answer = _answer(context, block.call)
+            answer = _answer(context, block.call, kept)
             failed = failed or answer.is_error
             write_out(fence(answer.body))
     finally:
@@ -66,7 +68,7 @@ def run_tool_calls(call: Invocation) -> int:
     return Exit.FINDINGS if failed else Exit.FINE
 
 
-def _answer(context: "Context", wanted: "ToolCall | BconError") -> "AgentAnswer":
+def _answer(context: "Context", wanted: "ToolCall | BconError", kept: "KeptPages") -> "AgentAnswer":
     """Return what an agent reads of the answer to a call."""
     from bcon_exporter.agents.time_limits import run_within
     from bcon_exporter.agents.tool_call_blocks import CALL
@@ -81,8 +83,11 @@ def _answer(context: "Context", wanted: "ToolCall | BconError") -> "AgentAnswer"
         options, arguments = split_options(wanted.arguments, tool)
     except InvalidInputError as error:
         return render_error(wanted.tool, error, ViewOptions(), host_name, context.now())
+    if (page := kept.find(tool, arguments, options)) is not None:
+        return page
     envelope = run_within(tool, partial(execute, context, tool.name, arguments))
-    return render_answer(tool, envelope, options, find_host_name(context), context.now())
+    answer = render_answer(tool, envelope, options, find_host_name(context), context.now())
+    return kept.keep(tool, arguments, options, answer)
 
 
 def _read(name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from pydantic_core import from_json, to_json
 
+from bcon_exporter.agents.kept_pages import KeptPages
 from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, FORMATS, describe_tools
 from bcon_exporter.agents.select import check_expression, select_in
 from bcon_exporter.agents.time_limits import call_within
@@ -105,6 +106,7 @@ class ToolCaller:
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
         self._calls = ToolCalls(context, threads)
         self._context, self._threads = context, threads
+        self._kept = KeptPages()
 
     async def call(self, name: str, payload: object, expression: str | None = None) -> Response:
         """Return a tool's answer, or what an expression selects of it, with the status of its error code."""
@@ -125,8 +127,11 @@ class ToolCaller:
         except InvalidInputError as error:
             context.errors.add(error.code)
             return _agent_response(render_error(tool.name, error, ViewOptions(), host_name, now), error.code)
+        if (page := self._kept.find(tool, arguments, options)) is not None:
+            return _agent_response(page, None)
         envelope = await call_within(tool, self._calls.call(tool.name, arguments))
         answer = await self._threads.run(lambda: render_answer(tool, envelope, options, host_name, now))
+        self._kept.keep(tool, arguments, options, answer)
         wrong = ErrorCode.INVALID_INPUT if answer.is_error else None
         return _agent_response(answer, envelope.code or wrong)
 

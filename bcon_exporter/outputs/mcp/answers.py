@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from bcon_exporter.agents.kept_pages import KeptPages
 from bcon_exporter.agents.time_limits import call_within
 from bcon_exporter.agents.view import AgentAnswer, ViewOptions, find_host_name, render_answer, split_options
 from bcon_exporter.errors import BconError, RateLimitedError
@@ -80,16 +81,19 @@ class OwnAnswers:
         self._threads = threads
         self._ask_name = ask_name
         self._calls = ToolCalls(context, threads)
+        self._kept = KeptPages()
 
     async def call(self, tool: Tool[Any], arguments: Mapping[str, object]) -> AgentAnswer:
-        """Run a tool, within its time."""
-        options = ViewOptions()
+        """Run a tool, within its time, or go on in a list that was read before."""
+        options, payload = ViewOptions(), dict[str, Any]()
         try:
             options, payload = split_options(arguments, tool)
+            if (page := self._kept.find(tool, payload, options)) is not None:
+                return page
             envelope = await self._run(tool, payload)
         except BconError as error:
             envelope = failure(error)
-        return await self._render(tool, envelope, options)
+        return self._kept.keep(tool, payload, options, await self._render(tool, envelope, options))
 
     async def read(self, tool: str, arguments: Mapping[str, object]) -> Any:
         """Run a tool and return its result as JSON values."""
