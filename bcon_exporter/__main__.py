@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 
-from bcon_exporter.start_signals import hold_signals
+from bcon_exporter.signals_during_start import hold_signals
 
 
 def main() -> None:

@@ -14,13 +14,13 @@ from bcon_exporter.diagnosis import Filter, Policy
 from bcon_exporter.drift import parse_ignore_rule
 from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.latest_scans import LatestScans
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.quiet import parse_quiet_hours
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import Sealer
-from bcon_exporter.settings import Settings, current_environment, find_doubts, list_receivers, load_settings
-from bcon_exporter.store import Store
+from bcon_exporter.settings import Settings, current_environment, find_path_warnings, list_receivers, load_settings
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 
@@ -53,13 +53,13 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         usage_window_seconds=settings.thresholds.usage_window_seconds,
         probe_interval_seconds=probe_interval(settings.scan.diagnose_interval.total_seconds()),
     )
-    book = SecretBook()
+    book = HostSecrets()
     return Context(
         host=DockerHost(endpoint, options, _sealer(), book),
         compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer(), book),
         secrets=book,
         catalogue=load_catalogue(settings.catalogue.directory),
-        store=Store(),
+        scans=LatestScans(),
         thresholds=settings.thresholds,
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
@@ -76,7 +76,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
 
 
 def refresh_context(context: Context, settings: Settings) -> Context:
-    """Return a daemon's context with what a reload of the settings may change; host, memory and store stay.
+    """Return a daemon's context with what a reload of the settings may change; host, memory and latest scans stay.
 
     Raises:
         SettingsError: The signature catalogue is malformed.
@@ -108,7 +108,7 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     from bcon_exporter.daemon import Daemon  # commands do without the web server's weight
 
     set_up_logging(settings.log.level, settings.log.format)
-    for doubt in find_doubts(settings):
+    for doubt in find_path_warnings(settings):
         _log.warning("%s", doubt)
     context = build_context(settings)
     set_up_logging(settings.log.level, settings.log.format, context.secrets.hide)
@@ -127,7 +127,7 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
         memory=SnapshotMemory(host.read_log_files(snapshot.taken_at)),
         compose=SnapshotCompose(snapshot),
         catalogue=load_catalogue(settings.catalogue.directory),
-        store=Store(),
+        scans=LatestScans(),
         thresholds=settings.thresholds,
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),

@@ -15,6 +15,7 @@ from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.engine import DockerHost, probe_interval, raise_open_files_limit
 from bcon_exporter.errors import BconError
 from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
 from bcon_exporter.outputs.http import (
     Connections,
@@ -42,8 +43,7 @@ from bcon_exporter.schedule import (
     watchdog_seconds,
 )
 from bcon_exporter.settings import Address, Settings, list_receivers
-from bcon_exporter.start_signals import let_reload_through
-from bcon_exporter.store import ScanName
+from bcon_exporter.signals_during_start import let_reload_through
 from bcon_exporter.tools import Context
 
 _log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class Daemon:
         )
         metrics = settings.metrics
         self._exposition = Exposition(
-            context.store, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
+            context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
         )
         self._alerts = AlertWatch(
             lambda: self._context,

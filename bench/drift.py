@@ -110,7 +110,7 @@ def measure(context: Context, homes: list[Path]) -> DriftMeasurement:
     assert isinstance(compose, ComposeReader)
     first = _timed(context, job)
     first_runs = compose.runs
-    scan = context.store.drift
+    scan = context.scans.drift
     assert scan is not None
     wrong = [report.summary for report in scan.reports if report.status is not DriftStatus.SYNCED]
     assert (len(scan.reports), wrong) == (len(homes), [])

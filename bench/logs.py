@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
+from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.diagnosis.log_events import read_events
 from bcon_exporter.model.facts import LogLine
 

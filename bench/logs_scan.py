@@ -94,7 +94,7 @@ def _time(context: Context, scan: Callable[[], object]) -> Cost:
     wall, cpu = clock.monotonic(), time.process_time()
     scan()
     wall, cpu = clock.monotonic() - wall, time.process_time() - cpu
-    last = context.store.diagnosis
+    last = context.scans.diagnosis
     lines = sum(len(each.logs.lines) for each in last.snapshot.containers if each.logs) if last else 0
     return Cost(wall, cpu, lines)
 

@@ -88,7 +88,7 @@ def kinds_written(logger: str, *seconds: float) -> list[str]:
     return written
 
 
-@pytest.mark.parametrize("logger", ["asyncio", "uvicorn.error", "bcon_exporter.outputs.http.gate"])
+@pytest.mark.parametrize("logger", ["asyncio", "uvicorn.error", "bcon_exporter.outputs.http.access_control"])
 def test_what_clients_cause_is_written_once_a_minute_with_how_often_it_happened(logger: str) -> None:
     first, second = kinds_written(logger, 0.0, 1.0, 59.9, 60.0)
 

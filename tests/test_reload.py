@@ -47,7 +47,7 @@ Daemon(settings("30s"), context, refresh_context, lambda: settings("20s")).reloa
 DEFECTIVE = """
 daemon = Daemon(settings("30s"), context, refresh_context, lambda: settings("30s") if 1 / 0 else None)
 daemon.reload()
-print(daemon._own.rows(context.store.statuses, 0)["bcon_config_last_reload_successful"])
+print(daemon._own.rows(context.scans.statuses, 0)["bcon_config_last_reload_successful"])
 """
 SIGNATURES = """
 signatures:

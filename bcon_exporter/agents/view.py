@@ -137,7 +137,7 @@ def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> 
 
 def find_host_name(context: Context, *, ask: bool = False) -> str:
     """Return what the engine calls its host; "" where it is not known. Only with `ask` the engine is asked for it."""
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     of_scan = scan.snapshot.engine if scan is not None else None
     name = context.memory.memory.engine_name or (of_scan.name if of_scan is not None else "")
     if name or not ask:

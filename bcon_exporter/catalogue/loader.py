@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from pydantic import Field, ValidationError
 
-from bcon_exporter.catalogue.proof import find_flaw
+from bcon_exporter.catalogue.pattern_tests import find_flaw
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.refusals import tell_refusal

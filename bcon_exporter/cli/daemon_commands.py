@@ -11,7 +11,7 @@ from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, print_line, print_result
 from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
 from bcon_exporter.model.alerts import AlertsReport
-from bcon_exporter.settings import Settings, find_doubts
+from bcon_exporter.settings import Settings, find_path_warnings
 
 _HTTP_OK = 200
 _FORBIDDEN = (401, 403)
@@ -31,7 +31,7 @@ def check_config(call: Invocation) -> int:
     from bcon_exporter.app import check_settings  # as above
 
     check_settings(call.settings)
-    warnings = find_doubts(call.settings)
+    warnings = find_path_warnings(call.settings)
     for warning in warnings:
         sys.stderr.write(f"{PROGRAM}: warning: {warning}\n")
     print_line(call, "OK", {"ok": True, "warnings": warnings})

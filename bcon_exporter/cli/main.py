@@ -14,7 +14,7 @@ from bcon_exporter.cli.screen import OutputError, Screen, complain, write_out
 from bcon_exporter.cli.selecting import prepare_select
 from bcon_exporter.cli.version_command import version_line
 from bcon_exporter.errors import BconError, InternalError
-from bcon_exporter.start_signals import give_signals_back
+from bcon_exporter.signals_during_start import give_signals_back
 
 _COLLECT_AFTER = 100_000
 """Objects that a command may make before Python's garbage collector runs; during imports it takes 0.05 s."""

@@ -12,10 +12,10 @@ from bcon_exporter.compose.env_files import parse_env_file
 from bcon_exporter.compose.file_signatures import ABSENT, Signature, read_file, sign
 from bcon_exporter.compose.files import check_file, find_default_file, find_override, is_directory
 from bcon_exporter.compose.invocation import Invocation
-from bcon_exporter.compose.key_places import find_key_places
+from bcon_exporter.compose.key_locations import find_key_locations
 from bcon_exporter.compose.wanted_deployment import Deployment, make_deployment
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError
-from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords, KeyPlace, MissingEnvFile
+from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords, KeyLocation, MissingEnvFile
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.secrets.masking import safe_text
 
@@ -39,7 +39,7 @@ class ResolvedDeployment:
     desired: DesiredProject | None = None
     refusal: ComposeRefusal | None = None
     problem: str | None = None
-    places: Mapping[str, KeyPlace] = field(default_factory=dict)
+    places: Mapping[str, KeyLocation] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -81,7 +81,7 @@ def _readable(file: Path) -> Path:
     return Path(os.path.normpath(file))
 
 
-def find_places(invocation: Invocation, edited: Mapping[str, str]) -> dict[str, KeyPlace]:
+def find_places(invocation: Invocation, edited: Mapping[str, str]) -> dict[str, KeyLocation]:
     """Return where the keys of a project's files stand."""
 
     def read(file: str) -> str | None:
@@ -93,13 +93,13 @@ def find_places(invocation: Invocation, edited: Mapping[str, str]) -> dict[str, 
     def join(file: str, name: str) -> str:
         return os.path.normpath(os.path.join(os.path.dirname(file), name))  # noqa: PTH118, PTH120 -- strings
 
-    return find_key_places(tuple(map(str, invocation.files)), read, join)
+    return find_key_locations(tuple(map(str, invocation.files)), read, join)
 
 
 def name_originals(
     resolved: ResolvedDeployment,
     view: EditedView,
-    places: Mapping[str, KeyPlace],
+    places: Mapping[str, KeyLocation],
     looked_at: Mapping[str, Signature],
 ) -> ResolvedDeployment:
     """Return what was resolved with the originals' paths in place of the edits', and hashes of what was read."""

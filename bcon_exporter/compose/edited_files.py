@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.compose.invocation import Invocation
 from bcon_exporter.errors import InvalidInputError, NotAvailableError
-from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.secrets.masking import safe_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class ResolvedEdit:
     after: str = field(repr=False)
     plain: "ResolvedDeployment"
     edited: "ResolvedDeployment"
-    book: SecretBook
+    book: HostSecrets
 
 
 @dataclass(frozen=True, slots=True)

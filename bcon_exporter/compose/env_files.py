@@ -11,9 +11,9 @@ from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.files import is_within, to_local
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.involved_files import ResolutionRequest
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.known_secrets import KnownSecrets, find_secrets
 
 Parser = Callable[[str], Iterator[tuple[str, str]]]
@@ -30,7 +30,7 @@ class EnvFiles:
     daemon reads only files under `compose.roots`: labels are claims.
     """
 
-    def __init__(self, options: ComposeOptions, book: SecretBook) -> None:
+    def __init__(self, options: ComposeOptions, book: HostSecrets) -> None:
         self._options, self._book = options, book
         self._located: dict[tuple[object, ...], list[tuple[str, Parser]]] = {}
         self._signatures: dict[tuple[str, str], tuple[int, ...]] = {}

@@ -73,11 +73,11 @@ from bcon_exporter.errors import (
     InvalidInputError,
     PermissionDeniedError,
 )
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.hide_in_models import hide_in_error, hide_in_project
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import safe_text
@@ -136,10 +136,10 @@ class ComposeReader:
         book: The process's one book of secrets, shared with engine.
     """
 
-    def __init__(self, options: ComposeOptions, sealer: "Sealer", book: SecretBook | None = None) -> None:
+    def __init__(self, options: ComposeOptions, sealer: "Sealer", book: HostSecrets | None = None) -> None:
         self._options = options
         self._sealer = sealer
-        self._book = book or SecretBook()
+        self._book = book or HostSecrets()
         self._env_file_reader = EnvFiles(options, self._book)
         self._answers: BoundedCache[_Answer | BconError] = BoundedCache(_CACHED_PROJECTS)
         self._hashed_projects: BoundedCache[DesiredProject] = BoundedCache(_CACHED_PROJECTS)
@@ -351,7 +351,7 @@ class ComposeReader:
             msg = f"{shown} {error}"
             raise InvalidInputError(msg, {"file": shown}) from None
 
-    def _reader_of_edit(self, options: ComposeOptions, book: SecretBook) -> "ComposeReader":
+    def _reader_of_edit(self, options: ComposeOptions, book: HostSecrets) -> "ComposeReader":
         """Return a reader that is forgotten after the edit: neither its answers nor its secrets are the host's.
 
         The edit's folder is one of its roots: below it lie the edited file and links, and a link is judged by where it

@@ -28,8 +28,8 @@ from bcon_exporter.engine.parse.json_fields import get_text
 from bcon_exporter.engine.scan import Deadline, HostOptions, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.hide_in_models import hide_in_config, hide_in_facts
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
@@ -75,9 +75,9 @@ class InventoryEntry:
 class Inventory:
     """The containers of one host; to be used by one thread at a time."""
 
-    def __init__(self, options: HostOptions, book: SecretBook | None = None) -> None:
+    def __init__(self, options: HostOptions, book: HostSecrets | None = None) -> None:
         self._options = options
-        self._book = book or SecretBook()
+        self._book = book or HostSecrets()
         self._hidden_version = -1
         self.entries: dict[str, InventoryEntry] = {}
 

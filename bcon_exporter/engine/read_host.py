@@ -24,12 +24,12 @@ from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.snapshot import SnapshotTaker
 from bcon_exporter.engine.stored_data import read_stored_data
 from bcon_exporter.errors import BconError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.deployment import HostFacts, ImageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.system_status import HostLoad
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import Sealer
 
 _CLOSE_SECONDS = 0.9
@@ -40,11 +40,11 @@ class DockerHost:
     """One engine, read only. Making one does no I/O; all methods may be called from any thread."""
 
     def __init__(
-        self, endpoint: Endpoint, options: HostOptions, sealer: Sealer, book: SecretBook | None = None
+        self, endpoint: Endpoint, options: HostOptions, sealer: Sealer, book: HostSecrets | None = None
     ) -> None:
         self._options = options
         self._session = EngineSession(endpoint, options)
-        self._book = book or SecretBook()
+        self._book = book or HostSecrets()
         self._log = EventLog()
         self._taker = SnapshotTaker(self._session, sealer, self._log, self._book)
         self._stream = EventStream(self._session, self._log)

@@ -21,6 +21,7 @@ from bcon_exporter.engine.read_usage import UsageReader
 from bcon_exporter.engine.scan import Deadline, Scan, Wants
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.stored_data import read_log_files
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.disk import LogReading
 from bcon_exporter.model.facts import (
     ConfigFacts,
@@ -33,7 +34,6 @@ from bcon_exporter.model.facts import (
     UsageFacts,
     VolumeFacts,
 )
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
 
@@ -62,12 +62,12 @@ class SnapshotTaker:
     """Takes snapshots, one at a time; a second caller waits within its own deadline."""
 
     def __init__(
-        self, session: EngineSession, sealer: Sealer, events: EventLog, book: SecretBook | None = None
+        self, session: EngineSession, sealer: Sealer, events: EventLog, book: HostSecrets | None = None
     ) -> None:
         options = session.options
         self._session, self._events = session, events
         self._turn = threading.Lock()
-        self._book = book or SecretBook()
+        self._book = book or HostSecrets()
         self._inventory = Inventory(options, self._book)
         self._listed = ElementMemory()
         self._cursors = LogCursors(

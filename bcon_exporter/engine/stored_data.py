@@ -12,16 +12,16 @@ from bcon_exporter.engine.parse import parse_stored_data
 from bcon_exporter.engine.scan import Deadline
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import DeadlineExceededError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
 from bcon_exporter.model.facts import EngineFacts
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import MASK
 
 _ASKING = "asking for disk usage"
 _NEGOTIATION_SECONDS = 5.0
 
 
-def read_stored_data(session: EngineSession, book: SecretBook, now: datetime, seconds: float) -> StoredData:
+def read_stored_data(session: EngineSession, book: HostSecrets, now: datetime, seconds: float) -> StoredData:
     """Return what the engine says of its disk usage.
 
     Args:
@@ -47,7 +47,7 @@ def read_stored_data(session: EngineSession, book: SecretBook, now: datetime, se
     return _hide_in_tags(data, book)
 
 
-def _hide_in_tags(data: StoredData, book: SecretBook) -> StoredData:
+def _hide_in_tags(data: StoredData, book: HostSecrets) -> StoredData:
     """Hide what containers hold in the tags of images; all at once, since each look goes through all secrets."""
     names = [image.name.rpartition(":") for image in data.images]
     hidden = book.hide("\n".join(tag for _, _, tag in names)).split("\n")

@@ -22,9 +22,9 @@ from bcon_exporter.incidents.host_sentence import (
 )
 from bcon_exporter.incidents.notices import Scene, decide_message, note_arrival
 from bcon_exporter.incidents.quiet import find_muting, is_muted
-from bcon_exporter.incidents.telling import follow_merges, has_waited
 from bcon_exporter.incidents.titles import ENDED_BY
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who, find_troubles
+from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 
 __all__ = [
     "ENDED_BY",

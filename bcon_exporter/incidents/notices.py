@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.incidents.quiet import is_muted
-from bcon_exporter.incidents.telling import follow_merges, has_waited
+from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.messages import Notice, NoticeKind, ReceiverState, Sending, Told

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bcon_exporter.journal.carry_over import carry_over
 from bcon_exporter.journal.event_rows import Statement
+from bcon_exporter.journal.memory_to_file import move_memory_to_file
 from bcon_exporter.journal.opening import (
     CorruptError,
     UnusableError,
@@ -187,7 +187,7 @@ class StateFile:
 
     def _take_over(self, connection: sqlite3.Connection) -> None:
         try:
-            carry_over(self._connection, connection, continues=self._was_read)
+            move_memory_to_file(self._connection, connection, continues=self._was_read)
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self._path or Path()) from None

@@ -18,8 +18,8 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from bcon_exporter.memory.runs import Run, is_near
+from bcon_exporter.model.exit_codes import JITTER_SECONDS, SIGKILL, SIGNAL_BASE, STOPPING_SECONDS, signal_of_exit
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
-from bcon_exporter.model.signals import JITTER_SECONDS, SIGKILL, SIGNAL_BASE, STOPPING_SECONDS, signal_of_exit
 
 STOP_SIGNALS = frozenset((2, 3, 15))
 # A stop gives ten seconds by default; the end itself is reported a little later on a busy host.

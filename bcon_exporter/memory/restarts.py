@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from bcon_exporter.memory.exit_reasons import Circumstances
 from bcon_exporter.memory.runs import Run, is_near
+from bcon_exporter.model.exit_codes import JITTER_SECONDS, SIGKILL
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
-from bcon_exporter.model.signals import JITTER_SECONDS, SIGKILL
 
 INFERRED_RESTART = "inferred_restart"
 """Action of our own: a restart that only the restart count tells of, because its events were lost."""

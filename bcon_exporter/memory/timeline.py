@@ -18,9 +18,9 @@ from bcon_exporter.memory.exit_reasons import (
 )
 from bcon_exporter.memory.restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.memory.runs import Run, find_runs, order_of
+from bcon_exporter.model.exit_codes import parse_signal
 from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
-from bcon_exporter.model.signals import parse_signal
 
 EVENTS_PER_IDENTITY = 1000
 """The newest of them are kept: a crash loop of a month must not fill the disk."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Literal
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
-from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts, KeyPlace, WantedDeployment
+from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts, KeyLocation, WantedDeployment
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
 
@@ -139,7 +139,7 @@ class CheckInput(Frozen):
     desired: DesiredProject | None = None
     refusal: ComposeRefusal | None = None
     problem: str | None = None
-    places: dict[str, KeyPlace] = {}
+    places: dict[str, KeyLocation] = {}
     images: dict[str, ImageFacts | None] = {}
     host: HostFacts = HostFacts()
     peak_memory_bytes: dict[str, int] = {}

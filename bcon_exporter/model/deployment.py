@@ -170,7 +170,7 @@ class FilePlace(Frozen):
     line: int
 
 
-class KeyPlace(Frozen):
+class KeyLocation(Frozen):
     """Where a key of the resolved project stands: "services.web.ports".
 
     Attributes:

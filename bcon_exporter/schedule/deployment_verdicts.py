@@ -30,7 +30,7 @@ class DeploymentJudge:
     def _judge_due(self) -> None:
         try:
             context = self._context()
-            scan = context.store.diagnosis
+            scan = context.scans.diagnosis
             for project in context.memory.find_due_deployments(scan.snapshot) if scan is not None else ():
                 _judge(context, project)
         finally:

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from bcon_exporter.diagnosis import LogReader, diagnose_host
 from bcon_exporter.engine import Wants
+from bcon_exporter.latest_scans import DiagnoseScan
 from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.schedule.incident_watch import watch_incidents
 from bcon_exporter.schedule.log_counts import count_events
-from bcon_exporter.store import DiagnoseScan
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import container_key, date_symptoms, symptom_key
 from bcon_exporter.tools.notes import settle_notes
@@ -51,7 +51,7 @@ class DiagnoseJob:
         ended = context.monotonic()
         late_seconds = ended - started - context.scan_deadline_seconds
         self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), context.scan_deadline_seconds / 2)
-        context.store.publish_diagnosis(
+        context.scans.publish_diagnosis(
             DiagnoseScan(
                 snapshot=snapshot,
                 report=report,
@@ -83,7 +83,7 @@ class DiagnoseJob:
             too_late_for_causes=lambda: context.monotonic() > scan_ends,
         )
         report = self._date(context, report)
-        context.store.count_rule_errors(find_rule_errors(report))
+        context.scans.count_rule_errors(find_rule_errors(report))
         counts = count_events(
             memory.log_counts, snapshot, context.catalogue, self._log_reader, lambda: context.monotonic() > scan_ends
         )

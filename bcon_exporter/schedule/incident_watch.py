@@ -31,7 +31,7 @@ _OVER = (IncidentStep.MERGED, IncidentStep.CLOSED)
 def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAllReport) -> None:
     """Open, join, merge and close incidents by what a diagnosis has found; drift counts as it was last compared."""
     memory = context.memory.memory
-    drift = context.store.drift
+    drift = context.scans.drift
     shutdowns = memory.coverage.shutdowns
     host = find_troubles(
         report,
@@ -39,7 +39,7 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
         drift.reports if drift is not None else (),
         logged_errors_at=memory.log_counts.newest,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
-        has_watched=context.store.diagnosis is not None or memory.deployments.seen_until is not None,
+        has_watched=context.scans.diagnosis is not None or memory.deployments.seen_until is not None,
     )
     if memory.incidents.open or _may_open(host):
         context.memory.fold_incidents(lambda state: _fold(context, state, host), host.at)
@@ -68,7 +68,7 @@ def watch_outage(context: Context, away_since: datetime | None) -> datetime | No
     since = min(away_since or now, now)
     if now - since < AWAY_FOR or is_host_incident_open(context.memory.memory.incidents):
         return since
-    error = context.store.status("diagnose").error
+    error = context.scans.status("diagnose").error
     reason = error.message if error is not None else None
     past = KnownPast(find_earlier=context.memory.find_earlier_incidents)
 

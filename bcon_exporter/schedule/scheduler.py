@@ -12,13 +12,13 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from bcon_exporter import clock
 from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.latest_scans import SCAN_NAMES, ScanName
 from bcon_exporter.schedule.daemon_threads import DaemonThreads
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob, is_same_drift
 from bcon_exporter.schedule.drift_watch import DriftWatch
 from bcon_exporter.schedule.timing import NextSlot, count_missed, watch_clock
 from bcon_exporter.secrets.hide_in_models import hide_in_error
-from bcon_exporter.store import SCAN_NAMES, ScanName
 from bcon_exporter.tools import Context
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Job(Protocol):
     """One kind of scan."""
 
     def run(self, context: Context) -> None:
-        """Scan once and publish to the context's store."""
+        """Scan once and publish it."""
 
 
 class Scheduler:
@@ -55,7 +55,7 @@ class Scheduler:
 
     Args:
         context: What the scans work with; replaced on reload.
-        on_finished: Called in the scan's thread after each run, good or failed, with the store up to date.
+        on_finished: Called in the scan's thread after each run, good or failed, with the latest scans up to date.
         jobs: The scans by name; tests bring their own.
         on_turn: Called in the scheduler's own thread at each of its turns, which come every second.
     """
@@ -161,7 +161,7 @@ class Scheduler:
         now = self._context.monotonic()
         missed = count_missed(now - self._due_at[name], self._intervals.of(name))
         self._due_at[name] = now
-        self._context.store.record_missed(name, missed + (event.code == EVENT_JOB_MAX_INSTANCES))
+        self._context.scans.record_missed(name, missed + (event.code == EVENT_JOB_MAX_INSTANCES))
 
     def _run(self, name: ScanName) -> None:
         """Run a scan in its turn, and another one for those who have asked for it meanwhile."""
@@ -184,8 +184,8 @@ class Scheduler:
     def _run_once(self, name: ScanName, started: float) -> None:
         """Run one scan; nothing that goes wrong in it stops the next."""
         context = self._context
-        changes, drift_before = context.host.changes(), context.store.drift
-        had_failed = context.store.status(name).error is not None
+        changes, drift_before = context.host.changes(), context.scans.drift
+        had_failed = context.scans.status(name).error is not None
         try:
             self._jobs[name].run(context)
             if had_failed:
@@ -198,17 +198,17 @@ class Scheduler:
             self._record_failure(context, name, started, defect)
         if name == "drift":
             ended = context.monotonic()
-            is_news = not is_same_drift(drift_before, context.store.drift)
+            is_news = not is_same_drift(drift_before, context.scans.drift)
             self._drift_watch.note_look(changes, ended, ended - started, self._intervals.drift_seconds, found=is_news)
         self._publish(context, name)
 
     def _record_failure(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
         error = hide_in_error(error, context.secrets.hide)
-        last_error = context.store.status(name).error
+        last_error = context.scans.status(name).error
         is_repeated = last_error is not None and last_error.message == error.message
         _log.log(logging.DEBUG if is_repeated else logging.WARNING, "the %s scan failed: %s", name, error.message)
         context.errors.add(error.code)
-        context.store.record_failure(name, context.now(), context.monotonic() - started, error)
+        context.scans.record_failure(name, context.now(), context.monotonic() - started, error)
 
     def _publish(self, context: Context, name: ScanName) -> None:
         try:
@@ -220,7 +220,7 @@ class Scheduler:
     def _watch_for_drift(self) -> None:
         """Start the drift scan before its time when something has happened that it would see."""
         context = self._context
-        if self._running_since["drift"] is not None or context.store.drift is None:
+        if self._running_since["drift"] is not None or context.scans.drift is None:
             return
         files_changed = context.compose.files_changed()
         if self._drift_watch.is_due(context.host.changes(), context.monotonic(), files_changed=files_changed):

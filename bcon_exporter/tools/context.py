@@ -11,8 +11,10 @@ from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
 from bcon_exporter.diagnosis import Policy
 from bcon_exporter.drift import IgnoreRule
 from bcon_exporter.engine import RequestCounts, Wants
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter, SearchIndex
+from bcon_exporter.latest_scans import LatestScans, ScanName
 from bcon_exporter.memory import FindingKind, LogCounts, Memory, NoteChange, UsageSlot
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
@@ -31,8 +33,6 @@ from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeploymentRecord
-from bcon_exporter.secret_book import SecretBook
-from bcon_exporter.store import ScanName, Store
 from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.single_flight import SingleFlight
 from bcon_exporter.tools.watches import Watches
@@ -242,7 +242,7 @@ class Context:
     memory: Memories
     compose: Wanted
     catalogue: Catalogue
-    store: Store
+    scans: LatestScans
     thresholds: Thresholds = field(default_factory=Thresholds)
     policy: Policy = field(default_factory=Policy)
     drift_ignore: tuple[IgnoreRule, ...] = ()
@@ -258,7 +258,7 @@ class Context:
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local
     monotonic: Callable[[], float] = clock.monotonic
-    secrets: SecretBook = field(default_factory=SecretBook)
+    secrets: HostSecrets = field(default_factory=HostSecrets)
     single_flight: SingleFlight = field(default_factory=SingleFlight)
     search_index: SearchIndex = field(default_factory=SearchIndex)
     errors: ErrorTally = field(default_factory=ErrorTally)

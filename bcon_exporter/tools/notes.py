@@ -186,7 +186,7 @@ def _masked(context: Context, note: Note) -> Note:
 
 def _name_subject(context: Context, about: NoteAbout) -> tuple[NoteAbout, str]:
     """Return the subject with a container's name in place of its id, and a word on a name that is not there now."""
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     containers = scan.snapshot.containers if scan is not None else ()
     names = {facts.name for facts in containers}
     if about.container is not None and about.container not in names:

@@ -48,7 +48,7 @@ def find_quiet_now(context: Context) -> Muting:
 
 
 def _containers(context: Context) -> tuple[ContainerFacts, ...]:
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     return scan.snapshot.containers if scan is not None else ()
 
 
@@ -107,7 +107,7 @@ def _name_quiet(context: Context, request: QuietInput, now: datetime) -> Quiet:
 
 def _projects(context: Context) -> set[str]:
     found = {facts.compose.project for facts in _containers(context) if facts.compose is not None}
-    drift = context.store.drift
+    drift = context.scans.drift
     return found | {report.project_name for report in (drift.reports if drift is not None else ())}
 
 

@@ -26,11 +26,11 @@ from bcon_exporter.tools.diagnosis import DIAGNOSIS_TOOLS
 from bcon_exporter.tools.disk import DISK_TOOLS
 from bcon_exporter.tools.drift import DRIFT_TOOLS
 from bcon_exporter.tools.envelope import Envelope, failure
+from bcon_exporter.tools.exporter_status import UTILITY_TOOLS
 from bcon_exporter.tools.incidents import INCIDENT_TOOLS
 from bcon_exporter.tools.notes import NOTE_TOOLS
 from bcon_exporter.tools.search import SEARCH_TOOLS
 from bcon_exporter.tools.tool import Tool
-from bcon_exporter.tools.utility import UTILITY_TOOLS
 
 _log = logging.getLogger(__name__)
 

@@ -110,8 +110,8 @@ def system_status(context: Context, request: SystemStatusInput) -> SystemStatus:
 
 def _read_containers(context: Context) -> HostSnapshot:
     """Return the last scan's; without one, what is there now."""
-    if context.store.diagnosis is not None:
-        return context.store.diagnosis.snapshot
+    if context.scans.diagnosis is not None:
+        return context.scans.diagnosis.snapshot
     return observe(context, Wants(logs=False, usage=True, wait_for_usage=context.one_shot))
 
 

@@ -14,6 +14,7 @@ from bcon_exporter.errors import (
     NotAvailableError,
     NotFoundError,
 )
+from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.model.inputs import DiagnoseAllInput
 from bcon_exporter.model.nearest import did_you_mean, nearest_names
 from bcon_exporter.model.quantities import show_count, show_duration
@@ -21,7 +22,6 @@ from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport, DriftSta
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskFinding, TaskReport
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.secrets.hide_in_models import hide_in_error
-from bcon_exporter.store import ScanName
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_all
 from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
@@ -58,18 +58,18 @@ def _scan(context: Context, task: ScanName) -> TaskReport:
         waited = show_duration(SCAN_WITHIN_SECONDS)
         text = f"The scan has not ended within {waited}; ask for its result in a moment."
         return TaskReport(task=task, state="running", began_at=asked_at, summary=text)
-    error = context.store.status(task).error
+    error = context.scans.status(task).error
     if error is not None:
         raise error
-    scan = context.store.diagnosis if task == "diagnose" else context.store.drift
+    scan = context.scans.diagnosis if task == "diagnose" else context.scans.drift
     if scan is None:  # cannot be: a good scan has been published
         msg = "the scan has left no result"
         raise InternalError(msg, {})
     age = max(0.0, context.monotonic() - scan.finished_monotonic + scan.duration_seconds)
     began_at = scan.finished_at - timedelta(seconds=scan.duration_seconds)
-    if task == "diagnose" and context.store.diagnosis is not None:
-        return _tell_diagnosis(context.store.diagnosis.report, began_at, age)
-    return _tell_drift(context.store.drift.reports if context.store.drift is not None else (), began_at, age)
+    if task == "diagnose" and context.scans.diagnosis is not None:
+        return _tell_diagnosis(context.scans.diagnosis.report, began_at, age)
+    return _tell_drift(context.scans.drift.reports if context.scans.drift is not None else (), began_at, age)
 
 
 def _look(context: Context, task: ScanName) -> TaskReport:

@@ -10,6 +10,7 @@ from bcon_exporter.compose import FileEdit, ResolvedEdit
 from bcon_exporter.deployments.check import check_deployment, make_plan
 from bcon_exporter.drift import detect_drift, find_projects
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.host_secrets import hide_in_snapshot
 from bcon_exporter.model.check_report import CheckReport, CheckSeverity, ServicePlan
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.facts import HostSnapshot
@@ -22,7 +23,6 @@ from bcon_exporter.model.what_if import (
     ModifyConfigInput,
     WhatIfReport,
 )
-from bcon_exporter.secret_book import hide_in_snapshot
 from bcon_exporter.secrets.masking import MASK, safe_text
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context

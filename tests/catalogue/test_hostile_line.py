@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
+from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.clock import process_cpu_seconds
 from bcon_exporter.regexes import compile_pattern
 

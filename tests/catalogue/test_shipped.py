@@ -2,7 +2,7 @@
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.loader import SHIPPED_FILES, shipped_files
-from bcon_exporter.catalogue.proof import HOSTILE_BYTES, MAX_SECONDS, find_flaw, hostile_lines, slowest_seconds
+from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, MAX_SECONDS, find_flaw, hostile_lines, slowest_seconds
 from bcon_exporter.diagnosis.candidate_lines import line_filter_of
 from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import find_events

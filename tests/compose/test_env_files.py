@@ -10,8 +10,8 @@ from bcon_exporter.compose import ComposeOptions
 from bcon_exporter.compose.env_files import EnvFiles, find_defaults, parse_env_file
 from bcon_exporter.compose.invocation import parse_variables
 from bcon_exporter.compose.involved_files import ResolutionRequest
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.facts import ComposeIdentity
-from bcon_exporter.secret_book import SecretBook
 
 PASSWORD, OTHER = "Qx7" + "rT9vLm2p", "Hj6" + "tR2mXq9s"
 
@@ -21,7 +21,7 @@ def claim(folder: Path, **parts: object) -> ComposeIdentity:
 
 
 def learned(folder: Path, options: ComposeOptions, **parts: object) -> str:
-    book = SecretBook()
+    book = HostSecrets()
     EnvFiles(options, book).learn([claim(folder, **parts)])
     return book.of_project("shop").hide(PASSWORD)
 
@@ -87,7 +87,7 @@ def test_an_error_of_compose_shows_nothing_of_the_files_that_it_may_read_nor_tel
 ) -> None:
     (tmp_path / ".env").write_text(f"DB_PASSWORD={PASSWORD}\n")
     request = ResolutionRequest(files=(tmp_path / "compose.yaml",), env_files=(), directory=tmp_path)
-    reader = EnvFiles(ComposeOptions(environ={"API_TOKEN": OTHER}), SecretBook())
+    reader = EnvFiles(ComposeOptions(environ={"API_TOKEN": OTHER}), HostSecrets())
 
     def shown(roots: tuple[Path, ...] | None) -> str:
         return reader.secrets_of(replace(request, roots=roots)).hide(f"{PASSWORD} {OTHER}")
@@ -109,7 +109,7 @@ def test_what_is_no_env_file_is_no_failure(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_read_again_and_the_old_value_stays_known(tmp_path: Path) -> None:
-    book = SecretBook()
+    book = HostSecrets()
     files = EnvFiles(ComposeOptions(trusted=True), book)
     for value in (PASSWORD, PASSWORD[::-1]):
         (tmp_path / ".env").write_text(f"DB_PASSWORD={value}\n#{value}{value}\n"[: 60 if value == PASSWORD else 50])

@@ -12,7 +12,7 @@ import pytest
 from bcon_exporter import __version__
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.parsing import find_command, parse
-from bcon_exporter.outputs.http.gate import MCP_PATH
+from bcon_exporter.outputs.http.access_control import MCP_PATH
 from bcon_exporter.settings import Settings
 from tests.architecture.sources import ROOT
 

@@ -11,7 +11,7 @@ import pytest
 
 from bcon_exporter.cli.check_command import apply_edit
 from bcon_exporter.compose import ComposeOptions, ComposeReader, ResolvedDeployment, find_binary
-from bcon_exporter.compose.key_places import find_key_places
+from bcon_exporter.compose.key_locations import find_key_locations
 from bcon_exporter.errors import ComposeFileNotFoundError, InvalidInputError
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import RunningProject
@@ -57,12 +57,12 @@ def join(file: str, name: str) -> str:
     ],
 )
 def test_a_key_stands_in_the_file_that_brought_it_in(key: str, file: str, line: int) -> None:
-    place = find_key_places(("/p/compose.yaml", "/p/o.yaml"), FILES.get, join)[key].place
+    place = find_key_locations(("/p/compose.yaml", "/p/o.yaml"), FILES.get, join)[key].place
     assert (place.file, place.line) == (file, line)
 
 
 def test_each_port_has_its_line() -> None:
-    items = find_key_places(("/p/compose.yaml",), FILES.get, join)["services.web.ports"].items
+    items = find_key_locations(("/p/compose.yaml",), FILES.get, join)["services.web.ports"].items
     assert {text: place.line for text, place in items.items()} == {"8080:80": 9, "81": 10, "8081": 11}
 
 
@@ -83,21 +83,21 @@ def test_each_port_has_its_line() -> None:
     ],
 )
 def test_hostile_files_have_places_or_none_and_end(text: str) -> None:
-    places = find_key_places(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)
+    places = find_key_locations(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)
     assert all(place.place.line >= 1 for place in places.values())
 
 
 def test_aliases_are_followed_a_bounded_number_of_times() -> None:
     lines = ["a0: &a0 {x: 1, y: 2}"] + [f"a{n}: &a{n} {{p: *a{n - 1}, q: *a{n - 1}}}" for n in range(1, 40)]
     text = "\n".join([*lines, "services:", *(f"  s{n}: *a39" for n in range(3000))])
-    assert len(find_key_places(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)) <= 100_000
+    assert len(find_key_locations(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)) <= 100_000
 
 
 def test_mappings_in_a_list_count_too() -> None:
     mapping = ", ".join(f"k{n}: {n}" for n in range(1000))
     entries = ", ".join(["*m"] * 100)
     text = f"m: &m {{{mapping}}}\nl: &l [{entries}]\n" + "".join(f"a{n}: *l\n" for n in range(50))
-    assert "a9" not in find_key_places(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)
+    assert "a9" not in find_key_locations(("/p/compose.yaml",), {"/p/compose.yaml": text}.get, join)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bcon_exporter.model.deployment import (
     FilePlace,
     HostFacts,
     ImageFacts,
-    KeyPlace,
+    KeyLocation,
     MissingEnvFile,
     WantedFile,
     WantedNetwork,
@@ -404,8 +404,8 @@ def test_advice_on_restart_tags_and_secrets_is_one_line_each() -> None:
 
 def test_a_finding_stands_where_its_key_stands_or_the_nearest_one_above() -> None:
     places = {
-        "services.web": KeyPlace(place=FilePlace(file="a.yaml", line=2)),
-        "services.web.ports": KeyPlace(
+        "services.web": KeyLocation(place=FilePlace(file="a.yaml", line=2)),
+        "services.web.ports": KeyLocation(
             place=FilePlace(file="b.yaml", line=5),
             items={"9000:80": FilePlace(file="b.yaml", line=6), "127.0.0.1:8080:80": FilePlace(file="b.yaml", line=7)},
         ),

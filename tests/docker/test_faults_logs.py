@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
-from bcon_exporter.catalogue.proof import HOSTILE_BYTES, hostile_lines
+from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine import HostOptions, Wants
 from tests.docker.daemon import Daemon

@@ -1,6 +1,6 @@
 """Every address of a running daemon answers in its shape, with the status of its code; a storm is one run.
 
-Wrong inputs of tools stand in test_bad_input.py, who may ask in tests/outputs/http/test_gate.py.
+Wrong inputs of tools stand in test_bad_input.py, who may ask in tests/outputs/http/test_access_control.py.
 """
 
 from __future__ import annotations

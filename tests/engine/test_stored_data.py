@@ -11,7 +11,7 @@ import pytest
 from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, Wants
 from bcon_exporter.engine.parse import parse_stored_data
 from bcon_exporter.errors import BconError, DeadlineExceededError
-from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.secrets.masking import Sealer
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
 from tests.factories import NOON, full_id
@@ -156,7 +156,7 @@ def serve_usage(tmp_path: Path, respond: Callable[[FakeEngine], bytes]) -> FakeE
     return engine
 
 
-def host_at(url: str, book: SecretBook | None = None, **options: Any) -> DockerHost:
+def host_at(url: str, book: HostSecrets | None = None, **options: Any) -> DockerHost:
     return DockerHost(Endpoint(url), HostOptions(**options), Sealer.random(), book)
 
 
@@ -239,7 +239,7 @@ def test_a_refusal_and_nonsense_are_said(tmp_path: Path, body: bytes, status: st
 
 
 def test_no_tag_shows_what_a_container_holds(tmp_path: Path) -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container(full_id("api"), "shop", frozenset({"hunter2-very-secret"}))
     tags = ["shop/app:hunter2-very-secret", "hunter2-very-secret/app:1", "plain:1"]
     images = [{"Id": "sha256:" + "a" * 64, "RepoTags": [tag], "Size": 1} for tag in tags]

@@ -17,7 +17,7 @@ from bcon_exporter.engine.parse import parse_log_stream
 from bcon_exporter.engine.parse.container import parse_compose, parse_labels
 from bcon_exporter.engine.parse.log_stream import MAX_LINE_CHARS
 from bcon_exporter.model.naming import normalise_name
-from bcon_exporter.outputs.http.gate import host_of
+from bcon_exporter.outputs.http.access_control import host_of
 from bcon_exporter.outputs.http.users import parse_basic
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
 from bcon_exporter.secrets import cleaning, masking

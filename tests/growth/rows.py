@@ -52,11 +52,11 @@ from bcon_exporter.engine.parse import (
 )
 from bcon_exporter.engine.parse.json_fields import parse_time
 from bcon_exporter.errors import BconError, InvalidInputError
-from bcon_exporter.model import naming, signals
+from bcon_exporter.model import exit_codes, naming
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.inputs import DetectDriftInput, GetContainerLogsInput, parse_published
 from bcon_exporter.model.nearest import did_you_mean
-from bcon_exporter.outputs.http.gate import host_of
+from bcon_exporter.outputs.http.access_control import host_of
 from bcon_exporter.outputs.http.users import parse_basic
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
 from bcon_exporter.outputs.metrics.writing import label_value
@@ -641,7 +641,7 @@ ENGINE = (
     Row("mount table", disk.parse_mounts_table, LABEL_CHARS, raw_bytes, ("1 1 1:1 / / - a b\n", "\\040", "- ")),
     Row("is_valid_image", allowlist.is_valid_image, LABEL_CHARS, units=("a/", "a:", "a@", "..", "a.")),
     Row("is_valid_reference", allowlist.is_valid_reference, LABEL_CHARS),
-    Row("parse_signal", signals.parse_signal, LABEL_CHARS, units=("SIG", "SIGA", "+1")),
+    Row("parse_signal", exit_codes.parse_signal, LABEL_CHARS, units=("SIG", "SIGA", "+1")),
     Row("normalise_name", naming.normalise_name, LABEL_CHARS, units=("0123456789ab_",)),
 )
 DRIFT = (

@@ -19,8 +19,8 @@ from bcon_exporter.memory.exit_reasons import (
 )
 from bcon_exporter.memory.restarts import INFERRED_RESTART
 from bcon_exporter.memory.runs import find_runs, sort_events
+from bcon_exporter.model.exit_codes import parse_signal, signal_of_exit
 from bcon_exporter.model.lifecycle import LifecycleEvent
-from bcon_exporter.model.signals import parse_signal, signal_of_exit
 from tests.factories import NOON
 from tests.memory.judged import HUP, KILL, QUIT, TERM, ends_of, event, restarts_of, verdicts
 from tests.memory.recorded import SCENARIOS, of_container, of_service, recorded

@@ -32,7 +32,7 @@ class Found:
 
     Attributes:
         path: Its file.
-        name: Module and qualified name, "bcon_exporter.outputs.http.gate.ListenerPolicy.knows_host".
+        name: Module and qualified name, "bcon_exporter.outputs.http.access_control.ListenerPolicy.knows_host".
     """
 
     path: Path

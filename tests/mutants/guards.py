@@ -181,7 +181,7 @@ _cleaning = _Tests("secrets/test_cleaning.py")
 _masking = _Tests("secrets/test_masking.py")
 _known = _Tests("secrets/test_known_secrets.py")
 _parse_secrets = _Tests("engine/test_parse_secrets.py")
-_book = _Tests("test_secret_book.py")
+_book = _Tests("test_host_secrets.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
 _inputs = _Tests("model/test_inputs.py")
@@ -238,11 +238,11 @@ TEXT = (
     _parse_secrets("LogCursors._hide", returns("None"), "test_kept_lines_hide_what_is_learned_after_they_were_read"),
     _parse_secrets("parse_labels", with_text("secrets is not None or", "True or"), "test_while_its_environment_is_unread_a_container_shows_plain_labels_only"),
     _parse_secrets("LogCursors.take", never("source.secrets is not window.hidden"), "test_kept_lines_hide_what_is_learned_before_the_next_read"),
-    _book("SecretBook.retain", returns("None"), "test_removed_containers_are_forgotten"),
-    _book("SecretBook._of_project", never("whole.too_many"), "test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims"),
-    _book("SecretBook._forget_projects", returns("None"), "test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not"),
-    _book("secret_book._known_to", never("known is None and"), "test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds"),
-    _book("secret_book._known_to", returns("NO_SECRETS"), "test_an_event_is_kept_without_a_secret_tag"),
+    _book("HostSecrets.retain", returns("None"), "test_removed_containers_are_forgotten"),
+    _book("HostSecrets._of_project", never("whole.too_many"), "test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims"),
+    _book("HostSecrets._forget_projects", returns("None"), "test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not"),
+    _book("host_secrets._known_to", never("known is None and"), "test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds"),
+    _book("host_secrets._known_to", returns("NO_SECRETS"), "test_an_event_is_kept_without_a_secret_tag"),
     _book("hide_in_events", returns("batch"), "test_an_event_is_kept_without_a_secret_tag"),
     _hidden("_mask_like", returns("text"), "test_what_stands_in_the_place_of_a_mask_is_masked_unless_it_is_a_plain_word"),
     _hidden("has_other_image", never("fingerprint is not None"), "test_two_secret_tags_are_two_images"),
@@ -265,8 +265,8 @@ TEXT = (
     _own_log("format_error", always("isinstance(one, _SAYS_NO_VALUES)"), "test_words_that_quote_a_value_do_not_stand_in_a_traceback"),
 )  # fmt: skip
 
-_gate = _Tests("outputs/http/test_gate.py")
-_tricks = _Tests("security/test_gate_tricks.py")
+_gate = _Tests("outputs/http/test_access_control.py")
+_tricks = _Tests("security/test_access_control_tricks.py")
 _protocol = _Tests("outputs/http/test_protocol.py")
 _listeners = _Tests("outputs/http/test_listeners.py")
 _connections = _Tests("outputs/http/test_connections.py")
@@ -402,7 +402,7 @@ COMPOSE = (
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
     # edits that nobody has written
     _what_if("what_if._show_lines", returns("text.split('\\n')"), "test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line"),
-    _what_if("SecretBook.copy", returns("self"), "test_what_an_edit_says_is_a_secret_hides_nothing_of_the_host"),
+    _what_if("HostSecrets.copy", returns("self"), "test_what_an_edit_says_is_a_secret_hides_nothing_of_the_host"),
     _what_if("ComposeReader._find_target", with_text("not allowed or ", ""), "test_a_daemon_judges_edits_below_its_roots_and_tells_nothing_of_other_files"),
     _what_if("refuse_unread", returns("None"), "test_an_edit_that_no_name_leads_to_is_refused"),
 )  # fmt: skip
@@ -668,7 +668,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _check_rules("check.rules.name_taken._find_wanted", with_text(" and int(number) <= service.replicas", ""), "test_two_billion_replicas_are_not_counted_out"),
     _check_rules("wanted_deployment.is_image_name", returns("True"), "test_a_name_that_no_image_can_have_fails"),
     _check_reading("edited_files.refuse_unread", without_raise(), "test_an_edit_behind_an_absolute_name_is_refused"),
-    _check_reading("key_places._count_texts", returns("0"), "test_mappings_in_a_list_count_too"),
+    _check_reading("key_locations._count_texts", returns("0"), "test_mappings_in_a_list_count_too"),
     _known_secrets_of_environments("find_secrets", with_text(" and (not (key == 'PWD' and value.startswith('/')))", ""), "test_the_folder_of_the_shell_is_no_secret_though_it_is_called_pwd"),
     # incidents, and what changed before them
     _incidents("_Fold._opens", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_many_warnings_are_no_failure_of_the_host"),

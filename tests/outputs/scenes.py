@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.latest_scans import DiagnoseScan, DriftScan, LatestScans
 from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot
 from bcon_exporter.model.findings import (
     DriftType,
@@ -26,7 +27,6 @@ from bcon_exporter.model.reports import (
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
-from bcon_exporter.store import DiagnoseScan, DriftScan, Store
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, snapshot
@@ -66,7 +66,7 @@ def make_context(host: HostSnapshot | None = None, *, up: bool = True, **changes
         memory=SnapshotMemory(),
         compose=SnapshotCompose(facts),
         catalogue=load_catalogue(None),
-        store=Store(),
+        scans=LatestScans(),
     )
     return replace(context, **changes)
 
@@ -164,7 +164,7 @@ def drift_scan(*reports: DriftReport, untracked: tuple[str, ...] = (), ended: fl
 
 
 def make_exposition(context: Context, clock: Callable[[], float] | None = None, **options: Any) -> Exposition:
-    """An exposition over a context's store."""
+    """An exposition over a context's scans."""
     own = OwnState(
         lambda: context,
         lambda name: INTERVALS[name],
@@ -172,7 +172,7 @@ def make_exposition(context: Context, clock: Callable[[], float] | None = None, 
         insecure_bind=lambda: False,
         loaded_at=NOON,
     )
-    return Exposition(context.store, own, monotonic=clock or Clock(), **({"series_cap": 60_000} | options))
+    return Exposition(context.scans, own, monotonic=clock or Clock(), **({"series_cap": 60_000} | options))
 
 
 def exposition_of(
@@ -182,10 +182,10 @@ def exposition_of(
     context = make_context(scan.snapshot if scan else None)
     exposition = make_exposition(context, **options)
     if drift is not None:
-        context.store.publish_drift(drift)
+        context.scans.publish_drift(drift)
         exposition.publish("drift")
     if scan is not None:
-        context.store.publish_diagnosis(scan)
+        context.scans.publish_diagnosis(scan)
         exposition.publish("diagnose")
     return exposition, context
 

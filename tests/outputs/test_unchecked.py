@@ -81,7 +81,7 @@ def test_who_fails_for_what_is_not_known_fails_for_what_is() -> None:
 
 def test_the_page_names_them_apart(report: DiagnoseAllReport) -> None:
     context = make_context(HOST)
-    context.store.publish_diagnosis(replace(scan_of(HOST, *report.reports), report=report))
+    context.scans.publish_diagnosis(replace(scan_of(HOST, *report.reports), report=report))
 
     page = ask(site_of(context), "GET", "/").text
 

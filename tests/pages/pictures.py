@@ -58,7 +58,7 @@ def _draw_message(browser: Browser, host: Served, file: Path) -> Path:
         external_url="https://bcon.shop.example",
         to_local=lambda at: at,
         hide=lambda text: text,
-        scan=host.context.store.diagnosis,
+        scan=host.context.scans.diagnosis,
     )
     notice = Notice(incident_id=incident.id, kind=NoticeKind.OPENED, severity=incident.severity)
     message = wording.write("key", [(notice, incident)], incident.started_at + timedelta(seconds=30))

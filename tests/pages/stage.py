@@ -13,6 +13,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.latest_scans import AlertRound, DiagnoseScan
 from bcon_exporter.memory import journal_deployment
 from bcon_exporter.model.alerts import Alert, AlertsReport
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData, StoredImage, StoredLayer, StoredVolume
@@ -26,7 +27,6 @@ from bcon_exporter.model.verify_report import DeployedService, DeploymentRecord,
 from bcon_exporter.outputs.http import Connections, Listener, ListenerPolicy, Site, Users, bind, make_site, serve_all
 from bcon_exporter.schedule.diagnose_job import find_present, set_first_seen
 from bcon_exporter.schedule.incident_watch import watch_incidents
-from bcon_exporter.store import AlertRound, DiagnoseScan
 from bcon_exporter.tools import Context
 from tests.factories import (
     NOON,
@@ -84,10 +84,10 @@ def stage_context(
     entries = tuple(journal)
     memory.fold_incidents(lambda state: FoldedIncidents(state, (), entries), NOON)
     if drift is not None:
-        context.store.publish_drift(drift_scan(*drift, untracked=untracked))
+        context.scans.publish_drift(drift_scan(*drift, untracked=untracked))
     publish(context, taken.containers, ago(minutes=4))
     if alerts:
-        context.store.publish_alerts(AlertRound(AlertsReport(timestamp=NOON, alerts=alerts), 1000.0))
+        context.scans.publish_alerts(AlertRound(AlertsReport(timestamp=NOON, alerts=alerts), 1000.0))
     return context
 
 
@@ -107,7 +107,7 @@ def publish(context: Context, containers: Iterable[ContainerFacts], seen_since: 
         finished_monotonic=1000.0,
         duration_seconds=0.21,
     )
-    context.store.publish_diagnosis(finished)
+    context.scans.publish_diagnosis(finished)
 
 
 def _use_for_a_day(memory: MemoryKeeper, containers: Iterable[ContainerFacts]) -> None:

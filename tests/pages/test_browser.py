@@ -226,7 +226,7 @@ def test_a_scan_that_changes_nothing_is_no_news(browser: Browser, dirty: Served)
     tab.page.evaluate("window.events = 0")
     tab.page.evaluate("new EventSource('live').addEventListener('scan', () => { window.events += 1; })")
     tab.page.wait_for_function("() => window.events === 1")
-    publish(dirty.context, dirty.context.store.diagnosis.snapshot.containers)  # type: ignore[union-attr]
+    publish(dirty.context, dirty.context.scans.diagnosis.snapshot.containers)  # type: ignore[union-attr]
     dirty.site.live.wake()
     tab.page.wait_for_function("() => window.events === 2")
 

@@ -58,7 +58,7 @@ def daemon_on(host: SnapshotHost) -> Context:
     memory = close_later(MemoryKeeper.open(None, retention_seconds=86400, now=NOON))
     memory.find_due_deployments(snapshot())
     context = replace(make_context(HOST, memory=memory, now=lambda: NOON), host=host)
-    context.store.publish_diagnosis(scan_of(HOST))
+    context.scans.publish_diagnosis(scan_of(HOST))
     return context
 
 

@@ -72,13 +72,13 @@ def test_a_diagnosis_is_published_with_first_seen_times() -> None:
 
     DiagnoseJob().run(context)
 
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     assert scan is not None
     reports = {each.container_name: each for each in scan.report.reports}
     assert reports["well"].status == "healthy"
     assert SymptomType.RESTART_LOOP in {each.type for each in reports["loop"].symptoms}
     assert {each.first_seen for each in reports["loop"].symptoms} == {NOON}
-    assert context.store.status("diagnose").success is True
+    assert context.scans.status("diagnose").success is True
 
 
 class SlowHost(SnapshotHost):
@@ -122,7 +122,7 @@ def test_every_part_of_a_scan_looks_at_the_clock_and_ends_at_the_deadline() -> N
 
     DiagnoseJob().run(context)
 
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     assert scan is not None
     assert scan.duration_seconds <= 20.5
     hurried = ["before causes were looked for" in report.detailed_explanation for report in scan.report.reports]
@@ -229,10 +229,10 @@ def test_every_project_is_compared_once_running_or_configured() -> None:
 
     DriftJob().run(context)
 
-    scan = context.store.drift
+    scan = context.scans.drift
     assert scan is not None
     assert [each.project_name for each in scan.reports] == ["other", "shop"]
-    assert context.store.status("drift").success is True
+    assert context.scans.status("drift").success is True
 
 
 def test_running_containers_outside_every_file_are_untracked() -> None:
@@ -241,7 +241,7 @@ def test_running_containers_outside_every_file_are_untracked() -> None:
 
     DriftJob().run(context)
 
-    scan = context.store.drift
+    scan = context.scans.drift
     assert scan is not None
     assert scan.untracked == ("lone",)
 
@@ -253,7 +253,7 @@ def test_containers_whose_configuration_was_not_read_make_the_scan_incomplete() 
 
     DriftJob().run(context)
 
-    assert context.store.status("drift").incomplete == 1
+    assert context.scans.status("drift").incomplete == 1
 
 
 def test_a_project_that_becomes_unknown_keeps_the_starts_of_its_drifts() -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import DockerConnectionError, ErrorCode
+from bcon_exporter.latest_scans import SCAN_NAMES, ScanName
 from bcon_exporter.schedule.scheduler import Intervals, Job, Scheduler
-from bcon_exporter.store import SCAN_NAMES, ScanName
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import snapshot
@@ -38,7 +38,7 @@ class Steps:
         step = self.steps.pop(0) if self.steps else None
         if step is not None:
             raise step
-        context.store.publish_diagnosis(scan_of(context.host.take_snapshot(context.now(), 1, None)))  # type: ignore[arg-type]  # a replay reads no wants
+        context.scans.publish_diagnosis(scan_of(context.host.take_snapshot(context.now(), 1, None)))  # type: ignore[arg-type]  # a replay reads no wants
 
 
 @dataclass
@@ -63,7 +63,7 @@ class Quiet:
     def run(self, context: Context) -> None:
         """Publish an empty scan."""
         self.runs += 1
-        context.store.publish_drift(drift_scan())
+        context.scans.publish_drift(drift_scan())
 
 
 @dataclass
@@ -122,7 +122,7 @@ def test_a_scan_that_is_asked_for_begins_at_once_whatever_its_interval(running: 
     assert bench.scheduler.run_soon("diagnose").wait(5)
     assert bench.scheduler.run_soon("drift").wait(5)
     assert (job.runs, drift.runs) == (2, 2)
-    assert bench.context.store.status("diagnose").missed == 0
+    assert bench.context.scans.status("diagnose").missed == 0
 
 
 def test_who_asks_while_a_scan_runs_gets_the_next_one_and_shares_it(running: list[Bench]) -> None:
@@ -142,15 +142,15 @@ def test_a_scan_that_fails_answers_those_who_asked_for_it_too(running: list[Benc
     bench = start(running, job, SLOW)
     wait_until(lambda: len(bench.finished) >= 2, "both first scans", timeout_seconds=5)
     assert bench.scheduler.run_soon("diagnose").wait(5)
-    assert bench.context.store.status("diagnose").error is not None
+    assert bench.context.scans.status("diagnose").error is not None
 
 
 def test_a_failed_scan_is_counted_and_the_next_one_runs(running: list[Bench]) -> None:
     bench = start(running, Steps([DockerConnectionError("down")]), FAST)
 
-    wait_until(lambda: bench.context.store.diagnosis, "a good scan after the bad one", timeout_seconds=5)
+    wait_until(lambda: bench.context.scans.diagnosis, "a good scan after the bad one", timeout_seconds=5)
 
-    assert bench.context.store.status("diagnose").failures == 1
+    assert bench.context.scans.status("diagnose").failures == 1
     assert bench.context.errors.counts()[ErrorCode.DOCKER_CONNECTION_FAILED] == 1
 
 
@@ -159,7 +159,7 @@ def test_a_defect_in_a_scan_is_an_internal_error_and_the_next_one_runs(
 ) -> None:
     bench = start(running, Steps([ZeroDivisionError("secret detail")]), FAST)
 
-    wait_until(lambda: bench.context.store.diagnosis, "a good scan after the defect", timeout_seconds=5)
+    wait_until(lambda: bench.context.scans.diagnosis, "a good scan after the defect", timeout_seconds=5)
 
     assert bench.context.errors.counts()[ErrorCode.INTERNAL_ERROR] == 1
     assert "ZeroDivisionError" in caplog.text
@@ -169,7 +169,7 @@ def test_a_hanging_scan_is_not_started_twice_and_its_missed_turns_are_counted(ru
     job = Hanging()
     bench = start(running, job, FAST)
 
-    wait_until(lambda: bench.context.store.status("diagnose").missed >= 3, "missed turns", timeout_seconds=5)
+    wait_until(lambda: bench.context.scans.status("diagnose").missed >= 3, "missed turns", timeout_seconds=5)
 
     assert job.runs == 1
     assert bench.scheduler.find_hang() is None
@@ -320,4 +320,4 @@ def test_an_event_brings_the_drift_scan_before_its_time(running: list[Bench]) ->
     host.happened += 1
 
     wait_until(lambda: drift.runs == 2, "the second", timeout_seconds=15)
-    assert context.store.status("drift").missed == 0
+    assert context.scans.status("drift").missed == 0

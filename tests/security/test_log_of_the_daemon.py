@@ -10,7 +10,7 @@ import pytest
 
 from bcon_exporter.daemon_log import JsonLines, TextLines
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.host_secrets import HostSecrets
 from tests.secrets.secrets_corpus import ALNUM, B64, make
 
 HOSTILE = "web\n2026-01-01T00:00:00.000Z ERROR scheduler: forged\r\x1b]0;title\x07\x1b[2J\u202e\u2028\x85\x0b\ud800"
@@ -51,7 +51,7 @@ def test_a_secret_is_masked_wherever_a_message_is_cut(formatter: logging.Formatt
 @pytest.mark.promise("S9")
 @pytest.mark.parametrize("kind", [TextLines, JsonLines])
 def test_what_an_environment_holds_is_masked_in_messages_and_tracebacks(kind: type[TextLines | JsonLines]) -> None:
-    secret, book = make(ALNUM, 12), SecretBook()
+    secret, book = make(ALNUM, 12), HostSecrets()
     book.learn_container("web", "shop", frozenset((secret,)))
     error = caught(InvalidInputError(f"no such user {secret}"))
     line = kind(book.hide).format(record("started as %s", f"{secret[:5]}\x1b[0m{secret[5:]}", error=error))

@@ -21,7 +21,7 @@ import pytest
 from bcon_exporter.engine.allowlist import RequestRefusedError, check_request
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http import Listener, bind
-from bcon_exporter.outputs.http.gate import OPEN_PATHS
+from bcon_exporter.outputs.http.access_control import OPEN_PATHS
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.tools import TOOLS
 from tests.architecture.sources import ROOT, parse
@@ -31,7 +31,7 @@ from tests.engine.test_docker_host import GOOD, engine_with, entry
 from tests.factories import NOON
 from tests.journal.keepers import batch, container, event, open_keeper, scan
 from tests.outputs.http.asking import BEYOND, INSECURE, LOOPBACK, ask, site_of, users
-from tests.outputs.http.test_gate import every_route
+from tests.outputs.http.test_access_control import every_route
 from tests.outputs.http.test_listeners import served
 
 if TYPE_CHECKING:
@@ -44,17 +44,17 @@ pytestmark = pytest.mark.promise("S12")
 
 SHOWN_ELSEWHERE = {
     "Glances CVE-2026-32596, an API open to anybody by default":
-        "tests/security/test_gate_tricks.py::test_beyond_loopback_without_users_no_spelling_of_a_path_shows_a_report",
+        "tests/security/test_access_control_tricks.py::test_beyond_loopback_without_users_no_spelling_of_a_path_shows_a_report",
     "Glances CVE-2026-32632, a name rebound to this machine":
-        "tests/security/test_gate_tricks.py::test_a_rebound_name_is_not_served_on_loopback",
+        "tests/security/test_access_control_tricks.py::test_a_rebound_name_is_not_served_on_loopback",
     "Glances GHSA-mcm7-fmh3-v6v3, escapes of a process's name in a terminal":
         "tests/security/test_untrusted_text.py::test_hostile_text_acts_at_no_face",
     "Arcane CVE-2026-47179, files of the host by Compose's include":
         "tests/security/test_compose_roots.py::test_a_file_outside_of_the_roots_is_not_read_however_it_is_named",
     "cAdvisor #3401 and #3060, routes that the password file did not cover":
-        "tests/outputs/http/test_gate.py::test_with_users_every_route_of_every_listener_needs_one",
+        "tests/outputs/http/test_access_control.py::test_with_users_every_route_of_every_listener_needs_one",
     "Dozzle CVE-2026-44985, a web socket for any origin":
-        "tests/security/test_gate_tricks.py::test_no_method_and_no_header_opens_the_gate",
+        "tests/security/test_access_control_tricks.py::test_no_method_and_no_header_opens_the_gate",
     "Dozzle CVE-2024-47182, passwords hashed without salt":
         "tests/outputs/http/test_web_config.py::test_what_is_wrong_is_named_and_nothing_is_quoted",
 }  # fmt: skip

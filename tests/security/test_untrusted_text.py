@@ -163,8 +163,8 @@ def check_page(host: Any, report: Any) -> None:
 
 def page_of(host: Any, report: Any) -> str:
     context = make_context(host)
-    context.store.publish_diagnosis(scan_of(host, *report.reports))
-    context.store.publish_drift(drift_scan(drift_report(host.containers[0].name)))
+    context.scans.publish_diagnosis(scan_of(host, *report.reports))
+    context.scans.publish_drift(drift_scan(drift_report(host.containers[0].name)))
     return ask(site_of(context), "GET", "/").text
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.engine import RequestCounts, Wants
-from bcon_exporter.store import Store
+from bcon_exporter.latest_scans import LatestScans
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, container, snapshot
@@ -75,7 +75,7 @@ def context_of(facts: HostSnapshot | None = None, **parts: Any) -> Context:
         memory=SnapshotMemory(),
         compose=SnapshotCompose(facts),
         catalogue=load_catalogue(),
-        store=Store(),
+        scans=LatestScans(),
         now=lambda: NOON,
     )
     return replace(made, **parts)

@@ -20,8 +20,8 @@ from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from bcon_exporter.outputs.text import render_plain
 from bcon_exporter.tools.digest import write_digest
+from bcon_exporter.tools.exporter_status import get_history
 from bcon_exporter.tools.first_seen import drift_key
-from bcon_exporter.tools.utility import get_history
 from tests.factories import NOON, snapshot
 from tests.incidents.test_quiet import incident
 from tests.outputs.scenes import make_context

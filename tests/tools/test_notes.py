@@ -93,7 +93,7 @@ def keeper(path: Path | None = None) -> MemoryKeeper:
 def context() -> Context:
     """A daemon's context after a scan."""
     made = make_context(HOST, memory=keeper(), now=lambda: NOON)
-    made.store.publish_diagnosis(scan_of(HOST))
+    made.scans.publish_diagnosis(scan_of(HOST))
     return made
 
 
@@ -519,7 +519,7 @@ def exposition_with_journal(context: Context, memory: MemoryKeeper) -> Expositio
         return MemoryCounts(memory.gaps_total, memory.errors_total, memory.entries_total, memory.incidents_total)
 
     own = OwnState(lambda: context, lambda name: INTERVALS[name], counted, insecure_bind=lambda: False, loaded_at=NOON)
-    return Exposition(context.store, own, monotonic=Clock(), series_cap=60_000)
+    return Exposition(context.scans, own, monotonic=Clock(), series_cap=60_000)
 
 
 def test_a_note_on_every_symptom_leaves_the_metrics_byte_for_byte_the_same() -> None:
@@ -529,8 +529,8 @@ def test_a_note_on_every_symptom_leaves_the_metrics_byte_for_byte_the_same() -> 
         context = make_context(scan.snapshot, memory=memory, now=lambda: NOON)
         if with_notes:
             note_everything(context)
-        context.store.publish_drift(drift)
-        context.store.publish_diagnosis(scan)
+        context.scans.publish_drift(drift)
+        context.scans.publish_diagnosis(scan)
         exposition = exposition_with_journal(context, memory)
         exposition.publish("drift")
         exposition.publish("diagnose")
@@ -550,7 +550,7 @@ def test_a_note_on_every_symptom_leaves_every_judgement_and_incident_the_same() 
             note_everything(context)
             add(context, container="job", symptom="exit_error")
         DiagnoseJob().run(context)
-        scan = context.store.diagnosis
+        scan = context.scans.diagnosis
         assert scan is not None
         asked = diagnose_fully(context, include_healthy=True)
         bare = [one.model_copy(update={"notes": ()}) for one in asked.reports]

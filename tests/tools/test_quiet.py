@@ -41,7 +41,7 @@ def keeper(folder: Path) -> MemoryKeeper:
 def context(tmp_path: Path) -> Iterator[Context]:
     """A daemon's context after a scan, with a state file."""
     made = make_context(HOST, memory=keeper(tmp_path), now=lambda: NOON, to_local=lambda at: at)
-    made.store.publish_diagnosis(scan_of(HOST))
+    made.scans.publish_diagnosis(scan_of(HOST))
     yield made
     made.memory.close()
 

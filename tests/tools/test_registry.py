@@ -16,7 +16,7 @@ from bcon_exporter.errors import (
     ErrorCode,
     PermissionDeniedError,
 )
-from bcon_exporter.secret_book import SecretBook
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
@@ -227,7 +227,7 @@ def test_a_lost_event_stream_is_a_fact_and_no_failure() -> None:
 
 
 def test_an_error_shows_nothing_that_containers_hold_as_secrets() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("api", None, frozenset((SECRET,)))
     host = ScriptedHost(snapshot(container()))
     host.before_snapshot = raises(DockerConnectionError(f"mounting {SECRET}", {"paths": [{"source": f"/{SECRET}"}]}))
@@ -240,7 +240,7 @@ def test_an_error_shows_nothing_that_containers_hold_as_secrets() -> None:
 
 
 def test_an_error_names_projects_as_they_are_called() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("api", None, frozenset((SECRET,)))
     host = ScriptedHost(snapshot(container()))
     host.before_snapshot = raises(ComposeFileNotFoundError("no such project", {"projects": [SECRET]}))
@@ -249,7 +249,7 @@ def test_an_error_names_projects_as_they_are_called() -> None:
 
 
 def test_a_guesser_is_not_told_that_a_name_he_asks_for_is_a_secret() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("api", None, frozenset((SECRET, "gUe55ed-name")))
     context = context_of(secrets=book)
     for guess in ("gUe55ed-name", "gUe55ed-else"):

@@ -103,7 +103,7 @@ def test_what_is_not_seen_from_here_is_told_and_not_made_up() -> None:
 
 def test_the_daemon_tells_of_its_last_scan() -> None:
     context = context_of(FACTS, host=LoadedHost(snapshot(engine=ENGINE), LOAD))
-    context.store.publish_diagnosis(scan_of(FACTS))
+    context.scans.publish_diagnosis(scan_of(FACTS))
     assert ask(context, "system_status")["result"]["containers"] == 4
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.errors import DockerConnectionError, RateLimitedError
+from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
 from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskReport
-from bcon_exporter.store import DiagnoseScan, DriftScan
 from bcon_exporter.tools import Context, call_tool
 from bcon_exporter.tools.diagnosis import diagnose_fully
 from bcon_exporter.tools.tasks import plan_watch, tell_watch
@@ -39,7 +39,7 @@ class ScanningDaemon:
 
     def scan(self, name: str) -> threading.Event:
         self.asked.append(name)
-        store, ended = self.context.store, threading.Event()
+        store, ended = self.context.scans, threading.Event()
         ended.set()
         if self.fails:
             store.record_failure("diagnose", NOON, 1.0, DockerConnectionError("gone", {"endpoint": "list"}))

@@ -10,9 +10,9 @@ import pytest
 
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.model.what_if import LineChange
-from bcon_exporter.secret_book import SecretBook
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.what_if import apply_changes, render_diff
@@ -134,7 +134,7 @@ class Shop:
         binary = find_binary(os.environ["PATH"])
         environ = {"PATH": os.environ["PATH"], **({"HOME": str(folder)} if trusted else {})}
         options = ComposeOptions(binary=binary, environ=environ, trusted=trusted, roots=roots, wait_seconds=60)
-        self.book = SecretBook()
+        self.book = HostSecrets()
         reader = ComposeReader(options, Sealer(b"k" * 32), self.book)
         self.context: Context = replace(context_of(facts), compose=reader, secrets=self.book, one_shot=trusted)
 

@@ -16,7 +16,7 @@ from bcon_exporter.model.check_report import (
     CheckVerdict,
     NotChecked,
 )
-from bcon_exporter.model.deployment import FilePlace, KeyPlace, WantedDeployment
+from bcon_exporter.model.deployment import FilePlace, KeyLocation, WantedDeployment
 from bcon_exporter.model.quantities import show_count
 
 _SEVERITIES = tuple(CheckSeverity)
@@ -78,7 +78,7 @@ def _summary(verdict: CheckVerdict, findings: list[CheckFinding], given: CheckIn
             return f"Nothing could be judged: {given.problem or 'the files could not be read'}"
 
 
-def _finding(code: CheckCode, found: Found, places: Mapping[str, KeyPlace]) -> CheckFinding:
+def _finding(code: CheckCode, found: Found, places: Mapping[str, KeyLocation]) -> CheckFinding:
     place = _find_place(found, places)
     return CheckFinding(
         severity=found.severity,
@@ -91,7 +91,7 @@ def _finding(code: CheckCode, found: Found, places: Mapping[str, KeyPlace]) -> C
     )
 
 
-def _find_place(found: Found, places: Mapping[str, KeyPlace]) -> FilePlace | None:
+def _find_place(found: Found, places: Mapping[str, KeyLocation]) -> FilePlace | None:
     """Return where a key stands, or the nearest one above it that stands in a file."""
     key = found.key
     while key:
@@ -103,7 +103,7 @@ def _find_place(found: Found, places: Mapping[str, KeyPlace]) -> FilePlace | Non
     return None
 
 
-def _find_item(wanted: str, known: KeyPlace) -> FilePlace | None:
+def _find_item(wanted: str, known: KeyLocation) -> FilePlace | None:
     """Return where the text in a list stands that has a wanted part, or that is the end of a wanted path."""
     if not wanted:
         return None

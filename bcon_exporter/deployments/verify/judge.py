@@ -7,8 +7,8 @@ from datetime import datetime
 from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
 from bcon_exporter.deployments.verify.changes import find_changes, find_remembered_changes
 from bcon_exporter.deployments.verify.dependencies import Replicas, find_dependency
-from bcon_exporter.deployments.verify.doubts import find_doubt
 from bcon_exporter.deployments.verify.rules import VERIFY_RULES
+from bcon_exporter.deployments.verify.unknown_health import explain_unknown_health
 from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
@@ -122,7 +122,7 @@ def _judge_service(
         verdict, code, message = DeploymentVerdict.BAD, found[0], found[1]
     elif failed is not None:
         verdict, code, message = DeploymentVerdict.UNSURE, None, f"The rule {failed} failed; please report this."
-    elif (doubt := find_doubt(case)) is not None:
+    elif (doubt := explain_unknown_health(case)) is not None:
         verdict, code, message = DeploymentVerdict.UNSURE, None, doubt
     else:
         verdict, code, message = DeploymentVerdict.GOOD, None, _well(case)

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.alerting import AlertSeverity, Condition, Counters, find_growth
 from bcon_exporter.incidents import is_host_incident_open
+from bcon_exporter.latest_scans import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.verify_report import DeploymentVerdict
 from bcon_exporter.outputs.metrics import OwnState
 from bcon_exporter.outputs.metrics.writing import plain_label
-from bcon_exporter.store import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.tools import Context
 
 STALE_AFTER_INTERVALS = 3
@@ -23,7 +23,7 @@ _STATE_ERRORS = "state_errors"
 
 def count_troubles(context: Context, own: OwnState) -> Mapping[str, float]:
     """Return the counters that conditions look back on, by name."""
-    missed = {f"missed/{name}": float(context.store.status(name).missed) for name in SCAN_NAMES}
+    missed = {f"missed/{name}": float(context.scans.status(name).missed) for name in SCAN_NAMES}
     return {**missed, _STATE_ERRORS: float(own.state_errors)}
 
 
@@ -126,7 +126,7 @@ class _Finder:
     def _scans(self) -> Iterator[tuple[ScanName, ScanStatus, timedelta]]:
         for name in SCAN_NAMES:
             interval = timedelta(seconds=self._own.interval_seconds(name))
-            yield name, self._context.store.status(name), interval
+            yield name, self._context.scans.status(name), interval
 
     def _find_own_troubles(self, series_dropped: int) -> Iterator[Condition]:
         if not self._own.is_reload_successful:
@@ -152,7 +152,7 @@ class _Finder:
             )
 
     def _find_of_projects(self) -> Iterator[Condition]:
-        drift = self._context.store.drift
+        drift = self._context.scans.drift
         for report in drift.reports if drift is not None else ():
             if report.unknown_reason is ProjectProblem.PARSE_ERROR:
                 yield self._make(

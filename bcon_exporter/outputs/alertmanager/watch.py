@@ -19,6 +19,7 @@ from bcon_exporter.alerting import (
     remember_counters,
 )
 from bcon_exporter.incidents import is_muted
+from bcon_exporter.latest_scans import AlertRound
 from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
 from bcon_exporter.outputs.alertmanager.conditions import count_troubles, find_conditions
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
@@ -27,7 +28,6 @@ from bcon_exporter.outputs.alertmanager.pusher import Pusher
 from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts
-from bcon_exporter.store import AlertRound
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.quiet import find_quiet_now
 
@@ -153,7 +153,7 @@ class AlertWatch:
         report = AlertsReport(
             timestamp=now, alerts=show_alerts(state), alertmanagers=tuple(each.state for each in self._pushers)
         )
-        context.store.publish_alerts(AlertRound(report, context.monotonic()))
+        context.scans.publish_alerts(AlertRound(report, context.monotonic()))
         if who is not None:
             interval = timedelta(seconds=self._pace().interval_seconds)
             payload = write_payload(state, now, interval, who)
@@ -161,7 +161,7 @@ class AlertWatch:
                 pusher.offer(payload)
 
     def _situation(self, context: Context, now: datetime, who: Identity | None) -> Situation:
-        here, scan = who.instance if who is not None else _HERE, context.store.diagnosis
+        here, scan = who.instance if who is not None else _HERE, context.scans.diagnosis
         address, muting = who.url if who is not None else None, find_quiet_now(context)
         dropped = self._exposition.moment().series_dropped
         return Situation(

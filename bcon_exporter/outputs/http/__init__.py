@@ -1,7 +1,7 @@
 """The web face: metrics, JSON API and pages on one or two listeners, behind one gate."""
 
+from bcon_exporter.outputs.http.access_control import ListenerPolicy
 from bcon_exporter.outputs.http.connections import Connections
-from bcon_exporter.outputs.http.gate import ListenerPolicy
 from bcon_exporter.outputs.http.listeners import Listener, bind, close_all, serve_all
 from bcon_exporter.outputs.http.rate_limits import Limits
 from bcon_exporter.outputs.http.site import Site, make_site

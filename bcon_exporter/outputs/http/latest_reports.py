@@ -10,6 +10,7 @@ from pydantic_core import to_json
 
 from bcon_exporter.agents.select import check_expression, select_in_body
 from bcon_exporter.errors import DockerConnectionError
+from bcon_exporter.latest_scans import AlertRound, DiagnoseScan, DriftScan, ScanName
 from bcon_exporter.outputs.http.openapi_models import (
     LatestAlerts,
     LatestDiagnosis,
@@ -19,7 +20,6 @@ from bcon_exporter.outputs.http.openapi_models import (
 )
 from bcon_exporter.outputs.http.queries import SELECT_PARAMETER, read_expression
 from bcon_exporter.outputs.http.request_threads import RequestThreads
-from bcon_exporter.store import AlertRound, DiagnoseScan, DriftScan, ScanName
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.notes import with_notes_of_drift, with_notes_of_host
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class LatestReports:
-    """Serves the reports in the store; each is rendered once a scan, whatever the number of requests."""
+    """Serves the reports of the latest scans; each is rendered once a scan, whatever the number of requests."""
 
     def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
         self._context = context
@@ -39,7 +39,7 @@ class LatestReports:
     async def diagnosis(self) -> Response:
         """Return the last diagnosis with every container's full report."""
         context = self._context()
-        scan = context.store.diagnosis
+        scan = context.scans.diagnosis
         if scan is None:
             raise _nothing_yet(context, "diagnose")
         notes = context.memory.memory.notes
@@ -51,7 +51,7 @@ class LatestReports:
     async def drift(self) -> Response:
         """Return the last drift reports of all projects."""
         context = self._context()
-        scan = context.store.drift
+        scan = context.scans.drift
         if scan is None:
             raise _nothing_yet(context, "drift")
 
@@ -65,7 +65,7 @@ class LatestReports:
     async def project_drift(self, project: str) -> Response:
         """Return the last drift report of one project."""
         context = self._context()
-        scan = context.store.drift
+        scan = context.scans.drift
         if scan is None:
             raise _nothing_yet(context, "drift")
         report = with_notes_of_drift(context, find_report(scan.reports, project))
@@ -74,7 +74,7 @@ class LatestReports:
     async def alerts(self) -> Response:
         """Return the alerts that fire, wait or have just ended, as the exporter itself judges."""
         context = self._context()
-        last_round = context.store.alerts
+        last_round = context.scans.alerts
         if last_round is None:
             msg = "the alerts have not been judged yet; try again in a few seconds"
             raise DockerConnectionError(msg, {})
@@ -141,7 +141,7 @@ def _selectable(endpoint: Callable[..., Awaitable[Response]], threads: RequestTh
 
 def _nothing_yet(context: Context, name: ScanName) -> Exception:
     """Return the error of the first scan, or one that says that it is still under way."""
-    error = context.store.status(name).error
+    error = context.scans.status(name).error
     msg = f"no {name} scan has ended yet; try again in a few seconds"
     return error or DockerConnectionError(msg, {"scan": name})
 

@@ -13,8 +13,8 @@ from functools import partial
 import uvicorn
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.outputs.http.access_control import HEADERS_MAX_BYTES, App
 from bcon_exporter.outputs.http.connections import Connections, Place
-from bcon_exporter.outputs.http.gate import HEADERS_MAX_BYTES, App
 from bcon_exporter.outputs.http.protocol import KEEP_ALIVE_SECONDS, BoundedProtocol
 
 _log = logging.getLogger(__name__)

@@ -89,7 +89,7 @@ class LiveStreams:
         async with self._reading:
             context, hang = self._context(), self._find_hang()
             memory = context.memory.memory
-            mark = (context.store.statuses, context.host.is_up(), hang, memory.quiets, memory.incidents.open)
+            mark = (context.scans.statuses, context.host.is_up(), hang, memory.quiets, memory.incidents.open)
             if self._latest is None or self._latest[0] != mark:
                 from bcon_exporter.outputs.pages import read_live_state  # loads the pages
 

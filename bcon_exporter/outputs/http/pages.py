@@ -40,12 +40,12 @@ def readiness(context: Context, hang: str | None, *, is_rendered: bool) -> tuple
         hang: Which scan hangs; None for none.
         is_rendered: Whether /metrics shows a diagnosis too: who waits for this probe scrapes next.
     """
-    status = context.store.status("diagnose")
+    status = context.scans.status("diagnose")
     if hang is not None:
         return False, hang
     if not context.host.is_up():
         return False, status.error.message if status.error else "the engine has not answered yet"
-    if context.store.diagnosis is None or not is_rendered:
+    if context.scans.diagnosis is None or not is_rendered:
         return False, status.error.message if status.error else "the first scan has not ended yet"
     return True, "ready"
 

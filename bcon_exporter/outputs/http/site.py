@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bcon_exporter.outputs.http.gate import MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.access_control import MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
 from bcon_exporter.outputs.http.live import LiveStreams
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import Limits

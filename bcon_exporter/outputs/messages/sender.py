@@ -135,7 +135,7 @@ class MessageSender:
 
     def _decide(self, context: Context, before: ReceiverState) -> ReceiverState:
         """Return what is due; before the first scan nothing new is."""
-        scan = context.store.diagnosis
+        scan = context.scans.diagnosis
         if scan is None:
             return before
         scene = Scene(
@@ -166,7 +166,7 @@ class MessageSender:
             external_url=settings.external_url,
             to_local=context.to_local,
             hide=context.secrets.hide,
-            scan=context.store.diagnosis,
+            scan=context.scans.diagnosis,
         )
 
     def _count(self, context: Context, delivery: Delivery) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bcon_exporter.incidents import ENDED_BY, find_telling_change
+from bcon_exporter.latest_scans import DiagnoseScan
 from bcon_exporter.model.digest import DigestReport
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import Incident
@@ -13,7 +14,6 @@ from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.outputs.messages.delivery import Outgoing
 from bcon_exporter.secrets.masking import safe_text
-from bcon_exporter.store import DiagnoseScan
 
 TITLE_CHARS = 160
 LINE_CHARS = 300

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Literal
 
 from bcon_exporter import clock
+from bcon_exporter.latest_scans import SCAN_NAMES, DiagnoseScan, DriftScan, LatestScans, ScanName, ScanStatus
 from bcon_exporter.outputs.metrics.client_library import EOF, ClientLibrary
 from bcon_exporter.outputs.metrics.container_samples import container_samples
 from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
@@ -16,7 +17,6 @@ from bcon_exporter.outputs.metrics.own_samples import OwnState
 from bcon_exporter.outputs.metrics.rendered import Block, GzippedStart, Part, render
 from bcon_exporter.outputs.metrics.subjects import choose_subjects
 from bcon_exporter.outputs.metrics.writing import Format, Samples, cap_series
-from bcon_exporter.store import SCAN_NAMES, DiagnoseScan, DriftScan, ScanName, ScanStatus, Store
 
 STALE_AFTER_INTERVALS = 3
 Fresh = frozenset[ScanName]
@@ -82,21 +82,21 @@ class Exposition:
     """Renders a scan once when it is finished, and answers scrapes from the bytes.
 
     Args:
-        store: Where the scans come from.
+        scans: Where they come from.
         series_cap: At most so many samples come from scans.
         label_names: Container labels that bcon_container_info carries.
     """
 
     def __init__(
         self,
-        store: Store,
+        scans: LatestScans,
         own: OwnState,
         *,
         series_cap: int,
         label_names: tuple[str, ...] = (),
         monotonic: Callable[[], float] = clock.monotonic,
     ) -> None:
-        self._store = store
+        self._scans = scans
         self._own = own
         self._label_names = label_names
         self._series_cap = series_cap
@@ -104,7 +104,7 @@ class Exposition:
         self._rendered: dict[ScanName, DiagnoseScan | DriftScan] = {}
         self._publishing = Lock()
         self._client = ClientLibrary()
-        self._generation = Generation(store.statuses, self._client.read())
+        self._generation = Generation(scans.statuses, self._client.read())
 
     def reload(self, label_names: tuple[str, ...], series_cap: int) -> None:
         """Use other container labels, and another cap, from the next scan on."""
@@ -123,9 +123,9 @@ class Exposition:
             self._publish(name)
 
     def _publish(self, name: ScanName) -> None:
-        before, statuses = self._generation, self._store.statuses
+        before, statuses = self._generation, self._scans.statuses
         parts, dropped = dict(before.parts), before.series_dropped
-        scan = self._store.diagnosis if name == "diagnose" else self._store.drift
+        scan = self._scans.diagnosis if name == "diagnose" else self._scans.drift
         if scan is not None and scan is not self._rendered.get(name):
             if isinstance(scan, DiagnoseScan):
                 samples, dropped = self._diagnose_samples(scan, parts.get("drift"))

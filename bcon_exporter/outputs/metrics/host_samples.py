@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.facts import ContainerState, EngineFacts
 from bcon_exporter.model.findings import STATUSES, DriftType, Severity, SymptomType
@@ -11,7 +12,6 @@ from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.subjects import Subject
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples
-from bcon_exporter.store import DiagnoseScan, DriftScan
 
 Row = tuple[tuple[str | None, ...], float | None]
 _NEED_CONFIGURATION = frozenset((DriftType.IMAGE_MISMATCH, DriftType.CONFIG_MISMATCH))

@@ -8,13 +8,13 @@ from datetime import datetime
 from itertools import accumulate
 
 from bcon_exporter.engine import DURATION_BUCKETS_SECONDS, EndpointCounts
+from bcon_exporter.latest_scans import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.verify_report import DeploymentVerdict
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples, label_set, number
-from bcon_exporter.store import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.tools import Context
 
 _DURATIONS = BY_NAME["bcon_docker_request_duration_seconds"]
@@ -125,7 +125,7 @@ class OwnState:
             "bcon_docker_endpoint_up": [((kind,), int(up)) for kind, up in context.host.endpoints_up().items()],
             **self._scan_rows(statuses),
             "bcon_errors_total": [((code.value,), n) for code, n in context.errors.counts().items()],
-            "bcon_rule_errors_total": [((rule,), n) for rule, n in context.store.rule_errors.items()],
+            "bcon_rule_errors_total": [((rule,), n) for rule, n in context.scans.rule_errors.items()],
             "bcon_event_gaps_total": [((), counted.event_gaps)],
             "bcon_journal_entries_total": [((kind.value,), n) for kind, n in counted.entries.items()],
             "bcon_state_errors_total": [((), counted.state_errors)],

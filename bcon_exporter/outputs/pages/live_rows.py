@@ -38,6 +38,6 @@ class LiveState:
 
 def read_live_state(context: Context, hang: str | None) -> LiveState:
     """Return the host as the last scan has left it."""
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     rows = map(to_row, scan.report.reports if scan is not None else ())
     return LiveState(read_host(context, hang), {row.name: (row.status, row.root or "") for row in rows})

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.errors import BconError, ContainerNotFoundError, DockerConnectionError, InvalidInputError
 from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, sort_incidents
+from bcon_exporter.latest_scans import ScanStatus
 from bcon_exporter.memory import UsageSlot
 from bcon_exporter.model.alerts import Alert, AlertsReport
 from bcon_exporter.model.disk import DiskItem, DiskReport
@@ -29,15 +30,14 @@ from bcon_exporter.model.quiet import QuietLine
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.outputs.pages.charts import Chart, draw_cpu, draw_memory
-from bcon_exporter.store import ScanStatus
 from bcon_exporter.tools import Context, find_tool
 from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
+from bcon_exporter.tools.exporter_status import get_history, list_deployments
 from bcon_exporter.tools.incidents import find_incident, find_open, list_incidents
 from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
 from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
-from bcon_exporter.tools.utility import get_history, list_deployments
 
 NO_PROJECT = "no project"
 _ALL_IS_WELL = "The engine answers, and the last scan succeeded."
@@ -216,9 +216,9 @@ class HistoryPage:
 
 def read_host(context: Context, hang: str | None) -> Host:
     """Return what every page says of the host."""
-    scan, now = context.store.diagnosis, context.now()
+    scan, now = context.scans.diagnosis, context.now()
     report = scan.report if scan is not None else None
-    drift = context.store.drift
+    drift = context.scans.drift
     incidents = find_open(context)
     situation = HostSituation(
         now=now,
@@ -247,7 +247,7 @@ def read_host(context: Context, hang: str | None) -> Host:
 
 def read_state(context: Context) -> str:
     """Return what stands for all that a page shows of the host, but for ages and numbers: changed, it is news."""
-    scan, drift = context.store.diagnosis, context.store.drift
+    scan, drift = context.scans.diagnosis, context.scans.drift
     seen = hashlib.sha256()
     for one in scan.report.reports if scan is not None else ():
         seen.update(f"{one.container_name}\0{one.status}\0{one.checked}\0{one.root}\0{one.state}\n".encode())
@@ -259,12 +259,12 @@ def read_state(context: Context) -> str:
 
 def _why_not_current(context: Context, hang: str | None) -> str | None:
     """Return why the last report does not tell how the host is now; None where it does."""
-    status = context.store.status("diagnose")
+    status = context.scans.status("diagnose")
     if hang is not None:
         return hang
     if status.error is not None:
         return f"the last scan failed: {status.error.message}"
-    if not context.host.is_up() and context.store.diagnosis is not None:
+    if not context.host.is_up() and context.scans.diagnosis is not None:
         return "the engine does not answer"
     return None
 
@@ -281,7 +281,7 @@ def _well_since(context: Context, report: DiagnoseAllReport | None) -> datetime 
 
 def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Overview:
     """Return the first page."""
-    scan, drift, now = context.store.diagnosis, context.store.drift, context.now()
+    scan, drift, now = context.scans.diagnosis, context.scans.drift, context.now()
     report = scan.report if scan is not None else None
     reports = report.reports if report is not None else ()
     rows = [row for row in map(to_row, reports) if wanted.takes(row)]
@@ -310,8 +310,8 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
             good=why_not is None and report is not None,
             message=why_not
             or ("The engine answers, and the last scan succeeded." if report else "The first scan runs."),
-            diagnose=context.store.status("diagnose"),
-            drift=context.store.status("drift"),
+            diagnose=context.scans.status("diagnose"),
+            drift=context.scans.status("drift"),
             state_file=context.memory.status,
             known_since=context.memory.observed_since,
         ),
@@ -393,7 +393,7 @@ def read_container(context: Context, name: str) -> ContainerPage:
         InvalidInputError: It is left out of the diagnosis.
         DockerConnectionError: There was no scan yet.
     """
-    scan = context.store.diagnosis
+    scan = context.scans.diagnosis
     if scan is None:
         raise _nothing_yet(context)
     report = next((one for one in scan.report.reports if name in (one.container_name, one.container_id)), None)
@@ -430,7 +430,7 @@ def read_container(context: Context, name: str) -> ContainerPage:
 
 def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
     """Return the alerts of a container that fire, one of a name, each with its runbook."""
-    alerts = context.store.alerts.report.alerts if context.store.alerts is not None else ()
+    alerts = context.scans.alerts.report.alerts if context.scans.alerts is not None else ()
     own = {one.name: one for one in alerts if one.labels.get("container") == container and one.state == "firing"}
     return tuple(
         one for one in own.values() if one.annotations.get("runbook_url", "").startswith(("https://", "http://"))
@@ -438,7 +438,7 @@ def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
 
 
 def _nothing_yet(context: Context) -> BconError:
-    error = context.store.status("diagnose").error
+    error = context.scans.status("diagnose").error
     return error or DockerConnectionError("the first scan has not ended yet; try again in a few seconds", {})
 
 
@@ -467,7 +467,7 @@ def read_project(context: Context, name: str) -> ProjectPage:
     Raises:
         ComposeFileNotFoundError: No such project runs or is configured; `details["near_matches"]`.
     """
-    scan, drift = context.store.diagnosis, context.store.drift
+    scan, drift = context.scans.diagnosis, context.scans.drift
     reports = scan.report.reports if scan is not None else ()
     own = [one for one in reports if (one.project or NO_PROJECT) == name]
     rows = [to_row(one) for one in own]
@@ -519,5 +519,5 @@ def read_history(context: Context, query: Mapping[str, str]) -> HistoryPage:
 
 def read_alerts(context: Context) -> AlertsReport | None:
     """Return the alerts of the last round; None before the first."""
-    last = context.store.alerts
+    last = context.scans.alerts
     return None if last is None else last.report

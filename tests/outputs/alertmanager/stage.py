@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.latest_scans import LatestScans
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import ServiceReplicas
@@ -17,7 +18,6 @@ from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
 from bcon_exporter.schedule import watch_outage
 from bcon_exporter.schedule.incident_watch import watch_incidents
-from bcon_exporter.store import Store
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, snapshot
 from tests.left_open import close_later
@@ -110,7 +110,12 @@ class Stage:
         """Begin a new process: nothing is known but what the history holds."""
         host = SceneHost(self.scene)
         self.context: Context = replace(
-            make_context(), host=host, memory=self._history, store=Store(), now=lambda: self.now, monotonic=self.clock
+            make_context(),
+            host=host,
+            memory=self._history,
+            scans=LatestScans(),
+            now=lambda: self.now,
+            monotonic=self.clock,
         )
         self.own = OwnState(
             lambda: self.context,
@@ -119,7 +124,7 @@ class Stage:
             insecure_bind=lambda: False,
             loaded_at=NOON,
         )
-        self.exposition = Exposition(self.context.store, self.own, monotonic=self.clock, series_cap=self.cap)
+        self.exposition = Exposition(self.context.scans, self.own, monotonic=self.clock, series_cap=self.cap)
         self.watch = AlertWatch(
             lambda: self.context,
             (self.exposition, self.own),
@@ -152,7 +157,7 @@ class Stage:
 
     def alerts(self) -> tuple[Alert, ...]:
         """What was judged last."""
-        judged = self.context.store.alerts
+        judged = self.context.scans.alerts
         assert judged is not None
         return judged.report.alerts
 
@@ -161,9 +166,9 @@ class Stage:
         return scrape_text(self.exposition)
 
     def _diagnose(self) -> None:
-        store = self.context.store
+        scans = self.context.scans
         if not (self.scene.diagnose_works and self.scene.engine_up):
-            store.record_failure("diagnose", self.now, 15.0, DockerConnectionError("the engine does not answer"))
+            scans.record_failure("diagnose", self.now, 15.0, DockerConnectionError("the engine does not answer"))
         else:
             facts = [container(name=name, compose=compose(name)) for name in sorted(self.scene.containers)]
             reports = []
@@ -182,18 +187,18 @@ class Stage:
             host = snapshot(*facts, engine=ENGINE).model_copy(update={"taken_at": self.now})
             scan = scan_of(host, *reports, ended=self.clock.at)
             watch_incidents(self.context, host, scan.report.model_copy(update={"timestamp": self.now}))
-            store.publish_diagnosis(replace(scan, finished_at=self.now, duration_seconds=self.scene.seconds))
+            scans.publish_diagnosis(replace(scan, finished_at=self.now, duration_seconds=self.scene.seconds))
         self.exposition.publish("diagnose")
 
     def _compare(self) -> None:
-        store, scene = self.context.store, self.scene
+        scans, scene = self.context.scans, self.scene
         if not (scene.drift_works and scene.engine_up):
-            store.record_failure("drift", self.now, 15.0, DockerConnectionError("the engine does not answer"))
+            scans.record_failure("drift", self.now, 15.0, DockerConnectionError("the engine does not answer"))
         else:
             scan = drift_scan(
                 *(self._report(name) for name in sorted({p for p, _ in scene.services})), ended=self.clock.at
             )
-            store.publish_drift(replace(scan, finished_at=self.now))
+            scans.publish_drift(replace(scan, finished_at=self.now))
         self.exposition.publish("drift")
 
     def _report(self, project: str):  # type: ignore[no-untyped-def]  # a drift report

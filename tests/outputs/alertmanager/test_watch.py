@@ -209,7 +209,7 @@ def test_each_trouble_of_its_own_is_told_after_its_wait_and_ends(name: str) -> N
     if name == "BconScanMissed":
         stage.beat()
         stage.pass_time()
-        stage.context.store.record_missed("drift", 4)
+        stage.context.scans.record_missed("drift", 4)
     told_after = None
     for _ in range(40):
         scene.state_errors += name == "BconStateErrors"

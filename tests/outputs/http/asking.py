@@ -41,7 +41,7 @@ def site_of(context: Context | None = None, *, hang: str | None = None) -> Site:
 
 
 def new_site(context: Context, *, hang: str | None = None) -> Site:
-    """A site of one's own; what the store holds has been rendered."""
+    """A site of one's own; the latest scans have been rendered."""
     exposition = make_exposition(context)
     exposition.publish("diagnose")
     exposition.publish("drift")

@@ -137,7 +137,7 @@ def test_a_repeated_select_is_refused(method: str) -> None:
 
 def test_the_last_scans_reports_are_selected_from() -> None:
     context = make_context(HOST, now=lambda: NOON)
-    context.store.publish_diagnosis(scan_of(HOST))
+    context.scans.publish_diagnosis(scan_of(HOST))
     site = site_of(context)
     names = ask(site, "GET", "/api/v1/diagnosis?select=reports[].container_name | sort(@)").json()
 

@@ -9,10 +9,10 @@ import pytest
 
 from bcon_exporter import errors
 from bcon_exporter.errors import BconError, ErrorCode
+from bcon_exporter.latest_scans import AlertRound
 from bcon_exporter.model.alerts import Alert, AlertsReport
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
-from bcon_exporter.store import AlertRound
 from bcon_exporter.tools import TOOLS
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, exited, snapshot
@@ -244,7 +244,7 @@ def test_before_the_first_scan_reports_are_503(path: str) -> None:
 
 def test_before_the_first_good_scan_the_error_of_the_failed_one_is_told() -> None:
     context = make_context()
-    context.store.record_failure("diagnose", NOON, 1.0, errors.PermissionDeniedError("the socket is forbidden"))
+    context.scans.record_failure("diagnose", NOON, 1.0, errors.PermissionDeniedError("the socket is forbidden"))
 
     answer = ask(site_of(context), "GET", "/api/v1/diagnosis")
 
@@ -254,7 +254,7 @@ def test_before_the_first_good_scan_the_error_of_the_failed_one_is_told() -> Non
 
 def test_the_last_diagnosis_has_every_full_report_and_its_age() -> None:
     context = context_of(monotonic=Clock(1012.5))
-    context.store.publish_diagnosis(scan_of(HOST, ended=1000.0))
+    context.scans.publish_diagnosis(scan_of(HOST, ended=1000.0))
 
     result = ask(site_of(context), "GET", "/api/v1/diagnosis").json()["result"]
 
@@ -266,10 +266,10 @@ def test_the_last_diagnosis_has_every_full_report_and_its_age() -> None:
 def test_a_new_scan_replaces_the_text_of_the_last() -> None:
     context = context_of()
     site = site_of(context)
-    context.store.publish_diagnosis(scan_of(HOST))
+    context.scans.publish_diagnosis(scan_of(HOST))
     first = ask(site, "GET", "/api/v1/diagnosis").json()["result"]
 
-    context.store.publish_diagnosis(scan_of(snapshot(container(name="new"))))
+    context.scans.publish_diagnosis(scan_of(snapshot(container(name="new"))))
 
     assert first["total_containers"] == 2
     assert ask(site, "GET", "/api/v1/diagnosis").json()["result"]["total_containers"] == 1
@@ -278,7 +278,7 @@ def test_a_new_scan_replaces_the_text_of_the_last() -> None:
 def test_the_last_drift_is_given_whole_and_by_project() -> None:
     context = context_of(monotonic=Clock(1001.0))
     report = drift_report("shop", difference(DriftType.IMAGE_MISMATCH))
-    context.store.publish_drift(drift_scan(report, untracked=("job",)))
+    context.scans.publish_drift(drift_scan(report, untracked=("job",)))
     site = site_of(context)
 
     whole = ask(site, "GET", "/api/v1/drift").json()["result"]
@@ -347,7 +347,7 @@ def test_alerts_are_told_as_they_were_judged_last_with_their_age() -> None:
     context = context_of(monotonic=clock)
     assert ask(site_of(context), "GET", "/api/v1/alerts").status_code == 503
     alert = Alert(name="X", severity="warning", state="firing", since=NOON, fired_at=NOON)
-    context.store.publish_alerts(AlertRound(AlertsReport(timestamp=NOON, alerts=(alert,)), clock.at))
+    context.scans.publish_alerts(AlertRound(AlertsReport(timestamp=NOON, alerts=(alert,)), clock.at))
     clock.at += 7
 
     result = ask(site_of(context), "GET", "/api/v1/alerts").json()["result"]

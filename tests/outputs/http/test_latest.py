@@ -20,7 +20,7 @@ from tests.outputs.scenes import Clock, make_context, scan_of
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
-    from bcon_exporter.store import DiagnoseScan
+    from bcon_exporter.latest_scans import DiagnoseScan
 
 
 class SlowReport(DiagnoseAllReport):
@@ -52,13 +52,13 @@ def test_a_report_has_the_age_of_its_own_scan_though_another_ends_while_it_is_re
     clock = Clock(1100.0)
     context = make_context(monotonic=clock)
     scan, report = slow_scan(1000.0, "old")
-    context.store.publish_diagnosis(scan)
+    context.scans.publish_diagnosis(scan)
     latest = LatestReports(lambda: context, RequestThreads())
 
     async def talk() -> bytes:
         asked = asyncio.ensure_future(latest.diagnosis())
         await begun(report)
-        context.store.publish_diagnosis(scan_of(snapshot(container(name="new")), ended=1100.0))
+        context.scans.publish_diagnosis(scan_of(snapshot(container(name="new")), ended=1100.0))
         report._may_end.set()
         return bytes((await asked).body)
 
@@ -69,7 +69,7 @@ def test_a_report_has_the_age_of_its_own_scan_though_another_ends_while_it_is_re
 def test_a_hundred_who_ask_at_once_have_it_rendered_once_also_when_the_first_hangs_up() -> None:
     context = make_context()
     scan, report = slow_scan(0.0, "web")
-    context.store.publish_diagnosis(scan)
+    context.scans.publish_diagnosis(scan)
     latest = LatestReports(lambda: context, RequestThreads())
 
     async def talk() -> list[bytes]:
@@ -88,7 +88,7 @@ def test_a_hundred_who_ask_at_once_have_it_rendered_once_also_when_the_first_han
 def test_a_report_that_no_thread_could_render_is_rendered_for_the_next_who_asks() -> None:
     context = make_context()
     scan, report = slow_scan(0.0, "web")
-    context.store.publish_diagnosis(scan)
+    context.scans.publish_diagnosis(scan)
     threads, busy = RequestThreads(limit=1), threading.Event()
     latest = LatestReports(lambda: context, threads)
 

@@ -35,8 +35,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
     tracked = TrackedIncident(incident=INCIDENT, members=("web",))
     keeper.fold_incidents(lambda _: FoldedIncidents(IncidentState(open=(tracked,))), NOON)
     context = make_context(HOST, memory=keeper, now=lambda: NOON)
-    context.store.publish_diagnosis(scan_of(HOST))
-    context.store.publish_drift(drift_scan(drift_report("shop", difference(DriftType.IMAGE_MISMATCH))))
+    context.scans.publish_diagnosis(scan_of(HOST))
+    context.scans.publish_drift(drift_scan(drift_report("shop", difference(DriftType.IMAGE_MISMATCH))))
     yield site_of(context)
     keeper.close()
 

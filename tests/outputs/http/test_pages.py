@@ -27,7 +27,7 @@ def test_not_ready_before_the_first_scan() -> None:
 
 def test_ready_after_a_good_scan() -> None:
     context = make_context()
-    context.store.publish_diagnosis(scan_of(snapshot()))
+    context.scans.publish_diagnosis(scan_of(snapshot()))
 
     assert ask(site_of(context), "GET", "/-/ready").status_code == 200
 
@@ -36,7 +36,7 @@ def test_not_ready_before_metrics_show_the_first_scan() -> None:
     context = make_context()
     exposition = make_exposition(context)
     site = make_site(lambda: context, exposition, lambda: None)
-    context.store.publish_diagnosis(scan_of(snapshot()))
+    context.scans.publish_diagnosis(scan_of(snapshot()))
 
     assert ask(site, "GET", "/-/ready").status_code == 503
     exposition.publish("diagnose")
@@ -45,14 +45,14 @@ def test_not_ready_before_metrics_show_the_first_scan() -> None:
 
 def test_not_ready_while_the_engine_is_away_even_after_a_good_scan() -> None:
     context = make_context(up=False)
-    context.store.publish_diagnosis(scan_of(snapshot()))
+    context.scans.publish_diagnosis(scan_of(snapshot()))
 
     assert ask(site_of(context), "GET", "/-/ready").status_code == 503
 
 
 def test_the_hint_fits_the_failure() -> None:
     context = make_context(up=False)
-    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
+    context.scans.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
 
     answer = ask(site_of(context), "GET", "/-/ready")
 
@@ -61,7 +61,7 @@ def test_the_hint_fits_the_failure() -> None:
 
 def test_strangers_get_no_hint() -> None:
     context = make_context(up=False)
-    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
+    context.scans.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("add the user to the group docker"))
 
     assert ask(site_of(context), "GET", "/-/ready", policy=BEYOND, host="x").text == "not ready\n"
     assert ask(site_of(context), "GET", "/-/ready", known=users(me="pw")).text == "not ready\n"
@@ -76,7 +76,7 @@ def test_healthy_whatever_the_engine_does() -> None:
 @pytest.mark.promise("F20")
 def test_a_scan_that_hangs_is_told_by_both_probes_and_by_the_page() -> None:
     context = make_context()
-    context.store.publish_diagnosis(scan_of(snapshot()))
+    context.scans.publish_diagnosis(scan_of(snapshot()))
     site = site_of(context, hang="the drift scan hangs: it has run for 190 s; restart bcon-exporter")
 
     for path in ("/-/healthy", "/-/ready"):
@@ -88,8 +88,8 @@ def test_a_scan_that_hangs_is_told_by_both_probes_and_by_the_page() -> None:
 @pytest.mark.promise("S3")
 def test_the_page_escapes_what_comes_from_outside() -> None:
     context = make_context()
-    context.store.publish_diagnosis(scan_of(snapshot(container())))
-    context.store.publish_drift(drift_scan(drift_report("<script>alert(1)</script>")))
+    context.scans.publish_diagnosis(scan_of(snapshot(container())))
+    context.scans.publish_drift(drift_scan(drift_report("<script>alert(1)</script>")))
 
     answer = ask(site_of(context), "GET", "/")
 
@@ -120,7 +120,7 @@ def test_the_page_names_the_ailing_containers_worst_first() -> None:
             ("dead", "critical", Severity.CRITICAL),
         )
     ]
-    context.store.publish_diagnosis(scan_of(snapshot(container(name="warm"), container(name="dead")), *reports))
+    context.scans.publish_diagnosis(scan_of(snapshot(container(name="warm"), container(name="dead")), *reports))
 
     page = ask(site_of(context), "GET", "/").text
     bare = ask(site_of(context), "GET", "/", policy=BEYOND, host="x").text
@@ -132,9 +132,9 @@ def test_the_page_names_the_ailing_containers_worst_first() -> None:
 
 def test_the_page_says_when_the_reports_on_it_are_of_an_earlier_scan() -> None:
     context = make_context()
-    context.store.publish_diagnosis(scan_of(snapshot(container())))
+    context.scans.publish_diagnosis(scan_of(snapshot(container())))
     before = ask(site_of(context), "GET", "/").text
-    context.store.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("listing is forbidden"))
+    context.scans.record_failure("diagnose", NOON, 0.1, PermissionDeniedError("listing is forbidden"))
 
     after = ask(site_of(context), "GET", "/").text
 

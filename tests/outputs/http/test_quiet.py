@@ -30,7 +30,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     """A site over a host that was scanned, with a state file."""
     keeper = MemoryKeeper.open(tmp_path / "state.db", retention_seconds=32 * 86400, now=NOON)
     context = make_context(HOST, memory=keeper, now=lambda: NOON)
-    context.store.publish_diagnosis(scan_of(HOST))
+    context.scans.publish_diagnosis(scan_of(HOST))
     yield site_of(context)
     keeper.close()
 

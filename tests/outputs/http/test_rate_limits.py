@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bcon_exporter.outputs.http import Limits, Users
-from bcon_exporter.outputs.http.gate import PROBE_PATHS
+from bcon_exporter.outputs.http.access_control import PROBE_PATHS
 from bcon_exporter.outputs.http.rate_limits import (
     ALL_REQUESTS_AT_ONCE,
     REQUESTS_AT_ONCE,

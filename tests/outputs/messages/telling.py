@@ -41,7 +41,7 @@ def main(state_file: str, world_file: str, address: str) -> None:
         if known != {one.incident.id for one in going_on}:
             folded = FoldedIncidents(IncidentState(open=going_on), ended)
             keeper.fold_incidents(partial(_replace, folded), clock.utc_now())
-        context.store.publish_diagnosis(scan_of(host, finished_at=clock.utc_now()))
+        context.scans.publish_diagnosis(scan_of(host, finished_at=clock.utc_now()))
         sender.tell()
 
 

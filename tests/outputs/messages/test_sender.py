@@ -47,7 +47,7 @@ class Scene:
     def restart(self) -> Context:
         keeper = close_later(MemoryKeeper.open(self.folder / "state.db", retention_seconds=32 * 86400, now=NOON))
         self.context = make_context(HOST, memory=keeper, now=lambda: self.now, monotonic=self.monotonic)
-        self.context.store.publish_diagnosis(scan_of(HOST))
+        self.context.scans.publish_diagnosis(scan_of(HOST))
         self.sender = MessageSender(PHONE, lambda: self.context, lambda: 30.0, self.names, self.send)
         return self.context
 
@@ -130,7 +130,7 @@ def test_before_the_first_scan_only_what_was_under_way_is_sent(scene: Scene) -> 
     scene.tell(10.0)
     scene.context.memory.close()
     scene.restart()
-    scene.context = replace(scene.context, store=type(scene.context.store)())
+    scene.context = replace(scene.context, scans=type(scene.context.scans)())
     scene.problem = ""
     scene.tell()
     assert [one.key for one in scene.sent] == [scene.sent[0].key] * 2

@@ -261,7 +261,7 @@ def test_a_removed_container_leaves_no_series() -> None:
     exposition, context = exposition_of(scan_of(snapshot(container(name="gone"), container(name="stays"))))
     before = scrape_text(exposition)
 
-    context.store.publish_diagnosis(scan_of(snapshot(container(name="stays"))))
+    context.scans.publish_diagnosis(scan_of(snapshot(container(name="stays"))))
     exposition.publish("diagnose")
 
     assert 'container="gone"' in before

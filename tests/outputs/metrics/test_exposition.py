@@ -18,11 +18,11 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from bcon_exporter.errors import DockerConnectionError
+from bcon_exporter.latest_scans import DiagnoseScan, LatestScans
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, label_value
 from bcon_exporter.settings import Settings
-from bcon_exporter.store import DiagnoseScan, Store
 from tests.factories import NOON, compose, container, crowd, exited, health, snapshot, usage
 from tests.outputs.scenes import (
     ENGINE,
@@ -182,7 +182,7 @@ def test_drift_series_are_withheld_after_three_of_their_own_intervals(age: float
 def test_a_failed_scan_keeps_the_last_good_values_and_says_so() -> None:
     exposition, context = exposition_of(scan_of(snapshot(container())))
 
-    context.store.record_failure("diagnose", NOON, 5.0, DockerConnectionError("away"))
+    context.scans.record_failure("diagnose", NOON, 5.0, DockerConnectionError("away"))
     exposition.publish("diagnose")
 
     text = scrape_text(exposition)
@@ -204,9 +204,9 @@ def test_before_the_first_scan_only_the_own_state_is_there() -> None:
 def test_status_and_stored_values_are_of_one_generation() -> None:
     exposition, context = exposition_of(scan_of(snapshot(container())))
 
-    context.store.publish_diagnosis(scan_of(snapshot(container(), container(name="b"))))
+    context.scans.publish_diagnosis(scan_of(snapshot(container(), container(name="b"))))
 
-    text = scrape_text(exposition)  # the new scan is in the store and not rendered yet
+    text = scrape_text(exposition)  # the new scan is there and not rendered yet
     assert 'bcon_scans_total{scan="diagnose"} 1\n' in text
     assert 'bcon_containers{status="healthy"} 1\n' in text
 
@@ -222,7 +222,7 @@ def test_no_answer_mixes_two_generations_while_scans_are_published() -> None:
         turn = 0
         while not stop.is_set():
             turn += 1
-            context.store.publish_diagnosis(scans[sizes[turn % 2]])
+            context.scans.publish_diagnosis(scans[sizes[turn % 2]])
             exposition.publish("diagnose")
 
     publisher = threading.Thread(target=publish)
@@ -239,8 +239,8 @@ def test_no_answer_mixes_two_generations_while_scans_are_published() -> None:
         publisher.join()
 
 
-class DriftEndsMeanwhile(Store):
-    """A store in which the drift scan ends while the diagnosis is being rendered."""
+class DriftEndsMeanwhile(LatestScans):
+    """Latest scans of which the drift scan ends while the diagnosis is being rendered."""
 
     meanwhile: Callable[[], None] = staticmethod(lambda: None)
 
@@ -251,17 +251,17 @@ class DriftEndsMeanwhile(Store):
 
 
 def test_a_scan_that_ends_while_the_other_is_rendered_is_not_lost() -> None:
-    store = DriftEndsMeanwhile()
-    exposition = make_exposition(replace(make_context(), store=store))
-    store.publish_diagnosis(scan_of(snapshot(*crowd(3))))
-    store.publish_drift(drift_scan(drift_report("shop")))
+    scans = DriftEndsMeanwhile()
+    exposition = make_exposition(replace(make_context(), scans=scans))
+    scans.publish_diagnosis(scan_of(snapshot(*crowd(3))))
+    scans.publish_drift(drift_scan(drift_report("shop")))
     drift = threading.Thread(target=exposition.publish, args=("drift",))
 
     def end_drift() -> None:
         drift.start()
         drift.join(0.3)
 
-    store.meanwhile = end_drift
+    scans.meanwhile = end_drift
     exposition.publish("diagnose")
     drift.join(10)
 
@@ -290,7 +290,7 @@ def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_ba
     exposition, context = exposition_of(scan_of(snapshot(*crowd(5))), series_cap=20)
     for cap in (20, 60_000, 60_000):
         exposition.reload((), cap)
-        context.store.publish_diagnosis(scan_of(snapshot(*crowd(5))))
+        context.scans.publish_diagnosis(scan_of(snapshot(*crowd(5))))
         exposition.publish("diagnose")
 
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]

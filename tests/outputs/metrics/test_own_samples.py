@@ -89,7 +89,7 @@ def test_what_cannot_be_had_is_counted_from_the_first_time_on() -> None:
 def test_failures_and_intervals_of_scans_are_told() -> None:
     context = make_context()
     exposition = make_exposition(context)
-    context.store.record_failure("drift", NOON, 2.5, DockerConnectionError("away"))
+    context.scans.record_failure("drift", NOON, 2.5, DockerConnectionError("away"))
     exposition.publish("drift")
 
     text = scrape_text(exposition)
@@ -103,7 +103,7 @@ def test_failures_and_intervals_of_scans_are_told() -> None:
 def test_a_failed_reload_keeps_the_time_of_the_last_good_one() -> None:
     context = make_context()
     own = own_of(context)
-    exposition = Exposition(context.store, own, series_cap=1000)
+    exposition = Exposition(context.scans, own, series_cap=1000)
 
     own.record_reload(NOON + timedelta(hours=1), successful=False)
 
@@ -115,7 +115,7 @@ def test_a_failed_reload_keeps_the_time_of_the_last_good_one() -> None:
 def test_counted_and_an_insecure_bind_are_told() -> None:
     context = make_context()
 
-    text = scrape_text(Exposition(context.store, own_of(context, insecure_bind=lambda: True), series_cap=1000))
+    text = scrape_text(Exposition(context.scans, own_of(context, insecure_bind=lambda: True), series_cap=1000))
 
     assert "bcon_event_gaps_total 3\n" in text
     assert "bcon_state_errors_total 4\n" in text

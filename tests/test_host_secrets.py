@@ -2,8 +2,8 @@
 
 import pytest
 
+from bcon_exporter.host_secrets import MOST_EMPTY_PROJECTS, HostSecrets, hide_in_events
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
-from bcon_exporter.secret_book import MOST_EMPTY_PROJECTS, SecretBook, hide_in_events
 from bcon_exporter.secrets.known_secrets import MOST_VALUES
 from tests.factories import NOON
 
@@ -15,7 +15,7 @@ def values(*found: str) -> frozenset[str]:
 
 
 def test_a_secret_of_one_container_is_hidden_in_the_others_of_its_project_only() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("db", "shop", values(OLD))
     book.learn_container("web", "shop", values())
     book.learn_container("alone", None, values(OTHER))
@@ -26,14 +26,14 @@ def test_a_secret_of_one_container_is_hidden_in_the_others_of_its_project_only()
 
 
 def test_what_a_projects_files_said_before_stays_known() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_files("shop", values(OLD))
     book.learn_files("shop", values(NEW))
     assert book.of_project("shop").hide(f"{OLD} {NEW}") == "*** ***"
 
 
 def test_what_files_say_is_hidden_in_the_containers_and_the_other_way_round() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     book.learn_files("shop", values(NEW))
     assert book.of_container("web").hide(f"{OLD} {NEW}") == "*** ***"
@@ -41,7 +41,7 @@ def test_what_files_say_is_hidden_in_the_containers_and_the_other_way_round() ->
 
 
 def test_the_object_is_the_same_until_something_is_learned() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     book.learn_files("shop", values(NEW))
     before, version = book.of_container("web"), book.version
@@ -56,7 +56,7 @@ def test_the_object_is_the_same_until_something_is_learned() -> None:
 
 
 def test_removed_containers_are_forgotten() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     book.retain([])
     assert book.of_project("shop").hide(OLD) == OLD
@@ -64,7 +64,7 @@ def test_removed_containers_are_forgotten() -> None:
 
 
 def test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are_not() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     book.learn_files("shop", values(NEW))
     for number in range(2 * MOST_EMPTY_PROJECTS):
@@ -81,7 +81,7 @@ def test_projects_that_are_long_gone_are_forgotten_and_those_with_containers_are
 
 
 def test_a_container_that_moves_takes_its_secrets_along() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     assert book.of_project("shop").hide(OLD) == "***"
     book.learn_container("web", "other", values(OLD))
@@ -90,7 +90,7 @@ def test_a_container_that_moves_takes_its_secrets_along() -> None:
 
 
 def test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_the_project_it_claims() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_files("shop", values(NEW))
     book.learn_container("web", "shop", values())
     book.learn_container("evil", "shop", values(*(f"aB3defgh{n}xyz" for n in range(MOST_VALUES + 1))))
@@ -99,7 +99,7 @@ def test_a_container_with_too_many_secrets_hides_its_own_texts_and_not_those_of_
 
 
 def test_the_log_of_the_exporter_hides_what_anybody_holds() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_files("shop", values(NEW))
     book.learn_container("web", "shop", values(OLD))
     book.learn_container("alone", None, values(OTHER))
@@ -108,7 +108,7 @@ def test_the_log_of_the_exporter_hides_what_anybody_holds() -> None:
 
 @pytest.mark.parametrize(("image", "kept"), [(f"app:{OLD}", "app:***"), ("app:1", "app:1"), ("", "")])
 def test_an_event_is_kept_without_a_secret_tag(image: str, kept: str) -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", None, values(OLD))
     event = LifecycleEvent(at=NOON, action="start", container_id="web", name="web", image=image)
     batch = hide_in_events(EventBatch(events=(event,), covers_since=NOON), book)
@@ -116,7 +116,7 @@ def test_an_event_is_kept_without_a_secret_tag(image: str, kept: str) -> None:
 
 
 def test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_its_project_holds() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_files("shop", values(NEW))
     event = LifecycleEvent(at=NOON, action="die", container_id="gone", name="web", image=f"app:{NEW}", project="shop")
     batch = hide_in_events(EventBatch(events=(event,), covers_since=NOON), book)
@@ -124,6 +124,6 @@ def test_an_event_of_a_container_that_was_never_inspected_is_kept_without_what_i
 
 
 def test_nothing_of_it_is_printed() -> None:
-    book = SecretBook()
+    book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     assert OLD not in repr(book) + str(book.of_project("shop")) + f"{book.of_container('web')!r}"

@@ -16,7 +16,7 @@ _MARK_COUNTED = (
 )
 
 
-def carry_over(source: sqlite3.Connection, target: sqlite3.Connection, *, continues: bool) -> None:
+def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, *, continues: bool) -> None:
     """Add the rows of one database to another, in one transaction.
 
     Args:

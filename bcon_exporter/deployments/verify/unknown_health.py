@@ -7,7 +7,7 @@ from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStat
 from bcon_exporter.model.quantities import show_duration
 
 
-def find_doubt(case: ServiceCase) -> str | None:
+def explain_unknown_health(case: ServiceCase) -> str | None:
     """Return what could not be judged, in one sentence; None where all could."""
     for container in case.containers:
         doubt = _of_container(case, container)

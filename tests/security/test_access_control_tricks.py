@@ -51,7 +51,7 @@ def answers_to(policy: ListenerPolicy, requests: Sequence[bytes], known: Users |
     """Send each raw request on a connection of its own; the whole answers."""
     host = snapshot(container(name="canary-name"))
     context = make_context(host)
-    context.store.publish_diagnosis(scan_of(host))
+    context.scans.publish_diagnosis(scan_of(host))
     listener = Listener(
         bind("127.0.0.1", 0, "web.listen-address"), site_of(context).behind(lambda: policy, lambda: known)
     )

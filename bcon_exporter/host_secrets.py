@@ -13,7 +13,7 @@ from bcon_exporter.secrets.known_secrets import MOST_VALUES, NO_SECRETS, KnownSe
 MOST_EMPTY_PROJECTS = 256
 
 
-class SecretBook:
+class HostSecrets:
     """A value that one container or file of a project holds is hidden in all of that project.
 
     One a process, shared by the readers of the engine and of Compose files. Thread-safe. What a project's files said
@@ -30,9 +30,9 @@ class SecretBook:
         self._changed_at: dict[str, int] = {}
         self.version = 0
 
-    def copy(self) -> "SecretBook":
+    def copy(self) -> "HostSecrets":
         """Return a book that knows the same, and can learn more without this one: of files that nobody has written."""
-        made = SecretBook()
+        made = HostSecrets()
         with self._lock:
             made._containers = dict(self._containers)
             made._members = {project: dict(members) for project, members in self._members.items()}
@@ -152,7 +152,7 @@ class SecretBook:
                 self._of_containers.pop(container_id, None)
 
 
-def hide_in_snapshot(snapshot: HostSnapshot, book: SecretBook, projects: Collection[str]) -> HostSnapshot:
+def hide_in_snapshot(snapshot: HostSnapshot, book: HostSecrets, projects: Collection[str]) -> HostSnapshot:
     """Return a snapshot in which the containers of some projects show nothing that has been learned since."""
     if not projects:
         return snapshot
@@ -165,7 +165,7 @@ def hide_in_snapshot(snapshot: HostSnapshot, book: SecretBook, projects: Collect
     return snapshot.model_copy(update={"containers": containers})
 
 
-def hide_in_events(batch: EventBatch, book: SecretBook) -> EventBatch:
+def hide_in_events(batch: EventBatch, book: HostSecrets) -> EventBatch:
     """Return events whose images show no secret as a tag: they are kept in the state file."""
     events = tuple(
         replace(event, image=image)
@@ -176,7 +176,7 @@ def hide_in_events(batch: EventBatch, book: SecretBook) -> EventBatch:
     return replace(batch, events=events) if events != batch.events else batch
 
 
-def _known_to(event: LifecycleEvent, book: SecretBook) -> KnownSecrets:
+def _known_to(event: LifecycleEvent, book: HostSecrets) -> KnownSecrets:
     """Return what is known of a container; of one that was never inspected, what its project holds."""
     known = book.of_known(event.container_id)
     if known is None and event.project is not None:

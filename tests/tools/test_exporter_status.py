@@ -71,8 +71,8 @@ def test_a_state_file_that_cannot_be_used_degrades() -> None:
 
 def test_ages_of_scans_do_not_jump_with_the_wall_clock() -> None:
     stepped = context_of(HOST, now=lambda: NOON + timedelta(days=365), monotonic=lambda: 1007.5)
-    stepped.store.publish_diagnosis(scan_of(HOST, ended=1000.0))
-    stepped.store.publish_drift(drift_scan(ended=1005.0))
+    stepped.scans.publish_diagnosis(scan_of(HOST, ended=1000.0))
+    stepped.scans.publish_drift(drift_scan(ended=1005.0))
     health = call_tool(stepped, "health_check", {}).value
     assert (health.last_diagnose_age_seconds, health.last_drift_age_seconds) == (7.5, 2.5)
     before = call_tool(context_of(HOST), "health_check", {}).value

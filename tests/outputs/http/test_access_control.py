@@ -10,8 +10,8 @@ import pytest
 
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.outputs.http import Limits, ListenerPolicy, Users
+from bcon_exporter.outputs.http.access_control import MCP_PATH, OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
 from bcon_exporter.outputs.http.api import create_api
-from bcon_exporter.outputs.http.gate import MCP_PATH, OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
 from bcon_exporter.outputs.http.rate_limits import WRONG_PASSWORDS_AT_ONCE
 from bcon_exporter.outputs.http.request_body import BODY_MAX_BYTES, BodyRefusedError, buffer_body
 from bcon_exporter.outputs.http.request_threads import RequestThreads
@@ -401,7 +401,7 @@ def test_a_defect_is_an_envelope_for_the_client_and_a_traceback_for_the_log(capl
 def test_reports_do_not_stand_on_the_bare_page() -> None:
     host = snapshot(container())
     context = make_context(host)
-    context.store.publish_diagnosis(scan_of(host))
+    context.scans.publish_diagnosis(scan_of(host))
     site = site_of(context)
 
     bare, full = ask(site, "GET", "/", policy=BEYOND, host="x.example"), ask(site, "GET", "/")

@@ -6,13 +6,13 @@ from typing import Literal
 
 from bcon_exporter.errors import BconError, DeadlineExceededError, InvalidInputError
 from bcon_exporter.journal import EntryFilter
+from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.memory import read_deployment
 from bcon_exporter.model.inputs import GetCostReportInput, GetHistoryInput, HealthCheckInput, ListDeploymentsInput
 from bcon_exporter.model.journal import HistoryReport
 from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
 from bcon_exporter.model.reports import CostReport, HealthCheck
 from bcon_exporter.model.verify_report import DeploymentsReport
-from bcon_exporter.store import ScanName
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import sum_costs
 from bcon_exporter.tools.tool import Tool
@@ -86,7 +86,7 @@ def _ask_engine(context: Context) -> tuple[str | None, str | None]:
     try:
         return context.host.engine().server_version, None
     except DeadlineExceededError as error:
-        known = context.store.diagnosis.snapshot.engine if context.store.diagnosis else None
+        known = context.scans.diagnosis.snapshot.engine if context.scans.diagnosis else None
         if known is not None and context.host.is_up():
             return known.server_version, None
         return None, error.message
@@ -109,7 +109,7 @@ def _judge(
 
 def _age(context: Context, name: ScanName) -> float | None:
     """Return how long ago the last good scan ended, on the clock that never steps."""
-    age = context.store.age_seconds(name, context.monotonic())
+    age = context.scans.age_seconds(name, context.monotonic())
     return None if age is None else round(age, 3)
 
 

@@ -116,7 +116,7 @@ class ScanStatus:
         )
 
 
-class Store:
+class LatestScans:
     """Holds the last good scan of each kind and both statuses. Reads are single references, without a lock."""
 
     def __init__(self) -> None:

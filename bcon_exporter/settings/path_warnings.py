@@ -8,18 +8,18 @@ from bcon_exporter.settings.model import Settings
 _JSON_SIGNS = frozenset("[]{}\"'")
 
 
-def find_doubts(settings: Settings) -> tuple[str, ...]:
+def find_path_warnings(settings: Settings) -> tuple[str, ...]:
     """Return a sentence for each path that cannot be of use as it stands; the program starts all the same."""
     named = [("compose.roots", path) for path in settings.compose.roots]
     named += [("compose.files", path) for path in settings.compose.files]
-    doubts = [doubt for setting, path in named if (doubt := _doubt_path(setting, path)) is not None]
+    warnings = [doubt for setting, path in named if (doubt := _warn_of_path(setting, path)) is not None]
     state = settings.state.path
     if isinstance(state, Path) and stat.S_ISDIR(_mode_of(state)):
-        doubts.append(f"state.path: {state} is a folder; name a file in it, for example {state / 'state.db'}")
-    return tuple(doubts)
+        warnings.append(f"state.path: {state} is a folder; name a file in it, for example {state / 'state.db'}")
+    return tuple(warnings)
 
 
-def _doubt_path(setting: str, path: Path) -> str | None:
+def _warn_of_path(setting: str, path: Path) -> str | None:
     if _JSON_SIGNS.intersection(str(path)):
         return f"{setting}: {path} looks like JSON or has quotes; write plain paths, with commas between them"
     mode = _mode_of(path)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import yaml
 
-from bcon_exporter.model.deployment import FilePlace, KeyPlace
+from bcon_exporter.model.deployment import FilePlace, KeyLocation
 from bcon_exporter.secrets.masking import safe_name
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -71,7 +71,7 @@ class _Mapping:
 _Node: TypeAlias = _Scalar | _Sequence | _Mapping
 
 
-def find_key_places(files: tuple[str, ...], read: ReadText, join: JoinPath) -> dict[str, KeyPlace]:
+def find_key_locations(files: tuple[str, ...], read: ReadText, join: JoinPath) -> dict[str, KeyLocation]:
     """Return where the keys of a project's files stand, by their dotted path, as far as 100,000 steps lead.
 
     Args:
@@ -90,7 +90,7 @@ class _Finder:
         self._read, self._join = read, join
         self._documents: dict[str, _Mapping | None] = {}
         self._steps_left = _STEPS_TAKEN
-        self.places: dict[str, KeyPlace] = {}
+        self.places: dict[str, KeyLocation] = {}
 
     def look_at(self, file: str, depth: int = 0) -> None:
         """Take a file's keys, after those of what it includes."""
@@ -141,7 +141,7 @@ class _Finder:
             return
         before = self.places.get(path)
         items = {**(before.items if before else {}), **{text: _place(file, at) for text, at in _texts(node)}}
-        self.places[path] = KeyPlace(place=_place(file, line), items=items)
+        self.places[path] = KeyLocation(place=_place(file, line), items=items)
         if isinstance(node, _Mapping):
             for key, value in node.pairs():
                 self._take(f"{path}.{key.text}", key.line, value, file, depth + 1)
