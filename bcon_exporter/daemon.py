@@ -33,6 +33,7 @@ from bcon_exporter.outputs.mcp import McpApp, check_listener, require_sdk
 from bcon_exporter.outputs.messages import MessageSender, MessageSenders, MessageSettings, require_apprise
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
+from bcon_exporter.reload_on_sighup import ReloadOnSighup, find_restart_only
 from bcon_exporter.schedule import (
     DeploymentJudge,
     DiskWatch,
@@ -49,10 +50,6 @@ from bcon_exporter.tools import Context
 _log = logging.getLogger(__name__)
 
 EXIT_WITHIN_SECONDS = 4.0
-_NEED_RESTART = (
-    "docker", "web.listen_address", "web.route_prefix", "web.config.file", "api", "state",
-    "thresholds.usage_window_seconds", "alerts", "alertmanager", "notify", "mcp",
-)  # fmt: skip
 
 
 class Daemon:
@@ -77,7 +74,6 @@ class Daemon:
         self._context = context = replace(context, scan_now=self._scan_now)
         self._refresh = refresh
         self._reload_settings = reload_settings
-        self._reloading = threading.Lock()
         self._access = WebAccess(settings.web.config.file)
         self._push_access = load_http_access(settings.alertmanager.config.file)
         self._watchdog = Watchdog(lambda: watchdog_seconds(self._interval_of("diagnose")))
@@ -90,6 +86,7 @@ class Daemon:
             loaded_at=clock.utc_now(),
             alerting=self._alert_counts,
         )
+        self._reload = ReloadOnSighup(self._take_settings, self._own.record_reload)
         metrics = settings.metrics
         self._exposition = Exposition(
             context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
@@ -167,7 +164,7 @@ class Daemon:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop, stop)
-        loop.add_signal_handler(signal.SIGHUP, self._start_reload)
+        loop.add_signal_handler(signal.SIGHUP, self._reload.start)
         let_reload_through()
         for listener in self._listeners:
             scheme = "https" if listener.tls else "http"
@@ -198,20 +195,9 @@ class Daemon:
     def _interval_of(self, name: ScanName) -> float:
         return self._scheduler.intervals.of(name)
 
-    def _start_reload(self) -> None:
-        threading.Thread(target=self.reload, name="reload", daemon=True).start()
-
     def reload(self) -> None:
         """Read all settings again and use them; if anything is wrong with them, everything stays as it was."""
-        with self._reloading:
-            try:
-                self._take_settings()
-            except BconError as error:
-                _log.error("the settings were not reloaded, the old ones stay in force: %s", error.message)
-                self._own.record_reload(clock.utc_now(), successful=False)
-            except Exception:  # noqa: BLE001 -- the thread's boundary: a defect must not pass for success
-                _log.exception("the settings were not reloaded: an unexpected error happened; please report it")
-                self._own.record_reload(clock.utc_now(), successful=False)
+        self._reload.run()
 
     def _take_settings(self) -> None:
         settings = self._reload_settings()
@@ -230,11 +216,9 @@ class Daemon:
         if isinstance(context.host, DockerHost):
             context.host.set_probe_interval(probe_interval(settings.scan.diagnose_interval.total_seconds()))
         self._scheduler.reload(context, _intervals(settings))
-        self._own.record_reload(clock.utc_now(), successful=True)
         for setting, address in self._addresses().items():
             self._say_what_is_open(setting, self._policy_of(address))
         self._site.live.wake()
-        _log.info("settings reloaded")
 
     def _make_listeners(self) -> list[Listener]:
         limits = Limits()
@@ -289,18 +273,6 @@ class Daemon:
     def _is_insecure(self) -> bool:
         beyond = any(not address.is_loopback for address in self._addresses().values())
         return beyond and self._settings.web.allow_insecure and not self._access.users
-
-
-def find_restart_only(before: Settings, after: Settings) -> tuple[str, ...]:
-    """Return the changed settings that only a restart puts in force."""
-    return tuple(name.replace("_", "-") for name in _NEED_RESTART if _value(before, name) != _value(after, name))
-
-
-def _value(settings: Settings, dotted: str) -> object:
-    value: object = settings
-    for name in dotted.split("."):
-        value = getattr(value, name)
-    return value
 
 
 def _intervals(settings: Settings) -> Intervals:

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from bcon_exporter.daemon import find_restart_only
 from bcon_exporter.daemon_log import JsonLines, OncePerMinute, TextLines, safe
+from bcon_exporter.reload_on_sighup import find_restart_only
 from bcon_exporter.settings import Settings
 
 

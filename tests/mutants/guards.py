@@ -606,7 +606,7 @@ HOUSE = (
     _catalogue("catalogue.loader._compile", with_keyword("maxsize", "0"), "test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes"),
     _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
     _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
-    _reload("Daemon.reload", without("self._own.record_reload"), "test_a_defect_does_not_pass_for_success"),
+    _reload("ReloadOnSighup.run", without("self._record"), "test_a_defect_does_not_pass_for_success"),
     # the command line
     _light("parsing.parse", with_text("not unknown and ", ""), "test_what_loads_little_refuses_what_is_wrong_all_the_same"),
     _light("parsing.parse", with_text("(not any(('.' in name for name in vars(arguments)))) and ", ""), "test_a_setting_given_to_version_is_heeded"),
