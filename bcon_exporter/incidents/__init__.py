@@ -2,6 +2,7 @@
 
 from bcon_exporter.incidents.changes import LOOKED_BACK, find_telling_change
 from bcon_exporter.incidents.fold import (
+    HOST_STEPS,
     FoldedIncidents,
     IncidentNews,
     IncidentStep,
@@ -28,6 +29,7 @@ from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 
 __all__ = [
     "ENDED_BY",
+    "HOST_STEPS",
     "LOOKED_BACK",
     "FoldedIncidents",
     "HostSentence",

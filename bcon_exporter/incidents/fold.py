@@ -1,5 +1,6 @@
 """Makes incidents of what scans find: opens, joins, merges and closes them. Pure; the state is a value."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -8,7 +9,7 @@ from enum import StrEnum
 from bcon_exporter.incidents.changes import find_changes, find_end
 from bcon_exporter.incidents.titles import OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
-from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Urgency
 from bcon_exporter.model.incidents import (
     HOST_CODE,
     EndedBy,
@@ -34,6 +35,15 @@ REMEMBERED_OVER = timedelta(days=1)
 OUTSIDE_PEER = "outside_peer"
 """The cause that names somebody whom no container here is."""
 _HOST = Who("", None)
+HOST_STEPS = (
+    Suggestion(
+        urgency=Urgency.IMMEDIATE,
+        action="Look at the host before single containers: the log of the engine, memory, disks, a reboot.",
+        rationale="What many containers show at once has one cause, and it lies below them.",
+        check="docker info",
+    ),
+)
+"""What to do when the host fails as a whole."""
 _NUMBERS_KEPT = 500
 
 
@@ -330,6 +340,8 @@ class _Fold:
         self, incident: Incident, members: Sequence[IncidentMember], group: Iterable[Trouble]
     ) -> dict[str, object]:
         """Return title, causes, steps and evidence; what the root's own trouble says wins."""
+        if incident.root.code == HOST_CODE:
+            return self._describe_host(incident, members, tuple(group))
         ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
         first = ordered[0] if ordered else None
         evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in ordered for line in one.evidence))))
@@ -337,6 +349,18 @@ class _Fold:
             "title": name_incident(incident.root, members),
             "causes": first.causes if first is not None and first.causes else incident.causes,
             "suggestions": first.suggestions if first is not None and first.suggestions else incident.suggestions,
+            "evidence": evidence,
+        }
+
+    def _describe_host(
+        self, incident: Incident, members: Sequence[IncidentMember], group: Sequence[Trouble]
+    ) -> dict[str, object]:
+        """Return the same of the host as a whole: what one container says of itself is not why all of them failed."""
+        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in group for line in one.evidence))))
+        return {
+            "title": name_incident(incident.root, members),
+            "causes": _find_shared_causes(group) or incident.causes,
+            "suggestions": HOST_STEPS,
             "evidence": evidence,
         }
 
@@ -425,6 +449,18 @@ def _code_of(root: Who, group: Sequence[Trouble]) -> str:
 
 def _worst(group: Sequence[Trouble]) -> Severity:
     return max((trouble.severity for trouble in group), key=lambda severity: severity.rank, default=Severity.ERROR)
+
+
+def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
+    """Return the causes that most of several containers have, without what they say of a single one."""
+    told = [{cause.id: cause for cause in trouble.causes} for trouble in group]
+    counts = Counter(name for causes in told for name in causes)
+    known = {name: cause for causes in told for name, cause in causes.items()}
+    return tuple(
+        known[name].model_copy(update={"peer": None, "evidence": ()})
+        for name, count in counts.most_common()
+        if len(group) > 1 and count * 2 > len(group)
+    )
 
 
 def _is_of_host(tracked: TrackedIncident) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.incidents import (
+    HOST_STEPS,
     HostTroubles,
     IncidentNews,
     IncidentStep,
@@ -230,6 +231,24 @@ def test_more_than_ten_roots_in_one_scan_are_one_incident_of_the_host() -> None:
     assert steps(watch.scan(*many)) == ["opened"]
     assert (watch.only.root.code, watch.only.root.name, len(watch.only.members)) == ("host", "the host", 12)
     assert watch.scan(*many, after=MINUTE) == ()
+
+
+def test_an_incident_of_the_host_says_of_it_what_most_share_and_nothing_of_one_container() -> None:
+    own = LikelyCause(id="memory_limit_too_low", description="Its limit is too low.", confidence=0.9)
+    shared = LikelyCause(
+        id="dns_down", description="No name is found.", confidence=0.6, evidence=("no such host",), peer="db"
+    )
+    many = [
+        trouble(f"s{number}", causes=(own,) if not number else (own, shared) if number < 3 else (shared,))
+        for number in range(12)
+    ]
+    watch = Watch()
+    watch.scan(*many)
+    incident = watch.only
+    assert [(cause.id, cause.evidence, cause.peer) for cause in incident.causes] == [("dns_down", (), None)]
+    assert incident.suggestions == HOST_STEPS
+    watch.scan(*many, after=MINUTE)
+    assert watch.only.causes == incident.causes
 
 
 def test_many_warnings_are_no_failure_of_the_host() -> None:
