@@ -17,7 +17,7 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import LatestScans
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.quiet import parse_quiet_hours
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.settings import Settings, current_environment, find_path_warnings, list_receivers, load_settings

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 from threading import Lock
 
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.secrets.hide_in_models import hide_in_facts
 from bcon_exporter.secrets.known_secrets import MOST_VALUES, NO_SECRETS, KnownSecrets

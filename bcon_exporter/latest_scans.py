@@ -8,7 +8,7 @@ from typing import Literal
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
 from bcon_exporter.model.thresholds import Thresholds

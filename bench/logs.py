@@ -18,7 +18,7 @@ from pathlib import Path
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, hostile_lines
 from bcon_exporter.diagnosis.log_events import read_events
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 
 ROUNDS = 3
 VARIED_LINES, VARIED_LOGS = 40, 50

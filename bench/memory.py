@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bcon_exporter.memory import observe_events, observe_snapshot
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from tests.factories import NOON, usage
 from tests.journal.keepers import batch, container, crash_loop, open_keeper
 

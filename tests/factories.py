@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
-from bcon_exporter.model.facts import (
+from bcon_exporter.model.container_facts import (
     ComposeIdentity,
     ContainerFacts,
     ContainerState,

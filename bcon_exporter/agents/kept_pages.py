@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bcon_exporter import clock
+from bcon_exporter.agents.answer_rendering import AgentAnswer, Listed, ViewOptions, render_page
 from bcon_exporter.agents.paging import compact
-from bcon_exporter.agents.view import AgentAnswer, Listed, ViewOptions, render_page
 from bcon_exporter.tools import Tool
 
 MOST_LISTS = 8

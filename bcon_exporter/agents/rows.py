@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from bcon_exporter.agents.trust import is_odd_name, sort_texts
+from bcon_exporter.agents.untrusted_text import is_odd_name, sort_texts
 from bcon_exporter.model.disk import DiskItem
 from bcon_exporter.model.incidents import IncidentLine
 from bcon_exporter.model.journal import JournalEntry

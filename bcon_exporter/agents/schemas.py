@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.tools import TOOLS, Tool, Toolset
 

@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 from bcon_exporter.catalogue.pattern_tests import find_flaw
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.signatures import Catalogue, Signature
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 

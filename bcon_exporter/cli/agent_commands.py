@@ -14,9 +14,9 @@ from bcon_exporter.errors import BconError, InvalidInputError, SettingsError
 from bcon_exporter.secrets.cleaning import clean_name
 
 if TYPE_CHECKING:
+    from bcon_exporter.agents.answer_rendering import AgentAnswer
     from bcon_exporter.agents.kept_pages import KeptPages
     from bcon_exporter.agents.tool_call_blocks import ToolCall
-    from bcon_exporter.agents.view import AgentAnswer
     from bcon_exporter.tools import Context
 
 
@@ -70,9 +70,15 @@ def run_tool_calls(call: Invocation) -> int:
 
 def _answer(context: "Context", wanted: "ToolCall | BconError", kept: "KeptPages") -> "AgentAnswer":
     """Return what an agent reads of the answer to a call."""
+    from bcon_exporter.agents.answer_rendering import (
+        ViewOptions,
+        find_host_name,
+        render_answer,
+        render_error,
+        split_options,
+    )
     from bcon_exporter.agents.time_limits import run_within
     from bcon_exporter.agents.tool_call_blocks import CALL
-    from bcon_exporter.agents.view import ViewOptions, find_host_name, render_answer, render_error, split_options
     from bcon_exporter.tools import execute, find_tool
 
     host_name = find_host_name(context)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bcon_exporter.agents.view import (
+from bcon_exporter.agents.answer_rendering import (
     AgentAnswer,
     ViewOptions,
     find_host_name,

@@ -24,8 +24,8 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
     SettingsError,
 )
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.disk import DiskReport, DiskUsageInput
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
 from bcon_exporter.model.notes import Decision
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file

@@ -9,8 +9,8 @@ from bcon_exporter.cli.screen import Screen, complain
 from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context
 from bcon_exporter.diagnosis.explain import find_lines
 from bcon_exporter.errors import InternalError, SettingsError
-from bcon_exporter.model.inputs import MAX_TAIL, Words
 from bcon_exporter.model.reports import ContainerLogs, LogEntry
+from bcon_exporter.model.tool_inputs import MAX_TAIL, Words
 from bcon_exporter.tools import run_tool
 from bcon_exporter.tools.log_views import PART_OF_LOG
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import ValidationError
 
-from bcon_exporter.agents.view import AgentAnswer, ViewOptions, render_answer, render_error
+from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, render_answer, render_error
 from bcon_exporter.cli.daemon_client import (
     NOTES_PATH,
     VERB_OF,

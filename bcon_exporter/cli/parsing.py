@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from bcon_exporter.cli.setting_flags import add_flags_of_table, list_switches
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.secrets.cleaning import clean_name
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.notes import Decision, NoteInput, NoteLine, WriteMemoryInput, WrittenNote
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.settings import parse_duration
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool
 from bcon_exporter.tools.replay import read_snapshot

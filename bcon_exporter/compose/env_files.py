@@ -12,7 +12,7 @@ from bcon_exporter.compose.files import is_within, to_local
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.involved_files import ResolutionRequest
 from bcon_exporter.host_secrets import HostSecrets
-from bcon_exporter.model.facts import ComposeIdentity
+from bcon_exporter.model.container_facts import ComposeIdentity
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.known_secrets import KnownSecrets, find_secrets
 

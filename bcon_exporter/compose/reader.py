@@ -74,9 +74,9 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
 )
 from bcon_exporter.host_secrets import HostSecrets
+from bcon_exporter.model.container_facts import ComposeIdentity
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
-from bcon_exporter.model.facts import ComposeIdentity
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.hide_in_models import hide_in_error, hide_in_project
 from bcon_exporter.secrets.known_secrets import KnownSecrets

@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.last_exit import is_well
 from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_cache import LogReader
 from bcon_exporter.diagnosis.log_text import lines_of
-from bcon_exporter.diagnosis.recognise import recognise
+from bcon_exporter.diagnosis.match_signatures import recognise
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.model.hysteresis import HoldState
 

@@ -30,7 +30,7 @@ from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
 from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.hysteresis import EarlierConclusion
 from bcon_exporter.model.signatures import Category, CauseText, SuggestionText

@@ -21,7 +21,7 @@ from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.peer_changes import has_worked
 from bcon_exporter.diagnosis.peer_state import READY_SECONDS, HostContext, Trouble, find_trouble, lost_network
 from bcon_exporter.diagnosis.usage_in_words import safe_name
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 

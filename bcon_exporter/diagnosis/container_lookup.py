@@ -14,7 +14,7 @@ from bcon_exporter.diagnosis.removed_containers import (
     find_removed,
     find_renamed,
 )
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, NetworkAttachment
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, NetworkAttachment
 from bcon_exporter.model.hysteresis import Remembered
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound

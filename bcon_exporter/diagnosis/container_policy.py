@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from pydantic import ValidationError
 
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.thresholds import Thresholds
 

@@ -21,7 +21,7 @@ from bcon_exporter.diagnosis.rules import RULE_OF, SYMPTOM_RULES
 from bcon_exporter.diagnosis.server_rejections import find_rejected_logins
 from bcon_exporter.diagnosis.wording import RootLinks, explain_report, summarise_report, top_issue
 from bcon_exporter.errors import ContainerNotFoundError
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import STATUS_RANK, STATUSES, NotEvaluated, Status, Symptom, SymptomType
 from bcon_exporter.model.hysteresis import EarlierConclusion, Hold, HoldState
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause

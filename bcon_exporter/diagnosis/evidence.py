@@ -18,7 +18,7 @@ from bcon_exporter.diagnosis.peer_state import Span
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.model.facts import ContainerState, LogLine
+from bcon_exporter.model.container_facts import ContainerState, LogLine
 from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.signatures import Category
 

@@ -20,7 +20,7 @@ from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.unknown_errors import explain_by_shape
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogLine
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.quantities import show_count

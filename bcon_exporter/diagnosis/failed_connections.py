@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis.peer_names import parse_peer
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, Span, Trouble
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.usage_in_words import safe_name
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import Category, Signature, SuggestionText
 

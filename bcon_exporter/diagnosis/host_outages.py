@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 
 TOGETHER_SECONDS = 20
 """The engine gives its containers 15 s when it stops."""

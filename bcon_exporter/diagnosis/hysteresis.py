@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis.rule import Hysteresis, Measured
 from bcon_exporter.diagnosis.rules import RULE_OF
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.hysteresis import Hold
 from bcon_exporter.model.thresholds import Thresholds

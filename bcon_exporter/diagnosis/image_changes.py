@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.finding import Finding
 from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.usage_in_words import name_images
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, Urgency
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.quantities import show_duration

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bcon_exporter.diagnosis.host_outages import Shutdown
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.exit_codes import CRASHED_HOST_CODE, SIGNAL_BASE, parse_signal
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.thresholds import Thresholds
 

@@ -10,7 +10,7 @@ from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events, summarise, template_of
 from bcon_exporter.diagnosis.log_recovery import Recoveries
 from bcon_exporter.diagnosis.signature_hits import Hit
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.log_reports import LogAnalysis, LogEventGroup, LogSymptom
 from bcon_exporter.model.quantities import show_count

@@ -10,7 +10,7 @@ from bcon_exporter.diagnosis.log_events import (
     find_candidates,
     read_events,
 )
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.signatures import Catalogue
 
 EVENT_BYTES, CANDIDATE_BYTES = 1000, 150

@@ -37,7 +37,7 @@ from bcon_exporter.diagnosis.peer_names import parse_peer, parse_peer_field
 from bcon_exporter.diagnosis.signature_hits import Hit, Match, find_hits
 from bcon_exporter.diagnosis.tolerated_errors import continued_after, find_tolerating_lines, is_tolerated
 from bcon_exporter.diagnosis.working_again import ANSWERS, routine_resumed, same_server, works_again
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 

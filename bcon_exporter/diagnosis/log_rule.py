@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.failure_phrases import is_lost_answer
 from bcon_exporter.diagnosis.log_events import LogEvent, summarise
 from bcon_exporter.diagnosis.log_windows import soften_severity
 from bcon_exporter.diagnosis.rule import Case, Verdict, unknown
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
 from bcon_exporter.model.signatures import Level

@@ -11,7 +11,7 @@ from itertools import starmap
 import re2
 
 from bcon_exporter.diagnosis.log_levels import is_level_name
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.secrets.cleaning import clip_text, strip_controls
 from bcon_exporter.secrets.masking import mask_lines
 

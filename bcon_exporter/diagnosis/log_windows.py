@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.last_exit import Ending, EndKind
 from bcon_exporter.diagnosis.log_events import LogEvent
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.exit_codes import JITTER_SECONDS, STOPPING_SECONDS
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.thresholds import Thresholds
 

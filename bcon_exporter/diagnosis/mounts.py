@@ -9,7 +9,7 @@ import re2
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.signature_hits import Hit
-from bcon_exporter.model.facts import ContainerFacts, Mount
+from bcon_exporter.model.container_facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import Category, SuggestionText
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import re2
 
 from bcon_exporter.diagnosis.log_levels import level_of
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.signatures import Level
 
 MAX_EVENT_LINES = 200

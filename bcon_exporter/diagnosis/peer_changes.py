@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.last_exit import was_recreated
 from bcon_exporter.diagnosis.peer_state import HostContext, Span, Trouble
 from bcon_exporter.diagnosis.usage_in_words import name_images
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.quantities import show_duration
 
 JITTER_SECONDS = 5

@@ -16,7 +16,7 @@ from bcon_exporter.diagnosis.last_exit import (
     recent_restarts,
 )
 from bcon_exporter.diagnosis.usage_in_words import in_percent
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.quantities import show_duration

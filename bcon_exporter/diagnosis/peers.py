@@ -30,7 +30,7 @@ from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure,
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.peer_changes import find_change
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, HostContext, Span, Trouble, find_trouble
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
 

@@ -7,7 +7,7 @@ import re2
 from bcon_exporter.diagnosis.container_lookup import Binding, ContainerLookup, bindings_of, ports_of
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.usage_in_words import safe_name
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.signatures import SuggestionText
 

@@ -13,7 +13,7 @@ from bcon_exporter.diagnosis.last_exit import is_looping, runs_well
 from bcon_exporter.diagnosis.log_events import LogEvent
 from bcon_exporter.diagnosis.peer_state import lost_network
 from bcon_exporter.diagnosis.peers import dependencies_of
-from bcon_exporter.model.facts import ContainerFacts, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.signatures import Category
 from bcon_exporter.model.thresholds import Thresholds
 

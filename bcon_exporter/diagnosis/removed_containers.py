@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 
 from bcon_exporter.diagnosis.last_exit import was_recreated
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.hysteresis import Remembered
 
 REMEMBERED_SECONDS = 1800

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, SymptomType
 from bcon_exporter.model.quantities import show_size, show_times
 from bcon_exporter.model.reports import DiagnosisReport

@@ -25,7 +25,7 @@ from bcon_exporter.diagnosis.last_exit import (
 from bcon_exporter.diagnosis.log_cache import LogReader
 from bcon_exporter.diagnosis.log_events import LogEvent
 from bcon_exporter.diagnosis.log_windows import counting_events, is_before_start
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds

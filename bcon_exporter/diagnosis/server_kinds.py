@@ -6,7 +6,7 @@ from typing import NamedTuple
 import re2
 
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup, ports_of
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 
 MAX_LINE = 1000
 _PARTS = re2.compile(r"[a-z]+")

@@ -18,7 +18,7 @@ from bcon_exporter.diagnosis.peer_changes import WORKED_SECONDS, find_change, ha
 from bcon_exporter.diagnosis.peer_state import HostContext, RejectedLogin, Trouble, find_trouble
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.server_kinds import candidates_for, find_server
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import LikelyCause, SymptomType
 
 _MADE_BY_JOBS = frozenset({"missing_table", "missing_in_service", "missing_in_service_topic"})

@@ -7,7 +7,7 @@ import re2
 
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.log_events import LogEvent, template_of
-from bcon_exporter.model.facts import ContainerFacts, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
 from bcon_exporter.model.signatures import SuggestionText

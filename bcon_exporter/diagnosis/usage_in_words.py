@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.last_exit import recent_restarts
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
-from bcon_exporter.model.inputs import CONTAINER_PATTERN
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN
 
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]{1,40})\}(?!\})")
 _SAFE_NAME = re.compile(CONTAINER_PATTERN)

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.drift.pairing import ProjectPairing
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.desired import DesiredService
-from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction
 
 _UPDATABLE = frozenset(

@@ -11,8 +11,8 @@ from bcon_exporter.drift.projects import find_untracked
 from bcon_exporter.drift.resources import find_unread_resources
 from bcon_exporter.drift.rule import FIRM
 from bcon_exporter.drift.rules import DRIFT_RULES
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DriftReport, DriftStatus, ServiceReplicas

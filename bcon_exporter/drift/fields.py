@@ -9,8 +9,8 @@ from bcon_exporter.drift.container_references import (
     refers_to_same_containers,
 )
 from bcon_exporter.drift.pairing import ProjectPairing
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.desired import DesiredService, FieldValue
-from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.naming import normalise_name
 
 _FROM_IMAGE = ("environment", "labels", "expose", "volumes", "command", "entrypoint", "user", "working_dir")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, NetworkFacts, VolumeFacts
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, NetworkFacts, VolumeFacts
 
 _Resource = TypeVar("_Resource", NetworkFacts, VolumeFacts)
 _PROJECT_LABEL = "com.docker.compose.project"

@@ -1,8 +1,8 @@
 """Compares a container's image reference with the file's, also where a tag is masked. Pure."""
 
 from bcon_exporter.drift.wording import add_fingerprint, mask_both
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.desired import DesiredService
-from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.secrets.normal_form import normalize_reference
 
 

@@ -7,8 +7,8 @@ names do not matter. One-off containers of `compose run` are no replicas.
 from dataclasses import dataclass
 
 from bcon_exporter.drift.host_index import HostIndex
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import DesiredProject, DesiredService
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
 
 _ALIVE = (ContainerState.RUNNING, ContainerState.RESTARTING)
 

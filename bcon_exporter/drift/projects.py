@@ -4,8 +4,8 @@ Labels are claims: anybody may put them on a container.
 """
 
 from bcon_exporter.drift.host_index import HostIndex, index_host
+from bcon_exporter.model.container_facts import ComposeIdentity, ContainerFacts, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, RunningProject
-from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, HostSnapshot
 
 _STACK_LABEL = "com.docker.stack.namespace"
 

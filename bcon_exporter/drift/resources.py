@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from bcon_exporter.drift.pairing import ProjectPairing
-from bcon_exporter.model.facts import NetworkFacts, VolumeFacts
+from bcon_exporter.model.container_facts import NetworkFacts, VolumeFacts
 from bcon_exporter.model.findings import DriftType, ServiceDrift
 
 _LABEL = "com.docker.compose."

@@ -7,8 +7,8 @@ from typing import Any
 import re2
 
 from bcon_exporter.drift.fields import FieldDifference
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import ComposeAction
 from bcon_exporter.secrets.known_secrets import is_plain_word
 from bcon_exporter.secrets.masking import MASK

@@ -29,7 +29,7 @@ from bcon_exporter.engine.scan import Deadline, HostOptions, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
 from bcon_exporter.host_secrets import HostSecrets
-from bcon_exporter.model.facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.secrets.hide_in_models import hide_in_config, hide_in_facts
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bcon_exporter.clock import monotonic
+from bcon_exporter.model.container_facts import ContainerFacts, DiskFacts, Mount
 from bcon_exporter.model.disk import DiskSpace
-from bcon_exporter.model.facts import ContainerFacts, DiskFacts, Mount
 from bcon_exporter.secrets.masking import safe_text
 
 MAX_PATHS = 1000

@@ -6,7 +6,7 @@ one that the engine tells, or nothing is believed.
 
 from pathlib import Path
 
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 from bcon_exporter.model.system_status import HostLoad
 
 _CONTAINER_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts
 from bcon_exporter.model.deployment import HostFacts, ListeningSocket
-from bcon_exporter.model.facts import EngineFacts, NetworkFacts
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 _LISTENS: tuple[tuple[Literal["tcp", "udp"], str], ...] = (("tcp", "0A"), ("udp", "07"))

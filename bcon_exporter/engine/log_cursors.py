@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.engine.parse import LogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds
-from bcon_exporter.model.facts import LogFacts, LogLine
+from bcon_exporter.model.container_facts import LogFacts, LogLine
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]

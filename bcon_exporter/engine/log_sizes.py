@@ -4,7 +4,7 @@ import os
 
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.parse import Placement
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.secrets.cleaning import clean_name
 
 NOT_INSPECTED = "inspect was not read"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.engine.cgroup import KillCounts
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 
 _KILL_CODE = 137

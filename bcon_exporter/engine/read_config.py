@@ -16,7 +16,7 @@ from bcon_exporter.engine.parse.json_fields import get_text
 from bcon_exporter.engine.scan import Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError, ContainerNotFoundError
-from bcon_exporter.model.facts import ConfigFacts
+from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.secrets.masking import Sealer
 
 if TYPE_CHECKING:

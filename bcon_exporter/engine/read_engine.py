@@ -9,7 +9,7 @@ from bcon_exporter.engine.parse.json_fields import get_list
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
+from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts, VolumeFacts
 
 _FACTS_SECONDS = 300.0
 _RETRY_SECONDS = 25.0

@@ -25,9 +25,9 @@ from bcon_exporter.engine.snapshot import SnapshotTaker
 from bcon_exporter.engine.stored_data import read_stored_data
 from bcon_exporter.errors import BconError
 from bcon_exporter.host_secrets import HostSecrets
+from bcon_exporter.model.container_facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.deployment import HostFacts, ImageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
-from bcon_exporter.model.facts import EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.secrets.masking import Sealer

@@ -23,7 +23,7 @@ from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanosecon
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.facts import ContainerState, LogFacts, LogLine
+from bcon_exporter.model.container_facts import ContainerState, LogFacts, LogLine
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 _FILE_DRIVER = "json-file"

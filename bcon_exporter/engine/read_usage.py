@@ -13,7 +13,7 @@ from bcon_exporter.engine.parse import NotJsonError, UsageSample, decode_object,
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.usage_windows import UsageWindows
-from bcon_exporter.model.facts import EngineFacts, UsageFacts
+from bcon_exporter.model.container_facts import EngineFacts, UsageFacts
 
 _log = logging.getLogger(__name__)
 

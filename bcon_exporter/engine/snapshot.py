@@ -22,8 +22,7 @@ from bcon_exporter.engine.scan import Deadline, Scan, Wants
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.stored_data import read_log_files
 from bcon_exporter.host_secrets import HostSecrets
-from bcon_exporter.model.disk import LogReading
-from bcon_exporter.model.facts import (
+from bcon_exporter.model.container_facts import (
     ConfigFacts,
     ContainerFacts,
     DiskFacts,
@@ -34,6 +33,7 @@ from bcon_exporter.model.facts import (
     UsageFacts,
     VolumeFacts,
 )
+from bcon_exporter.model.disk import LogReading
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
 

@@ -13,8 +13,8 @@ from bcon_exporter.engine.scan import Deadline
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import DeadlineExceededError
 from bcon_exporter.host_secrets import HostSecrets
+from bcon_exporter.model.container_facts import EngineFacts
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
-from bcon_exporter.model.facts import EngineFacts
 from bcon_exporter.secrets.masking import MASK
 
 _ASKING = "asking for disk usage"

@@ -8,7 +8,7 @@ from math import isnan, nan
 from typing import NamedTuple
 
 from bcon_exporter.engine.parse import UsageSample
-from bcon_exporter.model.facts import Limits, UsageFacts
+from bcon_exporter.model.container_facts import Limits, UsageFacts
 
 _MIN_SPAN_SECONDS = 0.2
 """Shortest span for a ratio: below it the counters' own resolution dominates."""

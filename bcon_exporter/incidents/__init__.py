@@ -1,7 +1,7 @@
 """Incidents: symptoms and differences of a host joined into one failure each, with what changed before it. Pure."""
 
 from bcon_exporter.incidents.changes import LOOKED_BACK, find_telling_change
-from bcon_exporter.incidents.fold import (
+from bcon_exporter.incidents.grouping import (
     HOST_STEPS,
     FoldedIncidents,
     IncidentNews,

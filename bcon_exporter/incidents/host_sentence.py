@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bcon_exporter.incidents.changes import find_telling_change
 from bcon_exporter.incidents.titles import list_names, say_failure
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.journal_kinds import JournalKind

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
 from bcon_exporter.model.findings import (
     DriftType,
     LikelyCause,

@@ -2,7 +2,7 @@
 
 from bcon_exporter.journal.entry_rows import EntryFilter
 from bcon_exporter.journal.incident_rows import IncidentFilter
-from bcon_exporter.journal.memory_keeper import MemoryKeeper
+from bcon_exporter.journal.memory_persistence import MemoryKeeper
 from bcon_exporter.journal.search_index import SearchIndex
 
 __all__ = ["EntryFilter", "IncidentFilter", "MemoryKeeper", "SearchIndex"]

@@ -26,8 +26,8 @@ from bcon_exporter.memory import (
     Shutdown,
 )
 from bcon_exporter.model.base import UtcDatetime
+from bcon_exporter.model.container_facts import UsageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
-from bcon_exporter.model.facts import UsageFacts
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.notes import NoteBook

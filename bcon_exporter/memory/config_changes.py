@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.memory.journal_entries import Subject
-from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 

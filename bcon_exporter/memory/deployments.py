@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.memory.exit_reasons import Shutdown
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import EventBatch
 
 FACTS_WINDOW = timedelta(hours=24)

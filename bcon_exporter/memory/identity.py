@@ -3,7 +3,7 @@
 import json
 from functools import lru_cache
 
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.naming import normalise_name
 

@@ -15,8 +15,8 @@ from bcon_exporter.memory.exit_reasons import (
 )
 from bcon_exporter.memory.runs import sort_events
 from bcon_exporter.memory.timeline import EXITS_WITH_LINES, Past, Timeline, keep_lines, make_timeline, with_timeline
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, LogLine
 from bcon_exporter.model.exit_codes import CRASHED_HOST_CODE, SIGKILL, SIGNAL_BASE, signal_of_exit
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, LogLine
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent, LifecycleFacts
 
 DAY = timedelta(hours=24)

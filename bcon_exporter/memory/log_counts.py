@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.memory.restarts import INFERRED_RESTART
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 
 _LATE = timedelta(seconds=2)

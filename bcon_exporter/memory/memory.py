@@ -34,8 +34,8 @@ from bcon_exporter.memory.timeline import (
     note_late,
 )
 from bcon_exporter.memory.usage_slots import OpenSlot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.disk import DiskKind
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent

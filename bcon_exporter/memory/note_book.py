@@ -8,7 +8,7 @@ from typing import Literal
 from bcon_exporter.errors import InvalidInputError, NotFoundError
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.nearest import nearest_names
+from bcon_exporter.model.name_suggestions import nearest_names
 from bcon_exporter.model.notes import LONGEST_NOTE, NOTES_AT_MOST, Note, NoteBook, NoteWriter
 
 _Event = Literal["written", "approved", "refused", "removed", "expired"]

@@ -18,8 +18,8 @@ from bcon_exporter.memory.exit_reasons import (
 )
 from bcon_exporter.memory.restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.memory.runs import Run, find_runs, order_of
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.exit_codes import parse_signal
-from bcon_exporter.model.facts import ContainerFacts
 from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
 
 EVENTS_PER_IDENTITY = 1000

@@ -4,9 +4,9 @@ from enum import StrEnum
 from typing import Literal
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts, KeyLocation, WantedDeployment
 from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import HostSnapshot
 
 PlannedAction = Literal["create", "recreate", "restart", "start", "remove", "orphan", "leave", "unknown"]
 """What `up` would do about a service. "restart": its container is stopped and started again. "leave": it runs as the

@@ -2,7 +2,7 @@
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.incidents import IncidentLine
-from bcon_exporter.model.inputs import Moment
+from bcon_exporter.model.tool_inputs import Moment
 
 
 class DigestInput(Frozen):

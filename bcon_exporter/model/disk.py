@@ -7,7 +7,7 @@ from pydantic import Field
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.growth import Growth
-from bcon_exporter.model.inputs import Whole
+from bcon_exporter.model.tool_inputs import Whole
 
 
 class DiskKind(StrEnum):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from bcon_exporter.model.base import UtcDatetime
-from bcon_exporter.model.facts import ComposeIdentity, NetworkAttachment
+from bcon_exporter.model.container_facts import ComposeIdentity, NetworkAttachment
 from bcon_exporter.model.findings import LikelyCause, Suggestion, Symptom, SymptomType
 
 

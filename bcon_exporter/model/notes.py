@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.findings import DriftType, SymptomType
-from bcon_exporter.model.inputs import CONTAINER_PATTERN, PROJECT_PATTERN, ContainerRef, ProjectName, Switch
+from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN, PROJECT_PATTERN, ContainerRef, ProjectName, Switch
 
 NOTES_AT_MOST = 500
 LONGEST_NOTE = 1000

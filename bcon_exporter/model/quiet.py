@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
-from bcon_exporter.model.inputs import ContainerRef
+from bcon_exporter.model.tool_inputs import ContainerRef
 
 QUIET_LABEL = "bcon.quiet"
 LONGEST_QUIET = timedelta(days=30)

@@ -6,8 +6,8 @@ from typing import Literal
 from pydantic import Field
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.desired import ProjectProblem
-from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.findings import (
     DriftType,
     LikelyCause,

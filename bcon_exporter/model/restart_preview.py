@@ -5,8 +5,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.facts import ContainerState
-from bcon_exporter.model.inputs import CONTAINER_PATTERN
+from bcon_exporter.model.container_facts import ContainerState
+from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN
 
 
 class RestartServiceInput(Frozen):

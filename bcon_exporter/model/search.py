@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
-from bcon_exporter.model.inputs import Whole
+from bcon_exporter.model.tool_inputs import Whole
 
 Collection = Literal["runbooks", "errors", "docs", "incidents", "notes"]
 """What a text is from; `errors` are the signatures of the catalogue."""

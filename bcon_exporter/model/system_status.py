@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.disk import DiskSpace, DiskTotal
-from bcon_exporter.model.inputs import MAX_TAIL, Switch, Whole
+from bcon_exporter.model.tool_inputs import MAX_TAIL, Switch, Whole
 
 
 class ReadLogsInput(Frozen):

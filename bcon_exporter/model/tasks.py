@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Wi
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration, write_duration
-from bcon_exporter.model.inputs import ContainerRef, ProjectName
+from bcon_exporter.model.tool_inputs import ContainerRef, ProjectName
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict
 
 LONGEST_WATCH = timedelta(minutes=30)

@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints, WithJsonSchema, model_validator
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.check_report import CheckFinding, CheckVerdict, NotChecked, PlannedAction
 from bcon_exporter.model.findings import ServiceDrift
-from bcon_exporter.model.inputs import PathText, ProjectName, Whole
+from bcon_exporter.model.tool_inputs import PathText, ProjectName, Whole
 
 LONGEST_FILE = 256 * 1024
 _LINE_CHARS = 4096

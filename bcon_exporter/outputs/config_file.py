@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
 

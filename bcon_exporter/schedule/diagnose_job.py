@@ -6,7 +6,7 @@ from datetime import datetime
 from bcon_exporter.diagnosis import LogReader, diagnose_host
 from bcon_exporter.engine import Wants
 from bcon_exporter.latest_scans import DiagnoseScan
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.schedule.incident_watch import watch_incidents

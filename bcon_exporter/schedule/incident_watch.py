@@ -15,7 +15,7 @@ from bcon_exporter.incidents import (
     observe_troubles,
 )
 from bcon_exporter.journal import EntryFilter
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.journal import JournalEntry

@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis import LogReader
 from bcon_exporter.diagnosis.log_events import Candidates, find_events
 from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.memory import CountedLog, LogCounts
-from bcon_exporter.model.facts import HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import HostSnapshot, LogLine
 from bcon_exporter.model.signatures import Catalogue, Level
 
 _FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}

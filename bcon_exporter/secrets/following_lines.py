@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import re2
 
 from bcon_exporter.secrets.issuer_tokens import MASK
-from bcon_exporter.secrets.message_or_value import is_message, is_plain, is_sentence
 from bcon_exporter.secrets.pairs import KEY, SEPARATOR, find_value, quoted_value, spans_of_map
+from bcon_exporter.secrets.prose_or_secret import is_message, is_plain, is_sentence
 from bcon_exporter.secrets.secret_names import key_strength
 
 _QUOTE_MARK = r"\\*[\"']?"

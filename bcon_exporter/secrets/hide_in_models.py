@@ -11,8 +11,7 @@ from sys import intern
 from typing import Any
 
 from bcon_exporter.errors import BconError, ContainerNotFoundError, InvalidInputError
-from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
-from bcon_exporter.model.facts import (
+from bcon_exporter.model.container_facts import (
     ConfigFacts,
     ContainerFacts,
     HealthFacts,
@@ -20,6 +19,7 @@ from bcon_exporter.model.facts import (
     Mount,
     NetworkAttachment,
 )
+from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
 from bcon_exporter.model.wiring import Wiring
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import names_identity, safe_pair

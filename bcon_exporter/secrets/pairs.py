@@ -10,7 +10,7 @@ from typing import Any
 import re2
 
 from bcon_exporter.secrets.issuer_tokens import MASK, MOST_MATCHES
-from bcon_exporter.secrets.message_or_value import PROSE_ENDS, is_message, is_plain, is_sentence
+from bcon_exporter.secrets.prose_or_secret import PROSE_ENDS, is_message, is_plain, is_sentence
 from bcon_exporter.secrets.secret_names import Strength, key_strength, words
 from bcon_exporter.secrets.shapes import looks_random
 

@@ -7,8 +7,8 @@ from typing import Any
 import re2
 
 from bcon_exporter.secrets.issuer_tokens import MASK
-from bcon_exporter.secrets.message_or_value import is_message, is_plain
 from bcon_exporter.secrets.pairs import KEY
+from bcon_exporter.secrets.prose_or_secret import is_message, is_plain
 from bcon_exporter.secrets.secret_names import key_strength, words
 from bcon_exporter.secrets.shapes import Rule, looks_random
 

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver, name_apart, parse_receivers
-from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.regular_files import UnreadableFileError, check_regular_file, read_regular_file
 from bcon_exporter.settings.model import Settings
 from bcon_exporter.settings.sources import Source, env_name, read_environment, read_flags, read_yaml

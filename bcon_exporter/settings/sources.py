@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.settings.model import list_settings

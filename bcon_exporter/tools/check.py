@@ -8,11 +8,11 @@ from bcon_exporter.deployments.check import check_deployment
 from bcon_exporter.drift import find_projects
 from bcon_exporter.engine import Wants
 from bcon_exporter.model.check_report import CheckInput, CheckReport
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.deployment import DeploymentWords, ImageFacts
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.observe import hide_learned, observe
+from bcon_exporter.tools.fresh_snapshot import hide_learned, observe
 from bcon_exporter.tools.tool import Tool
 
 CHECK_WANTS = Wants(logs=False, usage=True, config=True)

@@ -12,12 +12,12 @@ from bcon_exporter.errors import (
     DockerConnectionError,
     InvalidInputError,
 )
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot, UsageFacts
-from bcon_exporter.model.inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.reports import ContainerInfo, ContainerLogs, ContainerStats, LogEntry
+from bcon_exporter.model.tool_inputs import ContainerInput, GetContainerLogsInput, ListContainersInput
 from bcon_exporter.tools.context import Context
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.listing import is_up, list_order, matches_filters, show_container
-from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
 _LIST_ONLY = Wants(logs=False, usage=False)

@@ -16,10 +16,10 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter, SearchIndex
 from bcon_exporter.latest_scans import LatestScans, ScanName
 from bcon_exporter.memory import FindingKind, LogCounts, Memory, NoteChange, UsageSlot
+from bcon_exporter.model.container_facts import ComposeIdentity, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, RunningProject
 from bcon_exporter.model.disk import DiskReport, DiskUsageInput, LogReading, StoredData
-from bcon_exporter.model.facts import ComposeIdentity, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
@@ -34,8 +34,8 @@ from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.tools.error_counts import ErrorTally
+from bcon_exporter.tools.running_watches import Watches
 from bcon_exporter.tools.single_flight import SingleFlight
-from bcon_exporter.tools.watches import Watches
 
 
 class Host(Protocol):

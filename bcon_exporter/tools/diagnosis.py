@@ -5,14 +5,14 @@ from dataclasses import replace
 from bcon_exporter.diagnosis import Surroundings, diagnose_host, diagnose_one, explain, is_well, summary_of
 from bcon_exporter.engine import Wants
 from bcon_exporter.model.findings import STATUS_RANK
-from bcon_exporter.model.inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
 from bcon_exporter.model.log_reports import ErrorExplanation
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport
+from bcon_exporter.model.tool_inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
 from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.notes import with_notes, with_notes_of_host
-from bcon_exporter.tools.observe import observe
 from bcon_exporter.tools.tool import Tool
 
 _EXPLAIN_TAIL = 5000

@@ -6,16 +6,16 @@ from bcon_exporter.drift import detect_drift as compare_project
 from bcon_exporter.drift import find_projects, find_untracked, index_host, is_stack_task
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import ComposeFileNotFoundError, ComposeParseError
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem
-from bcon_exporter.model.facts import HostSnapshot
-from bcon_exporter.model.inputs import DetectDriftInput, GetUntrackedContainersInput
-from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.reports import ContainerInfo, DriftReport
+from bcon_exporter.model.tool_inputs import DetectDriftInput, GetUntrackedContainersInput
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_differences
+from bcon_exporter.tools.fresh_snapshot import hide_learned, observe
 from bcon_exporter.tools.listing import is_up, list_order, show_container
 from bcon_exporter.tools.notes import with_notes_of_drift
-from bcon_exporter.tools.observe import hide_learned, observe
 from bcon_exporter.tools.tool import Tool
 
 DRIFT_WANTS = Wants(logs=False, usage=False, config=True)

@@ -8,10 +8,10 @@ from bcon_exporter.errors import BconError, DeadlineExceededError, InvalidInputE
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.memory import read_deployment
-from bcon_exporter.model.inputs import GetCostReportInput, GetHistoryInput, HealthCheckInput, ListDeploymentsInput
 from bcon_exporter.model.journal import HistoryReport
 from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
 from bcon_exporter.model.reports import CostReport, HealthCheck
+from bcon_exporter.model.tool_inputs import GetCostReportInput, GetHistoryInput, HealthCheckInput, ListDeploymentsInput
 from bcon_exporter.model.verify_report import DeploymentsReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.cost import sum_costs

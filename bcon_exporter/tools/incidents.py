@@ -5,8 +5,8 @@ from datetime import timedelta
 from bcon_exporter.errors import NotFoundError
 from bcon_exporter.journal import IncidentFilter
 from bcon_exporter.model.incidents import Incident, IncidentLine, IncidentsReport
-from bcon_exporter.model.inputs import GetIncidentInput, ListIncidentsInput
-from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
+from bcon_exporter.model.tool_inputs import GetIncidentInput, ListIncidentsInput
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.notes import with_notes_of_incident
 from bcon_exporter.tools.tool import Tool

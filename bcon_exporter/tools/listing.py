@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
-from bcon_exporter.model.inputs import parse_published
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.reports import ContainerInfo
+from bcon_exporter.model.tool_inputs import parse_published
 
 _SHORT_ID_DIGITS = 12
 

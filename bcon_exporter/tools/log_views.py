@@ -8,10 +8,10 @@ from pydantic import Field
 from bcon_exporter.diagnosis.explain import find_lines
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.facts import ContainerFacts, LogLine
-from bcon_exporter.model.inputs import MAX_TAIL, GetContainerLogsInput
+from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.quantities import show_time
 from bcon_exporter.model.reports import ContainerLogs, LogEntry
+from bcon_exporter.model.tool_inputs import MAX_TAIL, GetContainerLogsInput
 from bcon_exporter.tools.containers import read_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.tool import Tool

@@ -21,9 +21,9 @@ from bcon_exporter.memory import (
     remove_note,
 )
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.incidents import Incident
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.model.notes import (
     LONGEST_NOTE,
     Decision,

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import NOW, WORDS, Words
-from bcon_exporter.model.nearest import did_you_mean, nearest_names
-from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.reports import CostEntry
+from bcon_exporter.model.tool_inputs import NOW, WORDS, Words
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.hide_in_models import hide_in_error
 from bcon_exporter.tools.agents import AGENT_TOOLS

@@ -22,10 +22,10 @@ from bcon_exporter.errors import (
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter
 from bcon_exporter.memory import DiskMemory, FindingKind, LogCounts, Memory, NoteChange, UsageSlot
+from bcon_exporter.model.container_facts import ComposeIdentity, ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.deployment import DeploymentWords, HostFacts, ImageFacts
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData
-from bcon_exporter.model.facts import ComposeIdentity, ContainerFacts, EngineFacts, HostSnapshot, LogFacts
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
@@ -33,9 +33,9 @@ from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
-from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.system_status import HostLoad
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 

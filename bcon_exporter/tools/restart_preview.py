@@ -8,7 +8,7 @@ from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.restart_help import RestartHelp, judge_restart
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError, PermissionDeniedError
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.restart_preview import (
@@ -19,7 +19,7 @@ from bcon_exporter.model.restart_preview import (
     RestartServiceInput,
 )
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.tool import Tool
 
 DENIED = "bcon-exporter changes nothing on a host, so it restarts nothing"

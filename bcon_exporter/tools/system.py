@@ -5,9 +5,8 @@ from typing import Literal
 
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError, ContainerNotFoundError, DeadlineExceededError, NotAvailableError
+from bcon_exporter.model.container_facts import EngineFacts, HostSnapshot
 from bcon_exporter.model.disk import DiskUsageInput
-from bcon_exporter.model.facts import EngineFacts, HostSnapshot
-from bcon_exporter.model.inputs import GetContainerLogsInput
 from bcon_exporter.model.reports import ContainerLogs
 from bcon_exporter.model.system_status import (
     HostLoad,
@@ -18,10 +17,11 @@ from bcon_exporter.model.system_status import (
     SystemStatus,
     SystemStatusInput,
 )
+from bcon_exporter.model.tool_inputs import GetContainerLogsInput
 from bcon_exporter.tools.containers import get_container_logs
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.disk import get_disk_usage
-from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.tool import Tool
 
 _SERVICE, _SCOPE, _SCOPE_OF_DOCKER = ".service", ".scope", "docker-"

@@ -15,17 +15,17 @@ from bcon_exporter.errors import (
     NotFoundError,
 )
 from bcon_exporter.latest_scans import ScanName
-from bcon_exporter.model.inputs import DiagnoseAllInput
-from bcon_exporter.model.nearest import did_you_mean, nearest_names
+from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport, DriftStatus
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskFinding, TaskReport
+from bcon_exporter.model.tool_inputs import DiagnoseAllInput
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.secrets.hide_in_models import hide_in_error
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_all
 from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
-from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.tool import Tool
 from bcon_exporter.tools.watch_deployment import DeploymentWatch, WatchRequest
 

@@ -11,16 +11,16 @@ from bcon_exporter.drift import detect_drift, find_projects
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError, ComposeParseError, DeadlineExceededError, DockerConnectionError
 from bcon_exporter.journal import EntryFilter
+from bcon_exporter.model.container_facts import ComposeIdentity, HostSnapshot
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue, RunningProject
-from bcon_exporter.model.facts import ComposeIdentity, HostSnapshot
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.verify_report import VerifyReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
-from bcon_exporter.tools.observe import hide_learned, observe
+from bcon_exporter.tools.fresh_snapshot import hide_learned, observe
 
 LEAST_PAUSE_SECONDS = 1.5
 PAUSE_SHARE = 5

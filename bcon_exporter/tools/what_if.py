@@ -12,8 +12,8 @@ from bcon_exporter.drift import detect_drift, find_projects
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.host_secrets import hide_in_snapshot
 from bcon_exporter.model.check_report import CheckReport, CheckSeverity, ServicePlan
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.what_if import (
@@ -26,7 +26,7 @@ from bcon_exporter.model.what_if import (
 from bcon_exporter.secrets.masking import MASK, safe_text
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context
-from bcon_exporter.tools.observe import observe
+from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.tool import Tool
 
 _CONTEXT_LINES = 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.agents.answer_rendering import AgentAnswer, render_answer, split_options
 from bcon_exporter.agents.paging import UNTRUSTED_FENCE
-from bcon_exporter.agents.view import AgentAnswer, render_answer, split_options
 from bcon_exporter.tools import TOOLS, call_tool, find_tool
 from tests.agents.hostile import COMPOSE_FILE, MARKS, SENTENCE
 

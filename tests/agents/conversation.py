@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.app import build_context, build_replay
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools.host_views import take_full_snapshot
 from tests.golden.engine import RecordedEngine

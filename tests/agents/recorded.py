@@ -20,9 +20,9 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.incidents import KnownPast, find_troubles, observe_troubles
 from bcon_exporter.memory import DiskMemory, Memory
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.disk import LogFile, LogReading, StoredData, StoredImage, StoredLayer, StoredVolume
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentState
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bcon_exporter.journal import EntryFilter, IncidentFilter
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.tools import Context
 
 RECORDED = "scenarios"

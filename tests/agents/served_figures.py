@@ -26,7 +26,7 @@ from tests.outputs.mcp.served import (
 )
 from tests.outputs.mcp.talking import ERAS, over_stdio, talk, text_of
 from tests.outputs.mcp.test_door import TOKEN, post
-from tests.outputs.mcp.test_requirements import HIDE_SDK
+from tests.outputs.mcp.test_optional_sdk import HIDE_SDK
 from tests.test_weight import HEAVY, modules_of_daemon
 
 if TYPE_CHECKING:

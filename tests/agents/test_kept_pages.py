@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from bcon_exporter.agents.answer_rendering import render_answer, split_options
 from bcon_exporter.agents.kept_pages import KEPT_SECONDS, MOST_LISTS, KeptPages
-from bcon_exporter.agents.view import render_answer, split_options
 from bcon_exporter.tools import call_tool, find_tool
 from tests.agents.recorded import make_context, make_host
 from tests.factories import container, line, logs, snapshot

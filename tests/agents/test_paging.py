@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bcon_exporter.agents.answer_rendering import ViewOptions, render_answer
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, cut_texts, fit, shrink
-from bcon_exporter.agents.view import ViewOptions, render_answer
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.reports import (
     ContainerHealthSummary,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bcon_exporter.agents.view import AgentAnswer, render_answer, split_options
+from bcon_exporter.agents.answer_rendering import AgentAnswer, render_answer, split_options
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.tools import execute, find_tool
 from tests.factories import NOON, container, exited, logs, snapshot

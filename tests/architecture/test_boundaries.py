@@ -22,7 +22,7 @@ BOUNDARIES = (  # the job, the request (a tool call, a command, an HTTP request)
     "bcon_exporter/engine/read_usage.py",
     "bcon_exporter/outputs/alertmanager",  # likewise
     "bcon_exporter/outputs/messages",  # likewise
-    "bcon_exporter/daemon.py",  # the reload, likewise
+    "bcon_exporter/reload_on_sighup.py",  # the reload, likewise
     "bcon_exporter/tools",
     "bcon_exporter/cli/main.py",  # a command is a request
     "bcon_exporter/outputs/http",

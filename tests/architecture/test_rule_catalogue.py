@@ -5,7 +5,7 @@ import pytest
 from bcon_exporter.diagnosis.rule import SymptomRule
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.drift.rules import DRIFT_RULES
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, SymptomType
 from tests.architecture.sources import ROOT
 

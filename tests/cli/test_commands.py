@@ -11,8 +11,8 @@ from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.exits import Exit, exit_of_error
 from bcon_exporter.cli.parsing import Command
 from bcon_exporter.errors import DeadlineExceededError, PermissionDeniedError
+from bcon_exporter.model.container_facts import EngineFacts, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService
-from bcon_exporter.model.facts import EngineFacts, HostSnapshot
 from bcon_exporter.tools.replay import read_snapshot, write_snapshot
 from tests.factories import NOON, compose, container, exited, logs, snapshot, usage
 

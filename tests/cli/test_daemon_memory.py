@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.cli.daemon_client import ask_memory, recall
-from bcon_exporter.model.facts import EngineFacts, HostSnapshot
+from bcon_exporter.model.container_facts import EngineFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.settings import Settings, load_settings
 from bcon_exporter.tools.replay import SnapshotMemory

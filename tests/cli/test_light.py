@@ -12,7 +12,7 @@ from bcon_exporter.cli.main import main
 from bcon_exporter.cli.parsing import Command, make_parser
 from bcon_exporter.cli.setting_flags import list_switches
 from bcon_exporter.model.filter_keys import FILTER_KEYS
-from bcon_exporter.model.inputs import ListContainersInput
+from bcon_exporter.model.tool_inputs import ListContainersInput
 from bcon_exporter.settings import add_setting_flags, list_settings
 from deploy.terminal_files import TABLE, render_table
 

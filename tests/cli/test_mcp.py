@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.agents.view import ViewOptions
+from bcon_exporter.agents.answer_rendering import ViewOptions
 from bcon_exporter.cli.commands import COMMANDS
 from bcon_exporter.cli.mcp_daemon import DaemonAnswers, find_daemon
 from bcon_exporter.cli.parsing import find_command, parse
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bcon_exporter.agents.view import AgentAnswer
+    from bcon_exporter.agents.answer_rendering import AgentAnswer
 
 WELL = {"metadata": {"clusterName": "h"}, "rows": [], "isError": False}
 REFUSED = {"error": {"code": "permission_denied", "message": "user name and password are needed", "details": {}}}

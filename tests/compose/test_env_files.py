@@ -11,7 +11,7 @@ from bcon_exporter.compose.env_files import EnvFiles, find_defaults, parse_env_f
 from bcon_exporter.compose.invocation import parse_variables
 from bcon_exporter.compose.involved_files import ResolutionRequest
 from bcon_exporter.host_secrets import HostSecrets
-from bcon_exporter.model.facts import ComposeIdentity
+from bcon_exporter.model.container_facts import ComposeIdentity
 
 PASSWORD, OTHER = "Qx7" + "rT9vLm2p", "Hj6" + "tR2mXq9s"
 

@@ -6,6 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.deployments.check import check_deployment
 from bcon_exporter.model.check_report import CheckInput, CheckReport
+from bcon_exporter.model.container_facts import (
+    ComposeIdentity,
+    ContainerFacts,
+    EngineFacts,
+    HostSnapshot,
+    NetworkFacts,
+    VolumeFacts,
+)
 from bcon_exporter.model.deployment import (
     HostFacts,
     ImageFacts,
@@ -13,14 +21,6 @@ from bcon_exporter.model.deployment import (
     PublishedPort,
     WantedDeployment,
     WantedService,
-)
-from bcon_exporter.model.facts import (
-    ComposeIdentity,
-    ContainerFacts,
-    EngineFacts,
-    HostSnapshot,
-    NetworkFacts,
-    VolumeFacts,
 )
 from tests.factories import NOON, container
 

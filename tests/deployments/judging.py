@@ -15,8 +15,8 @@ from tests.factories import ago, lifecycle, snapshot
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
     from bcon_exporter.model.desired import DesiredService
-    from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
     from bcon_exporter.model.lifecycle import LifecycleEvent
     from bcon_exporter.model.verify_report import ServiceVerdict, VerifyReport
 

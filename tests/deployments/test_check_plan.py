@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.deployments.check import make_plan
 from bcon_exporter.model.check_report import CheckInput
+from bcon_exporter.model.container_facts import NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import Dependency, WantedDeployment, WantedNetwork, WantedService, WantedVolume
-from bcon_exporter.model.facts import NetworkFacts, VolumeFacts
 from tests.drift.builders import project, replica, service
 from tests.factories import snapshot
 

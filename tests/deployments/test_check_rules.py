@@ -9,6 +9,7 @@ import pytest
 from bcon_exporter.compose.wanted_deployment import make_deployment
 from bcon_exporter.deployments.check import CHECK_RULES, check_deployment
 from bcon_exporter.model.check_report import CheckCode, CheckInput, CheckVerdict
+from bcon_exporter.model.container_facts import ContainerState, Limits, NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import (
     BindSource,
     ComposeRefusal,
@@ -22,7 +23,6 @@ from bcon_exporter.model.deployment import (
     WantedNetwork,
     WantedVolume,
 )
-from bcon_exporter.model.facts import ContainerState, Limits, NetworkFacts, VolumeFacts
 from bcon_exporter.model.wiring import Wiring
 from tests.deployments.checking import ENGINE, GIB, IMAGE, check, listening, own, port, said, service, situation
 from tests.factories import container, usage

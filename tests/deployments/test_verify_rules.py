@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from bcon_exporter.deployments.verify import VERIFY_RULES
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
 from bcon_exporter.deployments.verify.judge import find_first
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.reports import DiagnosisReport

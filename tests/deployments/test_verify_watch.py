@@ -12,7 +12,7 @@ from bcon_exporter.deployments.verify.begin import find_begin
 from bcon_exporter.deployments.verify.changes import find_changes
 from bcon_exporter.drift import detect_drift
 from bcon_exporter.memory import identity_of
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.verify_report import DeploymentVerdict
 from tests.deployments.judging import deployed, look

@@ -7,7 +7,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.diagnose import judge
 from bcon_exporter.diagnosis.rule import Case, SymptomRule
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.signatures import Catalogue

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import diagnose
 from tests.diagnosis.test_cascades import gone, judged, service

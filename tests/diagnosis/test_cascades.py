@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.wiring import Wiring

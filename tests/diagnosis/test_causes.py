@@ -1,6 +1,6 @@
 """Causes and suggestions say each thing once, and first what helps."""
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Urgency
 from bcon_exporter.model.reports import DiagnosisReport
 from tests.diagnosis.judging import diagnose

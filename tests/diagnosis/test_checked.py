@@ -7,7 +7,7 @@ import pytest
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.rule import PRESENT, Case, SymptomRule
 from bcon_exporter.diagnosis.rules import RULE_OF, SYMPTOM_RULES
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import NotEvaluated, SymptomType
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds

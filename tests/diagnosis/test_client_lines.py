@@ -7,7 +7,7 @@ import pytest
 from bcon_exporter.diagnosis.container_lookup import host_of, port_of
 from bcon_exporter.diagnosis.evidence import TimedHit, group_failures
 from bcon_exporter.diagnosis.log_events import find_events
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from tests.diagnosis.judging import shipped
 
 TABLE = Path(__file__).with_name("client_lines.txt")

@@ -9,7 +9,7 @@ from bcon_exporter.diagnosis import Filter, Policy, diagnose_host, diagnose_one
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
 from bcon_exporter.errors import ContainerNotFoundError
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, Limits
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds

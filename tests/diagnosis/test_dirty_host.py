@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis import diagnose_host
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, Limits
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped

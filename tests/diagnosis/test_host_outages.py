@@ -7,7 +7,7 @@ import pytest
 
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.host_outages import find_shutdowns
-from bcon_exporter.model.facts import ContainerFacts, EngineFacts
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped

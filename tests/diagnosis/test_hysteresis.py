@@ -4,7 +4,14 @@ from datetime import timedelta
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
 from bcon_exporter.diagnosis.removed_containers import REMEMBERED_SECONDS
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, DiskFacts, HealthStatus, Mount, NetworkAttachment
+from bcon_exporter.model.container_facts import (
+    ContainerFacts,
+    ContainerState,
+    DiskFacts,
+    HealthStatus,
+    Mount,
+    NetworkAttachment,
+)
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, container, ended, exited, health, lifecycle, logs, probe, snapshot, usage

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerFacts, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.reports import DiagnosisReport
 from tests.diagnosis.judging import diagnose

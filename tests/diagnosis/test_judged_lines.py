@@ -4,7 +4,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.log_events import LogEvent, find_events
-from bcon_exporter.model.facts import HealthStatus, LogLine
+from bcon_exporter.model.container_facts import HealthStatus, LogLine
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import diagnose, shipped
 from tests.factories import container, health, logs

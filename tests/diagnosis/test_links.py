@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Mount
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, Mount
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.test_cascades import follow, gone, judged, roots, service
 from tests.factories import ago, compose, ended, health, lifecycle, line, logs, network

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.diagnosis.log_cache import EVENT_BYTES, MOST_BYTES, LogReader, find_common
 from bcon_exporter.diagnosis.log_events import LogEvent, read_events
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.model.signatures import Catalogue
 from tests.diagnosis.judging import shipped
 from tests.factories import line, logs

@@ -1,7 +1,7 @@
 """A path in a log line leads to the mount it lies on: what is full, read-only or another user's is named."""
 
 from bcon_exporter.diagnosis.mounts import mount_at
-from bcon_exporter.model.facts import ContainerFacts, Mount
+from bcon_exporter.model.container_facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import diagnose

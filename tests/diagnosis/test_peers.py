@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.container_lookup import host_of, port_of
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.wiring import Wiring

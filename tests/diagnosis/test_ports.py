@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import diagnose

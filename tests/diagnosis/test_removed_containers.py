@@ -7,7 +7,7 @@ import pytest
 
 from bcon_exporter.diagnosis import HoldState, diagnose_host
 from bcon_exporter.diagnosis.removed_containers import remember
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, LogLine
 from bcon_exporter.model.findings import Severity, SymptomType
 from tests.diagnosis.judging import diagnose
 from tests.diagnosis.test_cascades import NGINX_502, REFUSED, judged, service

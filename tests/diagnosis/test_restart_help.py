@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.diagnosis.restart_help import MAYBE, NO, YES, find_known_causes, judge_restart
-from bcon_exporter.model.facts import ConfigFacts, ContainerState, HealthStatus, Limits
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerState, HealthStatus, Limits
 from tests.diagnosis.judging import diagnose, shipped
 from tests.factories import ago, container, ended, exited, health, lifecycle, logs, probe
 
 if TYPE_CHECKING:
     from bcon_exporter.diagnosis.restart_help import RestartHelp
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
 
 SYMPTOMS = Path(__file__).parents[2] / "docs" / "symptoms.md"
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from bcon_exporter.diagnosis import Filter, Policy, diagnose_host, diagnose_one
 from bcon_exporter.diagnosis.root_causes import find_roots
-from bcon_exporter.model.facts import ContainerFacts, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, HealthStatus
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.start_errors import MAX_CHARS, START_ERRORS, start_error_of
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import diagnose

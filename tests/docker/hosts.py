@@ -13,7 +13,7 @@ from bcon_exporter.secrets.masking import Sealer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+    from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 
 NOWHERE = Path("/nonexistent")
 BY_API_ONLY = HostOptions(cgroup_root=NOWHERE, kernel_log=NOWHERE, log_files=False, probe_interval_seconds=0.0)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from _pytest.mark.structures import ParameterSet
 
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
 
 pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bcon_exporter.engine import DockerHost
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.model.lifecycle import LifecycleFacts
     from tests.docker.conftest import TestEngine
 

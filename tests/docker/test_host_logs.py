@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bcon_exporter.engine import DockerHost
-    from bcon_exporter.model.facts import LogLine
+    from bcon_exporter.model.container_facts import LogLine
     from tests.docker.conftest import TestEngine
 
 pytestmark = [pytest.mark.docker, pytest.mark.contract]

@@ -9,7 +9,7 @@ import pytest
 
 from bcon_exporter.engine import HostOptions, Wants
 from bcon_exporter.errors import ContainerNotFoundError, InvalidInputError
-from bcon_exporter.model.facts import ContainerState, HealthStatus, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus, HostSnapshot
 from tests.docker.hosts import BY_API_ONLY, by_name, open_host, scan
 from tests.waiting import wait_until
 

@@ -17,7 +17,7 @@ from bcon_exporter.engine.disk import read_disks
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource, parse_log_stream
 from bcon_exporter.engine.parse import UsageSample, parse_container, parse_event, parse_placement, parse_stats
 from bcon_exporter.engine.usage_windows import UsageWindows
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, LogLine, UsageFacts
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, LogLine, UsageFacts
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:

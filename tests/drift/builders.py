@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.drift import detect_drift
+from bcon_exporter.model.container_facts import ComposeIdentity, ConfigFacts, ContainerFacts, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
-from bcon_exporter.model.facts import ComposeIdentity, ConfigFacts, ContainerFacts, HostSnapshot
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.secrets.normal_form import seal_fields
 from tests.factories import NOON, container, snapshot

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 from tests.drift.builders import drift, kinds, only, project, replica, sealed, service
 
 

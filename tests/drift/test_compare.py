@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bcon_exporter.drift import find_projects, find_untracked
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.desired import ProjectProblem
-from bcon_exporter.model.facts import ContainerState
 from bcon_exporter.model.reports import DriftStatus
 from tests.drift.builders import drift, host, project, replica, service
 from tests.factories import ago, container

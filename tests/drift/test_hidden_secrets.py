@@ -5,8 +5,8 @@ import pytest
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.drift.images import has_other_image
 from bcon_exporter.drift.wording import mask_both, mask_counterparts
+from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.model.desired import DesiredService, FieldValue
-from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.secrets.hide_in_models import hide_in_fields
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer

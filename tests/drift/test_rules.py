@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.drift.rules import DRIFT_RULES
-from bcon_exporter.model.facts import ContainerState, NetworkFacts
+from bcon_exporter.model.container_facts import ContainerState, NetworkFacts
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.reports import DriftStatus
 from tests.drift.builders import IMAGE_ID, OTHER_IMAGE_ID, drift, kinds, only, project, replica, sealed, service

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bcon_exporter.app import build_context
-from bcon_exporter.model.inputs import DetectDriftInput
+from bcon_exporter.model.tool_inputs import DetectDriftInput
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools.drift import detect_drift
 from tests.docker.engine import PrivateEngine, sweep_leftovers

@@ -29,7 +29,7 @@ from tests.drift_corpus.rewriting import REWRITINGS, WHOLE_PROJECT
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.model.reports import DriftReport
     from tests.docker.engine import PrivateEngine
     from tests.drift_corpus.cases import Case, Change

@@ -11,7 +11,7 @@ from bcon_exporter.model.findings import DriftType
 from tests.drift_corpus.cases import Found
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.model.findings import ServiceDrift
     from bcon_exporter.model.reports import DriftReport
     from tests.drift_corpus.cases import Case, Change

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.engine.disk import kind_of, parse_mounts_table, read_disks
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, Mount
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Mount
 
 TABLE = b"""\
 21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

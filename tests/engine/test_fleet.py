@@ -20,7 +20,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
 
 STUCK = 3
 MEBIBYTE = 1024 * 1024

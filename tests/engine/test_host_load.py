@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.engine.host_load import parse_meminfo, parse_pressure, read_host_load
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 from bcon_exporter.model.system_status import HostLoad
 
 if TYPE_CHECKING:

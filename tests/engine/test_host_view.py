@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.engine.host_view import look_at_host, parse_sockets
-from bcon_exporter.model.facts import EngineFacts, NetworkFacts
+from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource
-from bcon_exporter.model.facts import LogFacts
+from bcon_exporter.model.container_facts import LogFacts
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)

@@ -10,8 +10,8 @@ import pytest
 from bcon_exporter.engine.disk import read_space
 from bcon_exporter.engine.log_sizes import LogSizes, read_log_size
 from bcon_exporter.engine.parse import parse_container, parse_placement
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.disk import DiskSpace
-from bcon_exporter.model.facts import ContainerState
 from tests.factories import container, full_id
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from bcon_exporter.engine.cgroup import CgroupReader, KillCounts
 from bcon_exporter.engine.kernel_log import KernelLog, parse_kill
 from bcon_exporter.engine.oom_kills import OomKills
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from tests.factories import NOON, ago, container, exited, full_id
 

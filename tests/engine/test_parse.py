@@ -21,7 +21,7 @@ from bcon_exporter.engine.parse import (
     update_listed,
 )
 from bcon_exporter.engine.parse.json_fields import from_epoch, parse_time
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.wiring import Wiring
 

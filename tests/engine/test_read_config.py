@@ -7,7 +7,7 @@ import pytest
 
 from bcon_exporter.clock import utc_now
 from bcon_exporter.engine import Wants
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from tests.engine.fake_engine import FakeEngine, answer
 from tests.engine.test_docker_host import GOOD, engine_with, entry, host_for
 

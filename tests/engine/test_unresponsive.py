@@ -15,7 +15,7 @@ from bcon_exporter.engine.http_parser import Answer
 from bcon_exporter.engine.scan import Deadline
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.secrets.masking import Sealer
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
 from tests.engine.test_docker_host import BAD, GOOD, STATS, VERSION, entry, inspected

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.engine.parse import UsageSample
 from bcon_exporter.engine.usage_windows import UsageWindows, count_cpuset, cpu_count
-from bcon_exporter.model.facts import Limits, UsageFacts
+from bcon_exporter.model.container_facts import Limits, UsageFacts
 
 START = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 NO_LIMITS = Limits()

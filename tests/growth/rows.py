@@ -54,8 +54,8 @@ from bcon_exporter.engine.parse.json_fields import parse_time
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model import exit_codes, naming
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
-from bcon_exporter.model.inputs import DetectDriftInput, GetContainerLogsInput, parse_published
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.model.name_suggestions import did_you_mean
+from bcon_exporter.model.tool_inputs import DetectDriftInput, GetContainerLogsInput, parse_published
 from bcon_exporter.outputs.http.access_control import host_of
 from bcon_exporter.outputs.http.users import parse_basic
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format

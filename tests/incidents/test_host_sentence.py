@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.incidents import HostSituation, HostTone, describe_host
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity, Status, SymptomType
 from bcon_exporter.model.incidents import HOST_CODE, Incident, IncidentChange, IncidentMember, IncidentRoot
 from bcon_exporter.model.journal_kinds import JournalKind

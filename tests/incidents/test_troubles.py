@@ -13,7 +13,7 @@ from tests.factories import NOON, ago, compose, container, snapshot
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
 
 
 def found(

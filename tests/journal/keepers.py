@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests import factories
 from tests.factories import NOON, ago, full_id

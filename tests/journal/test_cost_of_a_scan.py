@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from tests.factories import NOON, ago, compose, usage
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 

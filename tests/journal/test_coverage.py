@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleFacts
 from tests.factories import NOON, ago
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan

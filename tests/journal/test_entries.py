@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bcon_exporter.journal import EntryFilter, MemoryKeeper
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, EngineFacts, HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind

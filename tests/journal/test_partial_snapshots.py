@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from tests.factories import NOON, ago, compose
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 

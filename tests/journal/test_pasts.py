@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.memory.timeline import EXITS_WITH_LINES
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests.factories import NOON, ago, compose, full_id, logs, usage
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerState, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerState, HostSnapshot
 from tests.factories import NOON, usage
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.journal.state_files import fill, status_of

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from tests.factories import NOON, ago
 from tests.journal.keepers import batch, container, crash_loop, open_keeper, past_of, scan
 

@@ -9,8 +9,8 @@ import pytest
 
 from bcon_exporter.memory import find_config_changes
 from bcon_exporter.memory.config_changes import KEPT_AT_MOST, KEPT_WITHOUT_CONTAINER, SeenConfig
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.journal import JournalEntry
 from tests.factories import NOON, ago, compose, container, full_id
 

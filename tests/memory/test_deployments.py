@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from bcon_exporter.memory import Deployments, add_verdict, find_deploying, find_due, journal_deployment, read_deployment
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.verify_report import DeployedService, DeploymentRecord, DeploymentVerdict, VerifyCode
 from tests.factories import NOON, ago, compose, container, ended, full_id, lifecycle, snapshot
 

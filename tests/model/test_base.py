@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import ValidationError
 
-from bcon_exporter.model.facts import LogFacts, Mount, NetworkAttachment
+from bcon_exporter.model.container_facts import LogFacts, Mount, NetworkAttachment
 from bcon_exporter.model.thresholds import Thresholds
 
 BIND = Mount(type="bind", source="/srv", target="/data")

@@ -184,7 +184,7 @@ _parse_secrets = _Tests("engine/test_parse_secrets.py")
 _book = _Tests("test_host_secrets.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
-_inputs = _Tests("model/test_inputs.py")
+_inputs = _Tests("model/test_tool_inputs.py")
 _registry = _Tests("tools/test_registry.py")
 _daemon = _Tests("test_daemon.py")
 _own_log = _Tests("security/test_log_of_the_daemon.py")
@@ -633,7 +633,7 @@ _deployment_verdicts = _Tests("schedule/test_deployment_verdicts.py")
 _check_rules = _Tests("deployments/test_check_rules.py")
 _check_reading = _Tests("deployments/test_check_reading.py")
 _known_secrets_of_environments = _Tests("secrets/test_known_secrets.py")
-_incidents = _Tests("incidents/test_fold.py")
+_incidents = _Tests("incidents/test_grouping.py")
 _troubles = _Tests("incidents/test_troubles.py")
 _config_changes = _Tests("memory/test_config_changes.py")
 _muting = _Tests("incidents/test_quiet.py")
@@ -649,7 +649,7 @@ _messages = _Tests("outputs/messages/test_wording.py")
 
 DEPLOYMENTS_AND_INCIDENTS = (
     # what is told of a deployment
-    _verify_rules("case._is_its_own", returns("True"), "test_a_crash_of_the_container_that_was_replaced_is_none_of_it"),
+    _verify_rules("rule_context._is_its_own", returns("True"), "test_a_crash_of_the_container_that_was_replaced_is_none_of_it"),
     _verify_rules("ServiceCase.ends", with_text("(not (end.requested or end.shutdown)) and ", ""), "test_a_restart_that_somebody_asked_for_is_no_failure"),
     _verify_rules("port_refused._is_refused", with_text(" and any(('refused' in line.lower() for line in cause.evidence))", ""), "test_a_health_check_that_gets_no_answer_in_time_says_nothing_of_its_own_port"),
     _verify_watch("watch._find_before", returns("frozenset()"), "test_what_was_there_before_the_deployment_is_no_news"),
@@ -677,7 +677,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
     _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
     _incidents("_Fold._take_group", with_text("tracked.well_since is None", "True"), "test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own"),
-    _incidents("fold._find_outside_peer", returns("None"), "test_those_that_miss_the_same_host_outside_of_docker_are_one_incident"),
+    _incidents("grouping._find_outside_peer", returns("None"), "test_those_that_miss_the_same_host_outside_of_docker_are_one_incident"),
     _incidents("incidents.changes._begins_it", returns("False"), "test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too"),
     _incidents("_Fold.run", with_text("self._host.has_watched and ", ""), "test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news"),
     _troubles("troubles._add_difference", with_text(" or now - since >= DIFFERENCE_STANDS_FOR", " or True"), "test_a_difference_is_a_trouble_when_it_has_stood_for_a_minute"),
@@ -706,10 +706,10 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _sender("MessageSender.tell", never("state != before"), "test_the_intent_is_in_the_state_file_before_the_message_leaves"),
     _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
     _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),
-    _incidents("fold._is_member_well", with_text("life.newest_sign <= since", "True"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
+    _incidents("grouping._is_member_well", with_text("life.newest_sign <= since", "True"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
     _incidents("_Fold._is_new_shutdown", with_text(" and (self._host.at - ended < AFTER_SHUTDOWN)", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
     _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
-    _incidents("fold._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
+    _incidents("grouping._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
     _config_changes("config_changes._is_by_image", returns("False"), "test_what_another_image_brings_and_what_was_not_read_is_no_change"),
     _config_changes("config_changes._is_plain", returns("True"), "test_a_sentence_in_a_label_stays_out_of_the_text"),
     _config_changes("config_changes._forget_old", with_text("absent[:KEPT_AT_MOST]", "absent"), "test_names_of_one_run_each_do_not_fill_the_memory"),
@@ -759,9 +759,9 @@ DISK = (
     _log_unbounded("NotEvaluated.is_advisory", returns("False"), "test_what_cannot_be_seen_is_not_evaluated_and_takes_no_words"),
 )  # fmt: skip
 
-_trust = _Tests("agents/test_trust.py")
+_trust = _Tests("agents/test_untrusted_text.py")
 _paging = _Tests("agents/test_paging.py")
-_view = _Tests("agents/test_view.py")
+_view = _Tests("agents/test_answer_rendering.py")
 
 AGENTS = (
     # whose words are whose

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan, LatestScans
-from bcon_exporter.model.facts import ContainerFacts, EngineFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, HostSnapshot
 from bcon_exporter.model.findings import (
     DriftType,
     LikelyCause,

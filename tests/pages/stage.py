@@ -16,8 +16,8 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import AlertRound, DiagnoseScan
 from bcon_exporter.memory import journal_deployment
 from bcon_exporter.model.alerts import Alert, AlertsReport
+from bcon_exporter.model.container_facts import ContainerState, EngineFacts, HealthStatus, Limits
 from bcon_exporter.model.disk import DiskSpace, LogFile, LogReading, StoredData, StoredImage, StoredLayer, StoredVolume
-from bcon_exporter.model.facts import ContainerState, EngineFacts, HealthStatus, Limits
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from datetime import datetime
 
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.model.reports import DriftReport
 
 ENGINE = EngineFacts(

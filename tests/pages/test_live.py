@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.outputs.http.rate_limits import STREAMS_PER_CLIENT
 from tests.factories import container, health
 from tests.outputs.http.asking import users

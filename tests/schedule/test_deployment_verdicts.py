@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pytest
 
     from bcon_exporter.engine import Wants
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.tools import Context
 
 HOST = snapshot(

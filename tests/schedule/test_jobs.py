@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.memory import Memory, conclude_first_seen
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
-from bcon_exporter.model.inputs import DiagnoseContainerInput
+from bcon_exporter.model.tool_inputs import DiagnoseContainerInput
 from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bcon_exporter.memory import FindingKind, LogCounts
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.model.hysteresis import HoldState
     from bcon_exporter.tools import Context
 

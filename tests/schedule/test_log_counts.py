@@ -10,7 +10,7 @@ import pytest
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import LogReader
 from bcon_exporter.memory import LogCounts
-from bcon_exporter.model.facts import HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import HostSnapshot, LogLine
 from bcon_exporter.schedule.log_counts import count_events
 from tests.factories import NOON, container, line, logs, snapshot
 

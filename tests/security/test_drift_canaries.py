@@ -16,7 +16,7 @@ from rich.console import Console
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.drift import detect_drift
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.facts import ComposeIdentity, ConfigFacts
+from bcon_exporter.model.container_facts import ComposeIdentity, ConfigFacts
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.outputs.text import render_markdown, render_text
 from bcon_exporter.secrets.masking import Sealer
@@ -27,8 +27,8 @@ from tests.outputs.scenes import drift_scan, exposition_of, scrape_text
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.model.desired import DesiredProject
-    from bcon_exporter.model.facts import ContainerFacts
     from bcon_exporter.model.reports import DriftReport
 
 pytestmark = pytest.mark.integration

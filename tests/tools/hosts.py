@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bcon_exporter.engine import EndpointCounts
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.model.lifecycle import EventBatch
     from bcon_exporter.model.reports import CostEntry
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerState, EngineFacts, HealthStatus, Mount
+from bcon_exporter.model.container_facts import ContainerState, EngineFacts, HealthStatus, Mount
 from bcon_exporter.tools import call_tool
 from tests.factories import ago, compose, container, exited, health, line, logs, network, snapshot, usage
 from tests.tools.hosts import ScriptedHost, context_of

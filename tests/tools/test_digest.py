@@ -14,9 +14,9 @@ from bcon_exporter.memory import journal_deployment
 from bcon_exporter.model.digest import DigestInput
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
-from bcon_exporter.model.inputs import GetHistoryInput
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
+from bcon_exporter.model.tool_inputs import GetHistoryInput
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from bcon_exporter.outputs.text import render_plain
 from bcon_exporter.tools.digest import write_digest

@@ -10,6 +10,7 @@ import pytest
 
 from bcon_exporter.errors import DeadlineExceededError
 from bcon_exporter.memory import DiskMemory, Memory, fold_disk
+from bcon_exporter.model.container_facts import EngineFacts
 from bcon_exporter.model.disk import (
     DiskKind,
     DiskReport,
@@ -22,7 +23,6 @@ from bcon_exporter.model.disk import (
     StoredLayer,
     StoredVolume,
 )
-from bcon_exporter.model.facts import EngineFacts
 from bcon_exporter.outputs.text import render_plain
 from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.disk import FRESH, get_disk_usage, write_disk_report

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from bcon_exporter.errors import DockerConnectionError
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 from bcon_exporter.model.reports import CostEntry, TokenUsage
 from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.cost import estimate_tokens, sum_costs

@@ -21,7 +21,6 @@ from bcon_exporter.memory import NoteChange
 from bcon_exporter.model.base import UNTRUSTED
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.incidents import IncidentMember, IncidentState, TrackedIncident
-from bcon_exporter.model.inputs import DiagnoseContainerInput
 from bcon_exporter.model.notes import (
     NewNoteInput,
     Note,
@@ -33,6 +32,7 @@ from bcon_exporter.model.notes import (
     WriteMemoryInput,
     WrittenNote,
 )
+from bcon_exporter.model.tool_inputs import DiagnoseContainerInput
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
 from bcon_exporter.outputs.text import render_markdown

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.model.container_facts import ConfigFacts, ContainerState, Limits, Mount
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.facts import ConfigFacts, ContainerState, Limits, Mount
 from bcon_exporter.model.wiring import Wiring
 from bcon_exporter.tools import call_tool
 from tests.factories import ago, compose, container, ended, exited, full_id, snapshot
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
 
 
 def refuse(service: str, *containers: ContainerFacts) -> dict[str, Any]:

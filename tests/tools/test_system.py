@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.errors import DeadlineExceededError
-from bcon_exporter.model.facts import ContainerState, EngineFacts, Limits
+from bcon_exporter.model.container_facts import ContainerState, EngineFacts, Limits
 from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.replay import SnapshotHost
@@ -17,7 +17,7 @@ from tests.outputs.scenes import scan_of
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.tools import Context
 
 ENGINE = EngineFacts(name="shop-1", server_version="28.5.1", api_version="1.51", memory_bytes=8 * 2**30, cpu_count=4)

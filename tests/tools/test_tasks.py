@@ -11,18 +11,18 @@ import pytest
 
 from bcon_exporter.errors import DockerConnectionError, RateLimitedError
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskReport
 from bcon_exporter.tools import Context, call_tool
 from bcon_exporter.tools.diagnosis import diagnose_fully
+from bcon_exporter.tools.running_watches import KEPT_FOR, Watches
 from bcon_exporter.tools.tasks import plan_watch, tell_watch
-from bcon_exporter.tools.watches import KEPT_FOR, Watches
 from tests.drift.builders import project, replica, service
 from tests.factories import NOON, ago, container, ended, exited, lifecycle, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import HostSnapshot
+    from bcon_exporter.model.container_facts import HostSnapshot
 
 
 def ask(context: Context, **payload: Any) -> dict[str, Any]:

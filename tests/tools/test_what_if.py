@@ -11,7 +11,7 @@ import pytest
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.host_secrets import HostSecrets
-from bcon_exporter.model.facts import ConfigFacts
+from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.model.what_if import LineChange
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.tools import call_tool

@@ -5,8 +5,8 @@ from posixpath import normpath
 
 from bcon_exporter.deployments.check.plan import make_plan
 from bcon_exporter.deployments.check.rule import Found
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.deployments.check.rules import CHECK_RULES
-from bcon_exporter.deployments.check.situation import Situation
 from bcon_exporter.model.check_report import (
     CheckCode,
     CheckFinding,

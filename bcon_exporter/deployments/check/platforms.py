@@ -1,6 +1,6 @@
 """Whether a program of one architecture runs on an engine of another."""
 
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 
 _GO_NAMES = {
     "x86_64": "amd64",

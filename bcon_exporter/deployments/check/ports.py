@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.deployment import PublishedPort
-from bcon_exporter.model.facts import ContainerFacts
 
 _ANY = ("", "0.0.0.0", "::")  # noqa: S104 -- compared, never bound
 _ANY_IPV4 = "0.0.0.0"  # noqa: S104 -- as above

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.model.check_report import CheckCode, CheckSeverity, NotChecked
 
 FAILS, RISK, ADVICE = CheckSeverity.FAILS, CheckSeverity.RISK, CheckSeverity.ADVICE

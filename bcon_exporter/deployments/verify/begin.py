@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 
 NEWEST_WITHIN = timedelta(hours=1)
 """A deployment longer ago than this is none that anybody asks about."""

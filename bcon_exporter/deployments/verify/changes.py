@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from bcon_exporter.memory.config_changes import find_changed_fields
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.facts import ContainerFacts
 
 _ENVIRONMENT = "environment."
 _SHOWN_AT_MOST = 12

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from bcon_exporter.deployments.verify.case import Dependency
+from bcon_exporter.deployments.verify.rule_context import Dependency
 from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.diagnosis.peers import dependencies_of
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 
 COMPLETED, HEALTHY = "service_completed_successfully", "service_healthy"
 

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
 from bcon_exporter.deployments.verify.changes import find_changes, find_remembered_changes
 from bcon_exporter.deployments.verify.dependencies import Replicas, find_dependency
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.deployments.verify.rules import VERIFY_RULES
 from bcon_exporter.deployments.verify.unknown_health import explain_unknown_health
 from bcon_exporter.diagnosis.last_exit import is_wanted
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.findings import STATUS_RANK, SymptomType
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DiagnosisReport, DriftReport

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from bcon_exporter.deployments.verify.case import ServiceCase
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.deployments.verify.rule_context import ServiceCase
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.quantities import show_duration
 
 

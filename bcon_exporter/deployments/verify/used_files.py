@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from bcon_exporter.deployments.verify.case import CLOCK_SLACK
+from bcon_exporter.deployments.verify.rule_context import CLOCK_SLACK
 from bcon_exporter.drift import compare_hash
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import ContainerFacts
 
 
 def find_other_files(containers: Iterable[ContainerFacts], desired: DesiredProject, since: datetime) -> Iterator[str]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.deployments.verify.begin import find_begin, has_begun_since, newest_moment
-from bcon_exporter.deployments.verify.case import CLOCK_SLACK
 from bcon_exporter.deployments.verify.judge import Look, judge, overall, replicas_of, summarise
+from bcon_exporter.deployments.verify.rule_context import CLOCK_SLACK
 from bcon_exporter.deployments.verify.slower_start import find_slower_starts
 from bcon_exporter.deployments.verify.used_files import find_other_files
 from bcon_exporter.memory import identity_of
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.reports import DiagnosisReport, DriftReport

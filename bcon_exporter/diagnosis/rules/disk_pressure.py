@@ -3,7 +3,7 @@
 from bcon_exporter.diagnosis.log_rule import LOG_AGES, judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, in_percent
-from bcon_exporter.model.facts import DiskFacts
+from bcon_exporter.model.container_facts import DiskFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.signatures import CauseText, SuggestionText

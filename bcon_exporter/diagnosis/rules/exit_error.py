@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.last_exit import KEEPS_RUNNING, EndKind, ended_by_oom, last_crash
 from bcon_exporter.diagnosis.rule import PRESENT, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.quantities import show_duration, show_time

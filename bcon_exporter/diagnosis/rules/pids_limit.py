@@ -3,7 +3,7 @@
 from bcon_exporter.diagnosis.log_rule import events_showing, log_is_relevant, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Measured, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_percent
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 

@@ -15,7 +15,7 @@ from bcon_exporter.diagnosis.rule import (
     unknown,
 )
 from bcon_exporter.diagnosis.usage_in_words import lasted
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.log_rule import judge_log, log_is_relevant
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict
-from bcon_exporter.model.facts import Probe
+from bcon_exporter.model.container_facts import Probe
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 

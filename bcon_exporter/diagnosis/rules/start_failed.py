@@ -7,7 +7,7 @@ from bcon_exporter.diagnosis.last_exit import EndKind, is_wanted
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of
 from bcon_exporter.diagnosis.rule import PAUSED, PRESENT, RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.diagnosis.start_errors import UNKNOWN_START, start_error_of
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, SymptomType
 
 START = SymptomType.START_FAILED

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText

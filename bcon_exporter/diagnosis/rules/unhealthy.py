@@ -5,7 +5,7 @@ import re2
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.log_windows import stopping_since
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
-from bcon_exporter.model.facts import HealthFacts, HealthStatus, Probe
+from bcon_exporter.model.container_facts import HealthFacts, HealthStatus, Probe
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 

@@ -14,7 +14,7 @@ from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.resources import find_changed_resources
 from bcon_exporter.drift.rule import LIKELY, LOW_CONFIDENCE, DriftRule, confidence_of_doubt
 from bcon_exporter.drift.wording import mask_counterparts, render_difference, render_dropped, render_value
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.drift.pairing import ProjectPairing
 from bcon_exporter.drift.rule import DriftRule
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.images import has_other_image, render_images
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule, confidence_of_doubt
-from bcon_exporter.model.facts import ContainerFacts
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 
 _ID_DIGITS = 12

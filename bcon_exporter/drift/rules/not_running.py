@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bcon_exporter.drift.pairing import ProjectPairing, ServicePairing
 from bcon_exporter.drift.rule import DriftRule
 from bcon_exporter.drift.wording import render_paused_hint
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.engine.parse.attachments import SHORT_ID, mount_fields, network_fields, short_container
 from bcon_exporter.engine.parse.container import secrets_of
 from bcon_exporter.engine.parse.json_fields import get_list, get_object
+from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.facts import ConfigFacts
 from bcon_exporter.secrets.hide_in_models import hide_in_fields
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.secrets.normal_form import (

@@ -19,7 +19,7 @@ from bcon_exporter.engine.parse.json_fields import (
     parse_time,
 )
 from bcon_exporter.engine.parse.wiring import parse_mounts, parse_networks, parse_ports, parse_wiring
-from bcon_exporter.model.facts import (
+from bcon_exporter.model.container_facts import (
     ComposeIdentity,
     ContainerFacts,
     ContainerState,

@@ -13,8 +13,8 @@ from bcon_exporter.engine.parse.json_fields import (
     get_text,
     parse_time,
 )
+from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import ImageFacts
-from bcon_exporter.model.facts import EngineFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.masking import safe_pair, safe_text
 from bcon_exporter.secrets.normal_form import is_anonymous

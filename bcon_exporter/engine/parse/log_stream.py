@@ -19,7 +19,7 @@ from typing import Literal
 
 import re2
 
-from bcon_exporter.model.facts import LogLine
+from bcon_exporter.model.container_facts import LogLine
 from bcon_exporter.secrets.cleaning import ELLIPSIS, strip_controls
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.secrets.masking import mask_lines

@@ -3,7 +3,7 @@
 from typing import Any
 
 from bcon_exporter.engine.parse.json_fields import get_bool, get_int, get_list, get_object, get_text
-from bcon_exporter.model.facts import Mount, NetworkAttachment
+from bcon_exporter.model.container_facts import Mount, NetworkAttachment
 from bcon_exporter.model.wiring import Wiring
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets

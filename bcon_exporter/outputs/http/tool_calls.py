@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 
-from bcon_exporter.model.inputs import Words
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.tools import Context, Envelope, call_tool, record_shared
 

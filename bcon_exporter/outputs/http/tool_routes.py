@@ -6,11 +6,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from pydantic_core import from_json, to_json
 
-from bcon_exporter.agents.kept_pages import KeptPages
-from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, FORMATS, describe_tools
-from bcon_exporter.agents.select import check_expression, select_in
-from bcon_exporter.agents.time_limits import call_within
-from bcon_exporter.agents.view import (
+from bcon_exporter.agents.answer_rendering import (
     AgentAnswer,
     ViewOptions,
     find_host_name,
@@ -18,9 +14,13 @@ from bcon_exporter.agents.view import (
     render_error,
     split_options,
 )
+from bcon_exporter.agents.kept_pages import KeptPages
+from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, FORMATS, describe_tools
+from bcon_exporter.agents.select import check_expression, select_in
+from bcon_exporter.agents.time_limits import call_within
 from bcon_exporter.errors import BconError, ErrorCode, InvalidInputError
-from bcon_exporter.model.inputs import Words
 from bcon_exporter.model.lifecycle import HostMemory
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.outputs.http.openapi_models import (
     LIST_PARAMETERS,
     ToolDescription,

@@ -4,6 +4,6 @@ The library is the extra `mcp`. It weighs 25 MB, so the first agent that asks im
 """
 
 from bcon_exporter.outputs.mcp.http_app import McpApp
-from bcon_exporter.outputs.mcp.requirements import check_listener, require_sdk
+from bcon_exporter.outputs.mcp.optional_sdk import check_listener, require_sdk
 
 __all__ = ["McpApp", "check_listener", "require_sdk"]

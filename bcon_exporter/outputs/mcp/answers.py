@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, find_host_name, render_answer, split_options
 from bcon_exporter.agents.kept_pages import KeptPages
 from bcon_exporter.agents.time_limits import call_within
-from bcon_exporter.agents.view import AgentAnswer, ViewOptions, find_host_name, render_answer, split_options
 from bcon_exporter.errors import BconError, RateLimitedError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import ProjectName
 from bcon_exporter.model.notes import Decision, WrittenNote
 from bcon_exporter.model.reports import DriftReport
+from bcon_exporter.model.tool_inputs import ProjectName
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from bcon_exporter.tools import Context, Envelope, Tool, find_tool, run_tool

@@ -15,7 +15,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from bcon_exporter.agents.view import AgentAnswer, split_options
+from bcon_exporter.agents.answer_rendering import AgentAnswer, split_options
 from bcon_exporter.model.notes import Decision, WrittenNote
 from bcon_exporter.model.quantities import show_time
 from bcon_exporter.outputs.mcp.answers import Answers

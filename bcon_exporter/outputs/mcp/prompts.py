@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from bcon_exporter.agents.view import AgentAnswer
+from bcon_exporter.agents.answer_rendering import AgentAnswer
 from bcon_exporter.outputs.mcp.answers import Answers
 from bcon_exporter.outputs.mcp.resources import report_container, report_drift, report_host, report_incident
 

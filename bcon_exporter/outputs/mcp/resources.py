@@ -7,8 +7,8 @@ from urllib.parse import unquote
 import mcp_types as types
 from pydantic_core import from_json, to_json
 
-from bcon_exporter.agents.view import AgentAnswer, ViewOptions
-from bcon_exporter.model.nearest import did_you_mean
+from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions
+from bcon_exporter.model.name_suggestions import did_you_mean
 from bcon_exporter.outputs.mcp.answers import Answers
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.shipped_documents import RUNBOOKS, read_documents

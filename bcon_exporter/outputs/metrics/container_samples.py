@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 
 from bcon_exporter.latest_scans import DiagnoseScan
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, HealthStatus, UsageFacts
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, UsageFacts
 from bcon_exporter.model.findings import STATUS_RANK, Severity, SymptomType
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.outputs.metrics.families import BY_NAME, CONTAINER_LABELS, Family
-from bcon_exporter.outputs.metrics.subjects import Subject
+from bcon_exporter.outputs.metrics.series_labels import Subject
 from bcon_exporter.outputs.metrics.writing import Samples, label_set, label_value, number, sample
 
 LOG_LEVELS = ("warning", "error", "critical")

@@ -15,7 +15,7 @@ from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_sampl
 from bcon_exporter.outputs.metrics.negotiation import CONTENT_TYPES
 from bcon_exporter.outputs.metrics.own_samples import OwnState
 from bcon_exporter.outputs.metrics.rendered import Block, GzippedStart, Part, render
-from bcon_exporter.outputs.metrics.subjects import choose_subjects
+from bcon_exporter.outputs.metrics.series_labels import choose_subjects
 from bcon_exporter.outputs.metrics.writing import Format, Samples, cap_series
 
 STALE_AFTER_INTERVALS = 3

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
+from bcon_exporter.model.container_facts import ContainerState, EngineFacts
 from bcon_exporter.model.desired import ProjectProblem
-from bcon_exporter.model.facts import ContainerState, EngineFacts
 from bcon_exporter.model.findings import STATUSES, DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
-from bcon_exporter.outputs.metrics.subjects import Subject
+from bcon_exporter.outputs.metrics.series_labels import Subject
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples
 
 Row = tuple[tuple[str | None, ...], float | None]

@@ -10,24 +10,24 @@ from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, 
 from bcon_exporter.latest_scans import ScanStatus
 from bcon_exporter.memory import UsageSlot
 from bcon_exporter.model.alerts import Alert, AlertsReport
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, LogLine
 from bcon_exporter.model.disk import DiskItem, DiskReport
-from bcon_exporter.model.facts import ContainerFacts, EngineFacts, LogLine
 from bcon_exporter.model.findings import STATUS_RANK, Severity, Symptom
 from bcon_exporter.model.incidents import Incident, IncidentLine
-from bcon_exporter.model.inputs import (
+from bcon_exporter.model.journal import HistoryReport, JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.lifecycle import ExitFacts
+from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
+from bcon_exporter.model.notes import ShownNote
+from bcon_exporter.model.quiet import QuietLine
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
+from bcon_exporter.model.tool_inputs import (
     GetHistoryInput,
     GetIncidentInput,
     ListDeploymentsInput,
     ListIncidentsInput,
     Words,
 )
-from bcon_exporter.model.journal import HistoryReport, JournalEntry
-from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import ExitFacts
-from bcon_exporter.model.nearest import did_you_mean, nearest_names
-from bcon_exporter.model.notes import ShownNote
-from bcon_exporter.model.quiet import QuietLine
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.outputs.pages.charts import Chart, draw_cpu, draw_memory
 from bcon_exporter.tools import Context, find_tool

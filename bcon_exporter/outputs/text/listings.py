@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport
-from bcon_exporter.model.facts import ContainerState, HealthStatus
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size, show_time

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.cpu_throttled import RULE
-from bcon_exporter.model.facts import Limits
+from bcon_exporter.model.container_facts import Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, severity
 from tests.factories import container, usage

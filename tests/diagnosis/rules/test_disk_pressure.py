@@ -5,7 +5,7 @@ import pytest
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
-from bcon_exporter.model.facts import DiskFacts, EngineFacts
+from bcon_exporter.model.container_facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import Severity
 from tests.diagnosis.judging import case, diagnose, severity, symptom
 from tests.factories import container, exited, logs

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.exit_error import RULE
-from bcon_exporter.model.facts import ContainerFacts, ContainerState, EngineFacts, Limits
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, EngineFacts, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from tests.diagnosis.judging import ask, diagnose, severity, symptom

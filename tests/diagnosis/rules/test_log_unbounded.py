@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.log_unbounded import RULE
-from bcon_exporter.model.facts import DiskFacts, EngineFacts
+from bcon_exporter.model.container_facts import DiskFacts, EngineFacts
 from bcon_exporter.model.findings import NotEvaluated, Severity, SymptomType
 from bcon_exporter.model.growth import Growth
 from bcon_exporter.secrets.masking import mask_text
@@ -15,7 +15,7 @@ from tests.diagnosis.judging import ask, case, diagnose, severity, symptom
 from tests.factories import compose, container, exited, logs
 
 if TYPE_CHECKING:
-    from bcon_exporter.model.facts import ContainerFacts
+    from bcon_exporter.model.container_facts import ContainerFacts
 
 BAR = 104_857_600
 GIB = 2**30

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.restart_loop import RULE
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from tests.diagnosis.judging import ask, severity, symptom

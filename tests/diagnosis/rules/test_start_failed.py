@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.start_failed import RULE
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, exited, logs

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.starting import RULE
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, severity
 from tests.factories import ago, container, health

@@ -3,7 +3,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.rules.unhealthy import RULE
-from bcon_exporter.model.facts import HealthStatus
+from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, exited, health, lifecycle, probe

@@ -198,7 +198,7 @@ def test_chosen_metrics_come_alone() -> None:
 
 
 def test_a_compressed_answer_is_what_it_says() -> None:
-    from bcon_exporter.outputs.http.scrape import ScrapeApp
+    from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 
     assert ScrapeApp.__doc__
     answer = ask(site_of(), "GET", "/metrics", headers={"accept-encoding": "gzip"})

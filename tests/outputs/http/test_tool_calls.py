@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import ErrorCode, RateLimitedError
-from bcon_exporter.model.inputs import Words
+from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from tests.factories import container, snapshot

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 from mcp import MCPError
 
+from bcon_exporter.agents.answer_rendering import list_view_fields
 from bcon_exporter.agents.schemas import offered_tools
-from bcon_exporter.agents.view import list_view_fields
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.model.facts import ContainerState, HealthStatus, Limits
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus, Limits
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.quiet import Muting, QuietLine
 from tests.factories import (

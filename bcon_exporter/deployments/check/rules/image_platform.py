@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.platforms import architecture_asked_for, architecture_of, runs_here
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.model.check_report import CheckCode
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import RISK, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.diagnosis.usage_in_words import in_bytes
 from bcon_exporter.model.check_report import CheckCode, NotChecked
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.deployment import WantedService
-from bcon_exporter.model.facts import ContainerFacts
 
 
 def _find(situation: Situation) -> Iterator[Found | NotChecked]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 import re2
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation, describe_owner
+from bcon_exporter.deployments.check.rule_context import Situation, describe_owner
 from bcon_exporter.model.check_report import CheckCode
 from bcon_exporter.model.deployment import WantedService
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.ports import Binding, Holders, bindings_of_container, bindings_of_port
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation, describe_owner
+from bcon_exporter.deployments.check.rule_context import Situation, describe_owner
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import PublishedPort
 

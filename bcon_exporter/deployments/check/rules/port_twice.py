@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from bcon_exporter.deployments.check.ports import Binding, Holders, bindings_of_port, overlap
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.model.check_report import CheckCode
 from bcon_exporter.model.deployment import PublishedPort, WantedService
 

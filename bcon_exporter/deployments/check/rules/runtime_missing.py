@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.model.check_report import CheckCode, NotChecked
-from bcon_exporter.model.facts import EngineFacts
+from bcon_exporter.model.container_facts import EngineFacts
 
 _NVIDIA = "nvidia"
 _SHIM = ("io.containerd.", "/")

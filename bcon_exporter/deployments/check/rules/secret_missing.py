@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.mounted_files import find_missing_files
 from bcon_exporter.deployments.check.rule import CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation
+from bcon_exporter.deployments.check.rule_context import Situation
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 

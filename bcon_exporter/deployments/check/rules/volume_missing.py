@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.situation import Situation, only_one
+from bcon_exporter.deployments.check.rule_context import Situation, only_one
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 

@@ -1,6 +1,6 @@
 """What makes a service bad, the most specific first. Add one: write its file, add its line."""
 
-from bcon_exporter.deployments.verify.case import VerifyRule
+from bcon_exporter.deployments.verify.rule_context import VerifyRule
 from bcon_exporter.deployments.verify.rules import (
     crash_loop,
     crashed,

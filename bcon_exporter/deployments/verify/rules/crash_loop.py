@@ -1,6 +1,6 @@
 """crash_loop: it was restarted twice or more without anybody asking."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule, sentence
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule, sentence
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_times
 from bcon_exporter.model.verify_report import VerifyCode

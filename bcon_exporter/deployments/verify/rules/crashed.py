@@ -1,7 +1,7 @@
 """crashed: it ended without being asked to, whether it runs again or not."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule, sentence
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule, sentence
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.verify_report import VerifyCode

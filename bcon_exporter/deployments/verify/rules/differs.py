@@ -1,6 +1,6 @@
 """differs: it runs, made of something else than the files ask for."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.verify_report import VerifyCode

@@ -1,6 +1,6 @@
 """new_errors: any other symptom of at least error that was not there before."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.verify_report import VerifyCode
 

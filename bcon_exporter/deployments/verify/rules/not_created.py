@@ -1,6 +1,6 @@
 """not_created: the files define the service, and no container of it exists."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.verify_report import VerifyCode
 

@@ -1,7 +1,7 @@
 """not_running: its containers are there and do not run, without a failure seen."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.model.verify_report import VerifyCode
 

@@ -1,6 +1,6 @@
 """one_shot_failed: it should have ended with 0, another service waits for that, and it did not."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule, sentence
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule, sentence
 from bcon_exporter.model.verify_report import VerifyCode
 
 

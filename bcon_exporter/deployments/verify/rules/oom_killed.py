@@ -1,6 +1,6 @@
 """oom_killed: the kernel killed it for want of memory."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule, sentence
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule, sentence
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_times
 from bcon_exporter.model.verify_report import VerifyCode

@@ -1,6 +1,6 @@
 """start_failed: the engine refused the start."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.verify_report import VerifyCode
 

@@ -1,7 +1,7 @@
 """unhealthy: its own health check fails."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
-from bcon_exporter.model.facts import ContainerState, HealthStatus
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.verify_report import VerifyCode
 

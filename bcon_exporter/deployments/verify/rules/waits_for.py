@@ -1,6 +1,6 @@
 """waits_for: it was created and never started, for a dependency's sake."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.verify_report import VerifyCode
 
 

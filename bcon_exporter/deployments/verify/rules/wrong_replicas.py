@@ -1,6 +1,6 @@
 """wrong_replicas: it runs, with another number of containers than the files ask for."""
 
-from bcon_exporter.deployments.verify.case import ServiceCase, VerifyRule
+from bcon_exporter.deployments.verify.rule_context import ServiceCase, VerifyRule
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.verify_report import VerifyCode
 

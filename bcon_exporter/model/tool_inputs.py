@@ -15,11 +15,11 @@ from pydantic import (
 )
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
+from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
-from bcon_exporter.model.facts import ContainerState, HealthStatus
 from bcon_exporter.model.filter_keys import FilterKey
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.refusals import KINDS
+from bcon_exporter.model.validation_messages import KINDS
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""

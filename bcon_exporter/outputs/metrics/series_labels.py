@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.outputs.metrics.families import CONTAINER_LABELS

@@ -7,8 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import NOW, WORDS, GetContainerLogsInput, ListContainersInput, parse_published
-from bcon_exporter.model.refusals import tell_refusal
+from bcon_exporter.model.tool_inputs import NOW, WORDS, GetContainerLogsInput, ListContainersInput, parse_published
+from bcon_exporter.model.validation_messages import tell_refusal
 
 AS_WORDS = {WORDS: True}
 

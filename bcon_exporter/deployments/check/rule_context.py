@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from bcon_exporter.model.check_report import CheckInput, ServicePlan
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 from bcon_exporter.model.deployment import HostFacts, ImageFacts, WantedDeployment, WantedService
-from bcon_exporter.model.facts import ContainerFacts, HostSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

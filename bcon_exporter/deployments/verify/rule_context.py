@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from bcon_exporter.diagnosis.last_exit import ended_by_oom
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import DesiredService
-from bcon_exporter.model.facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity, Symptom, SymptomType
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.reports import DiagnosisReport

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from bcon_exporter.outputs.http.access_control import MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
 from bcon_exporter.outputs.http.live import LiveStreams
+from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
 from bcon_exporter.outputs.http.rate_limits import Limits
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.request_threads import RequestThreads
-from bcon_exporter.outputs.http.scrape import ScrapeApp
 from bcon_exporter.outputs.http.users import Users
 from bcon_exporter.outputs.metrics import Exposition
 from bcon_exporter.tools import Context

@@ -76,8 +76,8 @@ from bcon_exporter.memory import (
     read_deployment,
     recall_samples,
 )
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.disk import LogReading, StoredData
-from bcon_exporter.model.facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore

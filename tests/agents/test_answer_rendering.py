@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bcon_exporter.agents.view import VIEW_FIELDS, ViewOptions, render_chosen, render_error, split_options
+from bcon_exporter.agents.answer_rendering import VIEW_FIELDS, ViewOptions, render_chosen, render_error, split_options
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.facts import ContainerState
+from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.tools import call_tool, find_tool
 from tests.agents.asking import ask_agent, list_calls, outside_of_untrusted

@@ -8,18 +8,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from bcon_exporter.agents.finding_categories import ERROR_CODE_OF, AgentSeverity, worst_of
 from bcon_exporter.agents.findings import project_container, project_drift, project_host
-from bcon_exporter.agents.kinds import ERROR_CODE_OF, AgentSeverity, worst_of
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, Writer, fit
 from bcon_exporter.agents.rows import project_lines, project_rows, show_moment
 from bcon_exporter.agents.select import check_expression, select
-from bcon_exporter.agents.trust import find_odd_names_in, hide_odd_names, is_odd_name, sort_texts
+from bcon_exporter.agents.untrusted_text import find_odd_names_in, hide_odd_names, is_odd_name, sort_texts
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.inputs import Switch, Whole
 from bcon_exporter.model.quantities import show_count
-from bcon_exporter.model.refusals import tell_refusal
 from bcon_exporter.model.reports import ContainerLogs, DiagnoseAllReport, DiagnosisReport, DriftReport
+from bcon_exporter.model.tool_inputs import Switch, Whole
+from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.tools import Context, Envelope, Tool
 from bcon_exporter.tools.drift import DriftFindings

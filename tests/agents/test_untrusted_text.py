@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from bcon_exporter.agents.trust import OWN_WORDS, list_models, sort_fields
+from bcon_exporter.agents.untrusted_text import OWN_WORDS, list_models, sort_fields
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.model.base import Frozen, Untrusted
 from bcon_exporter.tools import TOOLS
@@ -64,8 +64,8 @@ def list_shown_models() -> list[type]:
 @pytest.mark.parametrize("model", list_shown_models(), ids=lambda model: model.__name__)
 def test_every_text_of_a_result_is_sorted(model: type) -> None:
     assert sorted(sort_fields(model).unsorted) == [], (
-        f"{model.__name__}: mark these fields as Untrusted in the model, or list them in OWN_WORDS (agents/trust.py) "
-        "if they hold words and names of ours only"
+        f"{model.__name__}: mark these fields as Untrusted in the model, or list them in OWN_WORDS "
+        "(agents/untrusted_text.py) if they hold words and names of ours only"
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from bcon_exporter.errors import RateLimitedError
 from bcon_exporter.outputs.http.request_threads import RequestThreads
-from bcon_exporter.outputs.http.site import ApiOnDemand
+from bcon_exporter.outputs.http.routes import ApiOnDemand
 from tests.outputs.scenes import make_context
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TypeVar
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.host_secrets import hide_in_events, hide_in_snapshot
-from bcon_exporter.model.facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.tools.context import Context
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.agents.kinds import (
+from bcon_exporter.agents.finding_categories import (
     CATEGORY_OF,
     ERROR_CODE_OF,
     SEVERITY_BACK,
