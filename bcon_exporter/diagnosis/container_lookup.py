@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from ipaddress import ip_address
 
 import re2
 
@@ -348,6 +349,14 @@ def is_localhost(host: str) -> bool:
 def is_address(host: str) -> bool:
     """Whether the host is an IP address."""
     return _ADDRESS.fullmatch(host) is not None
+
+
+def is_private_address(host: str) -> bool:
+    """Whether the host is an address of a private network, as Docker's are."""
+    try:
+        return ip_address(host.strip("[]")).is_private
+    except ValueError:
+        return False
 
 
 def _network_mode(container: ContainerFacts) -> str:

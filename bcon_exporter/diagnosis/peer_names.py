@@ -52,6 +52,8 @@ _OTHER_SIDES = re2.compile(
     rf"(?:{_IP}|localhost)(?:', [0-9]+|:[0-9]{{1,5}})?"
 )
 """The client of this program, and its own end of the connection."""
+_ACCOUNT_HOST = re2.compile(r"('[^'@\s]{0,64}'@)'[^'\s]{1,255}'")
+"""A MySQL account, 'erp'@'172.18.0.3': its host is where the client asks from, as the server sees it."""
 _TOPICS = re2.compile(r"\bfor [\w.-]+-[0-9]+:[0-9]+ ms\b")
 """A partition of a topic, and how long its records have waited."""
 _ADDRESS = re2.compile(
@@ -154,6 +156,7 @@ def _is_host(host: str) -> bool:
 
 def _without_client_and_links(line: str) -> str:
     """Return the line without links to manuals, the client, and its own end of the connection."""
+    line = _ACCOUNT_HOST.sub(r"\1", line)
     for part in (_DOCUMENTS, _LINK_HOSTS, _OTHER_SIDES, _TOPICS):
         line = part.sub(" ", line)
     return line

@@ -23,6 +23,7 @@ from bcon_exporter.diagnosis.container_lookup import (
     host_of,
     is_address,
     is_localhost,
+    is_private_address,
     port_of,
     ports_of,
 )
@@ -70,7 +71,8 @@ def find_peer_causes(
     of_dependencies = find_dependency_causes(client, lookup, context, span, reached=reached)
     names_host = any(_names_host(failure, client, lookup) for failure in failures)
     is_dependency_away = any(finding.cause.confidence >= AWAY_CONFIDENCE for finding in of_dependencies)
-    if names_host or not is_dependency_away:  # else the unknown address was that of the stopped dependency
+    is_dependencys = is_dependency_away or (len(of_dependencies) == 1 and all(map(_answered_from_inside, failures)))
+    if names_host or not is_dependencys:  # else the unknown address was that of the dependency
         findings += [
             unknown_peer
             for failure in failures
@@ -98,6 +100,13 @@ def _names_host(failure: Failure, client: ContainerFacts, lookup: ContainerLooku
         return False
     is_container = lookup.resolve(host_of(failure.peer), port_of(failure.peer, failure.line), client) is not None
     return is_container or failure.kind is FailureKind.UNRESOLVED or not may_be_a_label(failure.peer)
+
+
+def _answered_from_inside(failure: Failure) -> bool:
+    """Whether somebody at a private address answered that he cannot serve: addresses of containers change."""
+    if failure.peer is None or failure.kind is not FailureKind.ANSWERED:
+        return False
+    return is_private_address(host_of(failure.peer))
 
 
 def _find_stopped_on_network(

@@ -67,7 +67,7 @@ NO: Mapping[str, str] = {
             *("docker_socket_forbidden", "system_call_refused", "security_setting_refused", "ulimit_refused"),
             *("resource_limit_refused", "start_refused", "user_missing", "working_dir_invalid", "runtime_missing"),
             *("log_driver_unreachable", "log_not_rotated", "localhost_in_container", "timeout_too_short"),
-            *("lock_order", "integration_failed"),
+            *("lock_order", "integration_failed", "licence_expired"),
         ),
         _SAME_IMAGE: (
             *("command_not_found", "command_not_executable", "command_not_in_image", "interpreter_missing"),

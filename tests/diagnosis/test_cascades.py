@@ -363,3 +363,41 @@ def test_a_server_of_no_kind_that_can_be_told_is_the_only_dependency() -> None:
 
     assert roots(service("api", full, needs="es"), es) == follow("es", "api")
     assert roots(service("web", full, needs="es api"), service("api"), es) == {"web": None, "es": None}
+
+
+DENIED = "Error: Access denied for user 'erp'@'172.18.0.9' (using password: YES)"
+
+
+def test_a_database_whose_password_was_changed_is_the_root_for_clients_that_name_no_kind() -> None:
+    mysql = service("mysql", "[Note] Access denied for user 'erp'@'172.18.0.9'", created_at=ago(60), started_at=ago(60))
+    found = roots(mysql, service("api", DENIED, needs="mysql"))
+    assert found == {"mysql": None} | follow("mysql", "api")
+
+
+def test_who_ships_into_a_full_index_suffers_from_it_though_it_was_answered_with_a_client_error() -> None:
+    full = '{"log.level":"ERROR", "message":"failed to write segment", "error.message":"No space left on device"}'
+    body = (
+        '{"error":{"root_cause":[{"type":"cluster_block_exception","reason":"index [logs] blocked by: '
+        '[TOO_MANY_REQUESTS/12/disk usage exceeded flood-stage watermark, index has read-only-allow-delete block];"}],'
+        '"type":"cluster_block_exception"},"status":429}'
+    )
+    answered = "[2026/01/01 11:59:20] [error] [output:es:es.0] HTTP status=429 URI=/_bulk, response:"
+    found = roots(service("es", full), service("shipper", answered, body, needs="es"))
+    assert found == {"es": None} | follow("es", "shipper")
+
+
+def test_an_answer_from_an_address_that_is_nobodys_any_more_is_that_of_the_one_ailing_dependency() -> None:
+    answered = (
+        "[error] 31#31: *7 upstream returned status 503 while reading response header from upstream, "
+        'client: 198.51.100.7, server: _, request: "GET /orders HTTP/1.1", upstream: "http://172.31.0.3:8080/orders"'
+    )
+    orders = service("orders", "ERROR dial tcp: lookup broker on 127.0.0.11:53: no such host", needs="broker")
+    found = roots(orders, service("front", answered, needs="orders"))
+    assert found["front"] == "orders"
+
+
+def test_a_program_whose_licence_has_run_out_ended_by_itself_though_its_database_went_at_the_same_time() -> None:
+    said = logs(line("FATAL licence check: signature valid, but not_after 2026-01-01 is over", at=ago(61)))
+    api = gone("api", 3, compose=compose("api", depends_on="db:service_started:false"), logs=said)
+    found = roots(gone("db", 137, oom_killed=True), api)
+    assert found == {"db": None, "api": None}
