@@ -37,7 +37,8 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 
 test: packages lint engine ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	$(TEST) --cache-clear -m alone --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
+	$(TEST) --cache-clear -n 2 --dist loadfile -m in_pairs $(PYTEST_ARGS) $(OR_ONCE_MORE)
+	$(TEST) --cache-clear -m 'alone and not in_pairs' --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -n 2 --dist worksteal tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	@WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
 

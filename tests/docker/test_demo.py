@@ -18,7 +18,7 @@ from tests.docker.engine import CGROUPS, PrivateEngine
 if TYPE_CHECKING:
     from tests.docker.conftest import TestEngine
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone, pytest.mark.in_pairs]
 
 ROOT = Path(__file__).parents[2]
 SECONDS = 240

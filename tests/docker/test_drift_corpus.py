@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bcon_exporter.model.container_facts import HostSnapshot
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone, pytest.mark.in_pairs]
 
 SOAK = os.environ.get("TEST_SOAK") == "1"
 FLAGS = ("--default-address-pool=base=10.180.0.0/14,size=24", "--add-runtime=corpus=runc")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.docker.e2e.site import Site
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone, pytest.mark.in_pairs]
 
 BYTES_AT_MOST = 80_000_000
 MORE_BYTES_AT_MOST = 42_000_000

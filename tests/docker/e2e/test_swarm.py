@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.docker.conftest import TestEngine
     from tests.docker.e2e.site import Site
 
-pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone]
+pytestmark = [pytest.mark.docker, pytest.mark.slow, pytest.mark.alone, pytest.mark.in_pairs]
 
 ROOT = Path(__file__).parents[3]
 IMAGES = ("bcon-exporter:slim", stand_ins.HAPROXY, stand_ins.PROMETHEUS)
