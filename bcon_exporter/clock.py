@@ -1,7 +1,7 @@
 """The only module that reads a clock."""
 
 import time
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 
 
 def utc_now() -> datetime:
@@ -27,8 +27,3 @@ def process_cpu_seconds() -> float:
 def scheduler_now() -> datetime:
     """Return the time by the clock that APScheduler asks, also where a test has set `utc_now`."""
     return datetime.now(UTC)
-
-
-def local_zone() -> tzinfo:
-    """Return the time zone of this machine, for times that people read."""
-    return datetime.now(UTC).astimezone().tzinfo or UTC

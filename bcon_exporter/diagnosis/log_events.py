@@ -108,8 +108,6 @@ class Template:
 
     text: str
     count: int
-    first_at: datetime | None
-    last_at: datetime | None
     example: str
 
 
@@ -422,7 +420,7 @@ def summarise(events: Iterable[LogEvent], limit: int = 5) -> tuple[Template, ...
     for event in events:
         groups.setdefault(template_of(event.text), []).append(event)
     ranked = sorted(groups.items(), key=lambda item: -len(item[1]))[:limit]
-    return tuple(Template(text, len(group), group[0].at, group[-1].at, quote(group[-1].text)) for text, group in ranked)
+    return tuple(Template(text, len(group), quote(group[-1].text)) for text, group in ranked)
 
 
 def template_of(text: str) -> str:

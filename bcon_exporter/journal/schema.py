@@ -34,9 +34,9 @@ TABLES: dict[str, str] = {
         " service TEXT, container TEXT, code TEXT, severity TEXT, text TEXT NOT NULL, data TEXT NOT NULL)"
     ),
 }
-"""Memory's values by key (see `records`), the events of all identities, what containers used in each five minutes of
-the last day, how large logs, layers and volumes were in its hours, the ledger of tool calls, incidents as they ended or
-merged, the journal."""
+"""Memory's values by key (see `memory_rows`), the events of all identities, what containers used in each five minutes
+of the last day, how large logs, layers and volumes were in its hours, the ledger of tool calls, incidents as they ended
+or merged, the journal."""
 
 _MORE = (
     "CREATE INDEX IF NOT EXISTS events_at ON events (at)",

@@ -1,4 +1,4 @@
-"""The lives of an identity's containers: events, in order, split into runs (pure; see `lifecycle_rules`)."""
+"""The lives of an identity's containers: events, in order, split into runs (pure; see `exit_reasons`)."""
 
 from bisect import insort
 from collections.abc import Iterable, Sequence

@@ -56,7 +56,7 @@ class OwnState:
     Args:
         context: Returns the context in force.
         interval_of: Returns a scan's interval in seconds.
-        counted: Returns the counted so far.
+        counted: Returns the counts so far.
         insecure_bind: Returns whether everything is served beyond loopback without users (web.allow-insecure).
         loaded_at: When the settings were first loaded.
         alerting: Returns how many alerts fire and were pushed.

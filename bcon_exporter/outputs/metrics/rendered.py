@@ -18,7 +18,7 @@ class Block:
     """The text of some families.
 
     Attributes:
-        places: Where item family stands in the text, for answers with chosen families.
+        places: Where each family stands in the text, for answers with chosen families.
     """
 
     text: bytes
@@ -43,7 +43,7 @@ class Part:
 
     Attributes:
         common: Families that both formats write alike: most of the text.
-        special: The others, in item format.
+        special: The others, in each format.
         series: Number of samples.
     """
 

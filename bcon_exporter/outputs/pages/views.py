@@ -40,7 +40,6 @@ from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 
 NO_PROJECT = "no project"
-_ALL_IS_WELL = "The engine answers, and the last scan succeeded."
 _LOOKED_BACK = timedelta(days=89)
 _DISK_ITEMS = 8
 _LINES_AROUND = 4
