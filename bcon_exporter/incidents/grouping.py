@@ -201,15 +201,18 @@ class _Fold:
             if tracked is not own and tracked.members and tracked.members[0] in suffering
         ]
         young = [tracked for tracked in mistaken if self._host.at - tracked.incident.started_at <= MERGED_WITHIN]
+        unwell = next((tracked for tracked in mistaken if tracked.well_since is None), None)
         if own is not None:
-            self._merge_into(own.incident.id, young, group)
+            self._merge_into(own.incident.id, young, self._leave_elsewhere(group, own, *young))
         elif young:
             self._merge(young, root, group)
-        elif any(tracked.well_since is None for tracked in mistaken):
-            for trouble in group:
-                self._join_where_known(trouble)
+        elif unwell is not None and not _fails_itself(root, group):
+            rest = self._leave_elsewhere(group, unwell)
+            self._join(unwell, [trouble for trouble in rest if trouble.who.identity != root.identity])
         elif self._is_after_shutdown() and (host := self._find_open(_is_of_host)) is not None:
-            self._join(host, group)
+            self._join(host, self._leave_elsewhere(group, host))
+        elif unwell is not None:
+            self._start(root, _code_of(root, group), self._leave_elsewhere(group))
         elif _worst(group).rank >= Severity.ERROR.rank:
             for tracked in mistaken:  # all of it was well before this began
                 self._open.remove(tracked)
@@ -223,10 +226,16 @@ class _Fold:
     def _find_open(self, matches: Callable[[TrackedIncident], bool]) -> TrackedIncident | None:
         return next((tracked for tracked in self._open if matches(tracked)), None)
 
-    def _join_where_known(self, trouble: Trouble) -> None:
-        known = self._find_open(lambda tracked: trouble.who.identity in tracked.members)
-        if known is not None:
-            self._join(known, (trouble,))
+    def _leave_elsewhere(self, group: Sequence[Trouble], *here: TrackedIncident) -> list[Trouble]:
+        """Let the troubles of members of other incidents than these stay there; return the rest."""
+        rest = []
+        for trouble in group:
+            known = next((one for one in self._open if trouble.who.identity in one.members), None)
+            if known is None or known in here:
+                rest.append(trouble)
+            else:
+                self._join(known, (trouble,))
+        return rest
 
     def _start(self, root: Who, code: str, group: Sequence[Trouble], started_at: datetime | None = None) -> Incident:
         started_at = started_at or min((trouble.since for trouble in group), default=self._host.at)
@@ -445,6 +454,10 @@ def _code_of(root: Who, group: Sequence[Trouble]) -> str:
     if own is not None:
         return own.codes[0]
     return next((trouble.root_code for trouble in group if trouble.root_code), "unknown")
+
+
+def _fails_itself(root: Who, group: Sequence[Trouble]) -> bool:
+    return any(one.who.identity == root.identity and one.severity.rank >= Severity.ERROR.rank for one in group)
 
 
 def _worst(group: Sequence[Trouble]) -> Severity:

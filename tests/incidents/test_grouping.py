@@ -151,12 +151,49 @@ def test_after_two_minutes_it_stays_one_of_its_own_beside_the_roots() -> None:
 
 
 def test_after_two_minutes_it_stays_one_of_its_own() -> None:
+    """A root that shows late is a failure by itself: kept out of every incident, nobody would be told of it."""
     watch = Watch()
     watch.scan(trouble("web", "network_error"))
-    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=2 * MINUTE + SECOND)
-    assert [one.incident.root.service for one in watch.state.open] == ["web"]
-    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=MINUTE)
-    assert "shop-db-1" not in names(watch.only)
+    later = (
+        trouble("web", "network_error", root="db"),
+        trouble("api", "network_error", root="db"),
+        trouble("db", "oom_killed", severity=Severity.CRITICAL, since=NOON + 2 * MINUTE),
+    )
+    assert steps(watch.scan(*later, after=2 * MINUTE + SECOND)) == ["opened"]
+    old, new = (tracked.incident for tracked in watch.state.open)
+    assert (names(old), old.severity) == ({"shop-web-1": "root"}, "error")
+    assert (names(new), new.severity) == ({"shop-db-1": "root", "shop-api-1": "suffers"}, "critical")
+    assert watch.scan(*later, after=MINUTE) == ()
+
+
+def test_who_suffers_from_a_late_root_without_a_failure_of_its_own_joins_what_is_open() -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "log_error"))
+    named = {"root": "db", "root_code": "password_rotated"}
+    later = (trouble("web", "log_error", **named), trouble("api", "log_error", **named))
+    warning = trouble("db", "high_memory", severity=Severity.WARNING)
+    assert steps(watch.scan(*later, warning, after=3 * MINUTE)) == ["joined"]
+    assert names(watch.only) == {"shop-web-1": "root", "shop-api-1": "suffers"}
+    assert steps(watch.scan(*later, trouble("db"), after=MINUTE)) == ["opened"], "the warning is a failure now"
+
+
+def test_what_grows_worse_elsewhere_is_told_of_the_incident_it_belongs_to() -> None:
+    watch = Watch()
+    watch.scan(trouble("web", "network_error"))
+    watch.scan(trouble("web", "network_error", root="db"), trouble("db"), after=3 * MINUTE)
+    worse = trouble("web", "network_error", root="db", severity=Severity.CRITICAL)
+    assert steps(watch.scan(worse, trouble("db"), after=MINUTE)) == ["worse"]
+    assert [tracked.incident.severity.value for tracked in watch.state.open] == ["critical", "error"]
+
+
+def test_a_late_root_that_fails_after_a_shutdown_belongs_to_the_hosts_incident() -> None:
+    watch = Watch()
+    watch.scan(trouble("web"))
+    back = NOON + 3 * MINUTE
+    watch.scan(trouble("web"), after=3 * MINUTE, shutdown_ended_at=back)
+    watch.scan(trouble("web", root="db"), trouble("db"), after=MINUTE, shutdown_ended_at=back)
+    told = [names(tracked.incident) for tracked in watch.state.open]
+    assert told == [{"shop-web-1": "root"}, {"the host": "root", "shop-db-1": "suffers"}]
 
 
 @pytest.mark.parametrize(("code", "root"), [("password_rotated", "db"), ("", "web")])
