@@ -37,7 +37,8 @@ LOOKING_BACK = frozenset(
         SymptomType.HEALTH_FLAPPING,
     }
 )
-"""They stay for minutes after the last sign of them; of a container that runs, only new signs count."""
+"""They stay for minutes after the last sign of them; of a container that runs, only new signs count. One that is
+measured too is so now: a file system stays full while nobody writes to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,8 @@ def _of_container(diagnosis: DiagnosisReport, who: Who, by_name: Mapping[str, Wh
 
 
 def _goes_on(symptom: Symptom) -> bool:
-    return symptom.type not in LOOKING_BACK and symptom.severity.rank >= Severity.ERROR.rank
+    is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
+    return is_now and symptom.severity.rank >= Severity.ERROR.rank
 
 
 def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, Who]) -> Who:

@@ -69,6 +69,7 @@ class Symptom(Frozen):
         confidence: 0 to 1; below 1 when the sign is indirect (an exit 137 with a limit and no kill).
         signatures: Ids of those that its log lines show, the most frequent first. Never written as JSON: it tells
             agents the kind of failure.
+        measured_now: Of a kind that mostly comes from the log: this scan has measured it too. Never written as JSON.
     """
 
     type: SymptomType
@@ -79,6 +80,7 @@ class Symptom(Frozen):
     first_seen: UtcDatetime | None = None
     confidence: float = 1.0
     signatures: tuple[str, ...] = Field((), exclude=True, repr=False)
+    measured_now: bool = Field(False, exclude=True, repr=False)
 
 
 class LikelyCause(Frozen):

@@ -47,6 +47,16 @@ def test_of_a_project_or_service_that_was_taken_down_nothing_is_missed() -> None
     assert found(web("shop-db-1", "db"), kind=DriftType.NOT_RUNNING) == [(None, "db")]
 
 
+@pytest.mark.parametrize("measured_now", [True, False])
+def test_a_full_disk_goes_on_while_it_is_measured_and_looks_back_where_only_the_log_tells_of_it(
+    *, measured_now: bool
+) -> None:
+    full = symptom(SymptomType.DISK_PRESSURE, measured_now=measured_now)
+    facts = web()
+    (one,) = find_troubles(report_of([diagnosis(facts, symptoms=(full,))]), snapshot(facts)).troubles
+    assert one.goes_on is measured_now
+
+
 def test_a_container_is_called_by_its_own_name_while_compose_makes_it_anew() -> None:
     ill = web("f1c80234d898_shop-db-1", "db")
     report = report_of([diagnosis(ill, symptoms=(symptom(SymptomType.EXIT_ERROR),))])

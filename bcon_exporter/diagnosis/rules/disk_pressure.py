@@ -13,15 +13,15 @@ DISK = SymptomType.DISK_PRESSURE
 
 def _judge(case: Case) -> Verdict:
     by_log = judge_log(case, DISK, Severity.ERROR, "disk failure")
-    if isinstance(by_log, Symptom):
-        return by_log
     full = _full_disks(case)
+    if isinstance(by_log, Symptom):
+        return by_log.model_copy(update={"measured_now": bool(full)})
     if not full:
         return by_log
     worst = max(full, key=lambda disk: disk.used_ratio)
     description = f"{worst.path} is {in_percent(worst.used_ratio)} full."
     evidence = (f"{disk.path}: {in_percent(disk.used_ratio)} used" for disk in full[:5])
-    return case.symptom(DISK, Severity.ERROR, description, *evidence)
+    return case.symptom(DISK, Severity.ERROR, description, *evidence).model_copy(update={"measured_now": True})
 
 
 def _full_disks(case: Case) -> list[DiskFacts]:

@@ -6,7 +6,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.diagnosis.rules.disk_pressure import RULE
 from bcon_exporter.model.container_facts import DiskFacts, EngineFacts
-from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.findings import Severity, Symptom
 from tests.diagnosis.judging import case, diagnose, severity, symptom
 from tests.factories import container, exited, logs
 
@@ -77,6 +77,20 @@ def test_is_seen_although_logs_were_not_read() -> None:
     disk = DiskFacts(path="/data", used_ratio=0.99, total_bytes=2**30, containers=("api",))
 
     assert "/data is 99 % full" in symptom(RULE, container(logs=None), host={"disks": (disk,)}).description
+
+
+@pytest.mark.parametrize("text", ["ready", "write: No space left on device"])
+@pytest.mark.parametrize(("used", "measured"), [(0.99, True), (0.5, False)])
+def test_it_is_told_whether_a_file_system_is_full_now_and_no_report_shows_it(
+    text: str, used: float, *, measured: bool
+) -> None:
+    disk = DiskFacts(path="/data", used_ratio=used, total_bytes=2**30, containers=("api",))
+    found = RULE.judge(case(container(logs=logs(text)), host={"disks": (disk,)}))
+
+    assert isinstance(found, Symptom) is (measured or text != "ready")
+    if isinstance(found, Symptom):
+        assert found.measured_now is measured
+        assert "measured_now" not in found.model_dump_json()
 
 
 @pytest.mark.parametrize(("path", "expected"), [("/var/lib/docker", "docker_root_full"), ("/srv", "volume_full")])
