@@ -44,10 +44,17 @@ _HARMFUL = frozenset(
 
 
 def find_changes(
-    entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime
+    entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime, known: Iterable[IncidentChange] = ()
 ) -> tuple[IncidentChange, ...]:
-    """Return what changed in the half hour before: of the root's project first, of each the nearest first."""
-    changes = [
+    """Return what changed in the half hour before: of the root's project first, of each the nearest first.
+
+    Args:
+        entries: Of the journal; those of an incident that goes on for long may not reach back to its start.
+        root: Of the incident.
+        started_at: When it began.
+        known: What was found in earlier entries.
+    """
+    found = [
         IncidentChange(
             kind=entry.kind,
             at=entry.at,
@@ -62,6 +69,7 @@ def find_changes(
         and not entry.data.get("by_policy")
         and (is_before(entry, started_at) or _begins_it(entry, root, started_at))
     ]
+    changes = list(dict.fromkeys((*found, *known)))
     changes.sort(key=lambda change: (change.project != root.project, change.seconds_before))
     return tuple(changes[:CHANGES_AT_MOST])
 

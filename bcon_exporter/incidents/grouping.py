@@ -383,7 +383,7 @@ class _Fold:
     def _refresh(self, tracked: TrackedIncident) -> TrackedIncident | None:
         """Look for what changed before, and for the end; None once it is over."""
         incident = tracked.incident
-        changes = find_changes(self._past.entries, incident.root, incident.started_at)
+        changes = find_changes(self._past.entries, incident.root, incident.started_at, incident.changes)
         if changes != incident.changes:
             incident = incident.model_copy(update={"changes": changes})
         if not self._is_well(tracked):

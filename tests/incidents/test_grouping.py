@@ -325,6 +325,21 @@ def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_fi
     assert told == [("image_change", "shop", 120.0), ("config_change", "shop", 1200.0), ("stop", "other", 60.0)]
 
 
+def test_a_change_that_was_found_stays_when_the_journal_that_is_read_no_longer_reaches_back_to_it() -> None:
+    config = entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE)
+    watch = Watch(config, entry(JournalKind.STOP, NOON - MINUTE, project="other"))
+    watch.scan(trouble("db"))
+    watch.past = KnownPast((entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE), config))
+    for _ in range(2):
+        watch.scan(trouble("db"), after=MINUTE)
+        assert [one.kind.value for one in watch.only.changes] == ["image_change", "config_change", "stop"]
+        watch.past = KnownPast()
+    many = [entry(JournalKind.START, NOON - second * SECOND) for second in range(9)]
+    watch.past = KnownPast(many)
+    watch.scan(trouble("db"), after=MINUTE)
+    assert [one.kind.value for one in watch.only.changes] == ["start"] * 9 + ["image_change"]
+
+
 K = JournalKind
 
 
