@@ -9,7 +9,7 @@ from enum import StrEnum
 from bcon_exporter.incidents.changes import find_changes, find_end
 from bcon_exporter.incidents.titles import OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
-from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, Urgency
+from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, Urgency
 from bcon_exporter.model.incidents import (
     HOST_CODE,
     EndedBy,
@@ -407,7 +407,15 @@ class _Fold:
         return all(
             _is_member_well(self._host.lives.get(identity), troubles.get(identity), since)
             for identity in tracked.members
-        )
+        ) and not any(map(self._may_be_missed, tracked.incident.members))
+
+    def _may_be_missed(self, member: IncidentMember) -> bool:
+        """Whether it was missing or down when its files were read last, and nothing shows that it is not any more."""
+        services = self._host.unknown_drift.get(member.project or "")
+        if services is None or member.service is None:
+            return False
+        down = DriftType.NOT_RUNNING in member.symptoms and not services.get(member.service, False)
+        return down or (DriftType.MISSING_SERVICE in member.symptoms and member.service not in services)
 
 
 def _is_member_well(life: Life | None, trouble: Trouble | None, since: datetime) -> bool:

@@ -17,7 +17,7 @@ from bcon_exporter.model.findings import (
     SymptomType,
 )
 from bcon_exporter.model.naming import normalise_name
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport
+from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
 
 ROOT_CONFIDENCE = 0.6
 """So sure must a cause be to make a container the root that shows no trouble of its own."""
@@ -96,6 +96,7 @@ class HostTroubles:
         lives: By identity; of all containers that are there.
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
         has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
+        unknown_drift: Project of which no file could be read → its services that have a container → whether one runs.
     """
 
     at: datetime
@@ -103,6 +104,7 @@ class HostTroubles:
     lives: Mapping[str, Life] = field(default_factory=dict)
     shutdown_ended_at: datetime | None = None
     has_watched: bool = True
+    unknown_drift: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
 
 
 def find_troubles(
@@ -132,7 +134,7 @@ def find_troubles(
         trouble = None if container is None else _of_container(diagnosis, _who(container), by_name)
         if trouble is not None:
             troubles[trouble.who.identity] = trouble
-    deploying = find_deploying(snapshot)
+    drift, deploying = tuple(drift), find_deploying(snapshot)
     here = {(one.compose.project, one.compose.service) for one in snapshot.containers if one.compose is not None}
     for project in drift:
         if project.project_name in deploying or project.project_name not in {name for name, _ in here}:
@@ -149,7 +151,20 @@ def find_troubles(
         for container in snapshot.containers
         for identity in (identity_of(container),)
     }
-    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched)
+    unknown = _find_unknown_drift(drift, snapshot)
+    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched, unknown)
+
+
+def _find_unknown_drift(drift: Iterable[DriftReport], snapshot: HostSnapshot) -> dict[str, dict[str, bool]]:
+    """Return what `HostTroubles` says of projects that were not compared; one that was taken down is none of them."""
+    unread = {one.project_name for one in drift if one.status is DriftStatus.UNKNOWN and not one.services}
+    found: dict[str, dict[str, bool]] = {}
+    for container in snapshot.containers if unread else ():
+        claim = container.compose
+        if claim is not None and not claim.oneoff and claim.project in unread:
+            services = found.setdefault(claim.project, {})
+            services[claim.service] = services.get(claim.service, False) or container.is_running
+    return found
 
 
 def _who(container: ContainerFacts) -> Who:

@@ -214,6 +214,28 @@ def test_a_service_without_a_container_is_a_root_too() -> None:
     assert watch.only.title == "db is missing"
 
 
+@pytest.mark.parametrize(
+    ("code", "services", "ended"),
+    [
+        ("missing_service", None, True),
+        ("missing_service", {"web": True}, False),
+        ("missing_service", {"db": False}, True),
+        ("not_running", {"db": False}, False),
+        ("not_running", {"db": True}, True),
+        ("exit_error", {"db": False}, True),
+    ],
+)
+def test_what_was_missing_or_down_is_so_while_the_files_cannot_be_read_and_nothing_shows_otherwise(
+    code: str, services: dict[str, bool] | None, *, ended: bool
+) -> None:
+    watch = Watch()
+    watch.scan(trouble("db", code))
+    unknown = {} if services is None else {"shop": services}
+    for _ in range(5):
+        watch.scan(after=MINUTE, lives={"db": WELL}, unknown_drift=unknown)
+    assert (watch.state.open == ()) is ended
+
+
 def test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes() -> None:
     watch = Watch()
     watch.scan(trouble("db"), trouble("web", root="db"))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.incidents import find_troubles
+from bcon_exporter.model.container_facts import ContainerState
+from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.model.reports import DriftStatus
 from tests.factories import NOON, ago, compose, container, snapshot
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
 
 if TYPE_CHECKING:
     from bcon_exporter.model.container_facts import ContainerFacts
+    from bcon_exporter.model.reports import DriftReport
 
 
 def found(
@@ -55,6 +59,26 @@ def test_a_full_disk_goes_on_while_it_is_measured_and_looks_back_where_only_the_
     facts = web()
     (one,) = find_troubles(report_of([diagnosis(facts, symptoms=(full,))]), snapshot(facts)).troubles
     assert one.goes_on is measured_now
+
+
+def test_of_a_project_whose_files_cannot_be_read_it_is_told_what_runs() -> None:
+    facts = (
+        web(),
+        web("shop-web-2", state=ContainerState.EXITED),
+        web("shop-db-1", "db", state=ContainerState.EXITED),
+        container(name="shop-job-run", compose=compose("job", project="shop", oneoff=True)),
+    )
+    host, report = snapshot(*facts), report_of(diagnosis(one) for one in facts)
+
+    def unknown(*drift: DriftReport) -> object:
+        return find_troubles(report, host, drift).unknown_drift
+
+    unread = drift_report("shop", reason=ProjectProblem.PARSE_ERROR)
+    assert unknown(unread, drift_report("gone", reason=ProjectProblem.NOT_FOUND)) == {
+        "shop": {"web": True, "db": False}
+    }
+    doubtful = drift_report("shop", status=DriftStatus.UNKNOWN, unknown_reason=ProjectProblem.UNRESOLVED_VARIABLE)
+    assert unknown(doubtful) == unknown(drift_report("shop")) == {}, "they were compared"
 
 
 def test_a_container_is_called_by_its_own_name_while_compose_makes_it_anew() -> None:
