@@ -11,6 +11,9 @@ from bcon_exporter.memory import Past, join_pasts
 _REPLACED = ("alerts", "container", "usage", "past")
 """Kinds of values of which the newer one holds in any case."""
 
+_CHANGING = ("meta", "disk", "incidents")
+"""Tables of which a row may be written again."""
+
 _MARK_COUNTED = (
     " ON CONFLICT (identity, at, container_id, action, detail) DO UPDATE SET counted = max(counted, excluded.counted)"
 )
@@ -29,12 +32,14 @@ def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, 
     try:
         for key, at, value in source.execute("SELECT key, at, value FROM memory"):
             _carry_value(source, target, (key, at, value), continues=continues)
-        _copy(source, target, "events", _MARK_COUNTED)
-        for table in ("meta", "costs", "usage"):
-            _copy(source, target, table, " ON CONFLICT DO NOTHING")
+        _copy(source, target, "events", "ABORT", _MARK_COUNTED)
+        for table in ("costs", "usage"):
+            _copy(source, target, table, "IGNORE")
+        for table in _CHANGING:
+            _copy(source, target, table, "REPLACE" if continues else "IGNORE")
         if not continues:  # what both count from 1 is not the same entry
             source.execute("UPDATE journal SET id = id + ?", (_newest_id(source) + _newest_id(target),))
-        _copy(source, target, "journal", " ON CONFLICT DO NOTHING")
+        _copy(source, target, "journal", "IGNORE")
         target.execute("COMMIT")
     except BaseException:
         if target.in_transaction:
@@ -68,7 +73,7 @@ def _newest_id(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM journal").fetchone()[0])
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, on_conflict: str) -> None:
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, verb: str, more: str = "") -> None:
     rows = source.execute(f"SELECT * FROM {table}")  # noqa: S608 -- a name of our own
     marks = ",".join("?" * len(rows.description))
-    target.executemany(f"INSERT INTO {table} VALUES ({marks}){on_conflict}", rows)  # noqa: S608 -- as above
+    target.executemany(f"INSERT OR {verb} INTO {table} VALUES ({marks}){more}", rows)  # noqa: S608 -- as above
