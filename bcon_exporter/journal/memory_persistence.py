@@ -538,14 +538,16 @@ class MemoryKeeper:
     def _take_file_back(self) -> None:
         """Read everything anew: the file has what memory lacked, and now has what memory held."""
         current, stored = self._memory, self._read()
-        notes = current.notes if self._has_read_file else join_notes(stored.notes, current.notes)
+        quiets, notes = current.quiets, current.notes
+        if not self._has_read_file:
+            quiets, notes = _join_quiets(stored.quiets, quiets), join_notes(stored.notes, notes)
         self._saved, self._has_read_file = stored, True
         self._memory = replace(
             stored,
             coverage=join_coverage(stored.coverage, current.coverage),
             journaled=join_told(stored.journaled, current.journaled),
             incidents=_join_incidents(stored.incidents, current.incidents),
-            quiets=current.quiets or stored.quiets,
+            quiets=quiets,
             notes=notes,
             messages={**stored.messages, **current.messages},
             hysteresis=current.hysteresis,
@@ -645,6 +647,12 @@ def _to_statements(records: Iterable[Record], now: datetime) -> list[Statement]:
         else:
             gone.append((key,))
     return [("DELETE FROM memory WHERE key = ?", gone), (_PUT, kept)]
+
+
+def _join_quiets(stored: tuple[Quiet, ...], current: tuple[Quiet, ...]) -> tuple[Quiet, ...]:
+    """Return what either has muted; of one that both have, what was told last."""
+    known = {quiet.name for quiet in current}
+    return (*(quiet for quiet in stored if quiet.name not in known), *current)
 
 
 def _join_incidents(stored: IncidentState, current: IncidentState) -> IncidentState:

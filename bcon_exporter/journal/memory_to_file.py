@@ -11,6 +11,9 @@ from bcon_exporter.memory import Past, join_pasts
 _REPLACED = ("alerts", "container", "usage", "past")
 """Kinds of values of which the newer one holds in any case."""
 
+_KNOWN_IN_FULL = ("seen", "quiets")
+"""Kinds of values that memory holds all of: one that it lacks was deleted."""
+
 _CHANGING = ("meta", "disk", "incidents")
 """Tables of which a row may be written again."""
 
@@ -25,13 +28,16 @@ def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, 
     Args:
         source: Read.
         target: Added to.
-        continues: The source went on from what the target held, so that its values are the newer ones. Else both began
-            on their own: totals are added up, and what either knows is kept.
+        continues: The source went on from what the target held, so that its values are the newer ones, and what was
+            deleted there goes. Else both began on their own: totals are added up, and what either knows is kept.
     """
     target.execute("BEGIN IMMEDIATE")
     try:
         for key, at, value in source.execute("SELECT key, at, value FROM memory"):
             _carry_value(source, target, (key, at, value), continues=continues)
+        if continues:
+            gone = _find_kept(target) - _find_kept(source)
+            target.executemany("DELETE FROM memory WHERE key = ?", [(key,) for key in gone])
         _copy(source, target, "events", "ABORT", _MARK_COUNTED)
         for table in ("costs", "usage"):
             _copy(source, target, table, "IGNORE")
@@ -60,6 +66,11 @@ def _carry_value(
             value = past_record(rest, join_pasts(theirs, ours, continues=continues)).value
     verb = "REPLACE" if continues or kind in _REPLACED else "IGNORE"
     target.execute(f"INSERT OR {verb} INTO memory VALUES (?, ?, ?)", (key, at, value))  # noqa: S608 -- words of our own
+
+
+def _find_kept(connection: sqlite3.Connection) -> set[str]:
+    keys = {key for (key,) in connection.execute("SELECT key FROM memory")}
+    return {key for key in keys if key.partition("/")[0] in _KNOWN_IN_FULL}
 
 
 def _read(connection: sqlite3.Connection, identity: str, value: str) -> Past:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bcon_exporter.incidents import FoldedIncidents
-from bcon_exporter.journal import IncidentFilter
+from bcon_exporter.journal import EntryFilter, IncidentFilter
 from bcon_exporter.journal.memory_to_file import move_memory_to_file
 from bcon_exporter.journal.opening import open_memory
 from bcon_exporter.journal.schema import TABLES
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, IncidentState
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.quiet import Quiet
 from tests.factories import NOON
 from tests.journal.keepers import batch, open_keeper
 from tests.journal.state_files import status_of
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 
 MINUTE = timedelta(minutes=1)
 LATER = NOON + 5 * MINUTE
+SYMPTOM, OTHER = "shop\x1fweb\x1fshop-web-1\x1fexit_error", "shop\x1fdb\x1fshop-db-1\x1funhealthy"
 
 
 @contextmanager
@@ -116,3 +120,79 @@ def test_an_incident_that_ends_while_the_file_is_locked_is_known_afterwards(
     assert titles(keeper) == {"before", "meanwhile"}
     keeper.close()
     assert titles(open_keeper(state)) == {"before", "meanwhile"}
+
+
+def see(keeper: MemoryKeeper, at: datetime, *keys: str) -> None:
+    keeper.conclude_first_seen("symptom", dict.fromkeys(keys, Severity.ERROR), at)
+
+
+def told_as_over(keeper: MemoryKeeper) -> int:
+    ends = EntryFilter(NOON - MINUTE, LATER + MINUTE, words="over")
+    return keeper.find_entries(ends, 10, 0)[1]
+
+
+@pytest.mark.parametrize("is_unreadable", [False, True])
+def test_a_symptom_that_ends_while_the_file_is_locked_ends_once(
+    tmp_path: Path, is_unreadable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = open_keeper(tmp_path / "state.db")
+    see(keeper, NOON, SYMPTOM, OTHER)
+    if is_unreadable:
+        monkeypatch.setattr("bcon_exporter.journal.state_file.copy_to_memory", fail_to_copy)
+    with locked(tmp_path / "state.db"):
+        see(keeper, NOON + MINUTE, OTHER)
+    take_back(keeper)
+    assert set(keeper.first_seen("symptom")) == {OTHER}
+    see(keeper, LATER, OTHER)
+    assert told_as_over(keeper) <= 1
+    keeper.close()
+    assert dict(open_keeper(tmp_path / "state.db").first_seen("symptom")) == {OTHER: NOON}
+
+
+def fail_to_copy(_: sqlite3.Connection) -> sqlite3.Connection:
+    raise sqlite3.OperationalError
+
+
+def test_a_symptom_of_a_file_that_was_never_read_is_kept(tmp_path: Path) -> None:
+    first = open_keeper(tmp_path / "state.db")
+    see(first, NOON, SYMPTOM)
+    first.close()
+    with locked(tmp_path / "state.db"):
+        keeper = open_keeper(tmp_path / "state.db")
+        see(keeper, NOON + MINUTE, OTHER)
+    take_back(keeper)
+
+    assert dict(keeper.first_seen("symptom")) == {SYMPTOM: NOON, OTHER: NOON + MINUTE}
+
+
+def mute(keeper: MemoryKeeper, *names: str, at: datetime = NOON) -> None:
+    quiets = tuple(Quiet(name=name, project=name, began_at=NOON, ends_at=NOON + 60 * MINUTE) for name in names)
+    keeper.keep_quiets(lambda _: quiets, JournalEntry(at=at, kind=JournalKind.NOTE, text="quiet"))
+
+
+def muted(keeper: MemoryKeeper) -> set[str]:
+    return {quiet.name for quiet in keeper.memory.quiets}
+
+
+@pytest.mark.parametrize("kept", [(), ("blog",)])
+def test_a_quiet_that_a_person_ends_while_the_file_is_locked_stays_ended(tmp_path: Path, kept: tuple[str, ...]) -> None:
+    keeper = open_keeper(tmp_path / "state.db")
+    mute(keeper, "shop", "blog")
+    with locked(tmp_path / "state.db"):
+        mute(keeper, *kept, at=NOON + MINUTE)
+    take_back(keeper)
+    assert muted(keeper) == set(kept)
+    keeper.close()
+    assert muted(open_keeper(tmp_path / "state.db")) == set(kept)
+
+
+def test_the_quiets_of_a_file_that_was_never_read_join_those_of_memory(tmp_path: Path) -> None:
+    first = open_keeper(tmp_path / "state.db")
+    mute(first, "shop")
+    first.close()
+    with locked(tmp_path / "state.db"):
+        keeper = open_keeper(tmp_path / "state.db")
+        mute(keeper, "blog", at=NOON + MINUTE)
+    take_back(keeper)
+
+    assert muted(keeper) == {"shop", "blog"}
