@@ -22,7 +22,9 @@ _MARK_COUNTED = (
 )
 
 
-def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, *, continues: bool) -> None:
+def move_memory_to_file(
+    source: sqlite3.Connection, target: sqlite3.Connection, *, continues: bool, is_copy: bool
+) -> None:
     """Add the rows of one database to another, in one transaction.
 
     Args:
@@ -30,6 +32,7 @@ def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, 
         target: Added to.
         continues: The source went on from what the target held, so that its values are the newer ones, and what was
             deleted there goes. Else both began on their own: totals are added up, and what either knows is kept.
+        is_copy: The source began as a copy of what the target held, so that both number the journal's entries alike.
     """
     target.execute("BEGIN IMMEDIATE")
     try:
@@ -43,7 +46,7 @@ def move_memory_to_file(source: sqlite3.Connection, target: sqlite3.Connection, 
             _copy(source, target, table, "IGNORE")
         for table in _CHANGING:
             _copy(source, target, table, "REPLACE" if continues else "IGNORE")
-        if not continues:  # what both count from 1 is not the same entry
+        if not is_copy:  # what both count from 1 is not the same entry
             source.execute("UPDATE journal SET id = id + ?", (_newest_id(source) + _newest_id(target),))
         _copy(source, target, "journal", "IGNORE")
         target.execute("COMMIT")

@@ -46,7 +46,7 @@ class StateFile:
         self._lock: FileLock | None = None
         self._opened: tuple[int, int] | None = None
         self._retry_at: datetime | None = None
-        self._was_read = False
+        self._was_read = self._is_copy = False
         self._is_closed = False
         self.lost = False
         self.status: Literal["file", "memory", "none"] = "none"
@@ -152,10 +152,10 @@ class StateFile:
     def _leave(self, problem: UnusableError, path: Path, now: datetime) -> UnusableError:
         """Copy the file to memory and go on there; return why, which is the copying when that fails too."""
         try:
-            memory = copy_to_memory(self._connection)
+            memory, self._is_copy = copy_to_memory(self._connection), True
         except sqlite3.Error as unreadable:
             problem, self.lost = translate(unreadable, path), True
-            memory = open_memory()
+            memory, self._is_copy = open_memory(), False
         self._swap(memory, "file", None)
         self._complain(str(problem), now)
         return problem
@@ -187,7 +187,7 @@ class StateFile:
 
     def _take_over(self, connection: sqlite3.Connection) -> None:
         try:
-            move_memory_to_file(self._connection, connection, continues=self._was_read)
+            move_memory_to_file(self._connection, connection, continues=self._was_read, is_copy=self._is_copy)
         except sqlite3.Error as error:
             connection.close()
             raise translate(error, self._path or Path()) from None
