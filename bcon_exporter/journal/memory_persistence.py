@@ -176,7 +176,8 @@ class MemoryKeeper:
     def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
         """Fold a snapshot in and save; return it with each container's lifecycle and last usage."""
         with self._lock:
-            enriched = self._fold(snapshot)
+            self._recall_all(snapshot)
+            self._memory, enriched = observe_snapshot(self._memory, snapshot)
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
@@ -210,17 +211,14 @@ class MemoryKeeper:
     def look(self, snapshot: HostSnapshot) -> HostSnapshot:
         """Return a snapshot with each container's lifecycle and last usage, and remember nothing of it."""
         with self._lock:
-            before = self._memory
-            try:
-                return self._fold(snapshot).model_copy(update={"failed_runs": before.failed_runs})
-            finally:
-                self._memory = replace(before, pasts={**self._saved.pasts, **before.pasts})
+            self._recall_all(snapshot)
+            _, enriched = observe_snapshot(self._memory, snapshot)
+            return enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
 
-    def _fold(self, snapshot: HostSnapshot) -> HostSnapshot:
+    def _recall_all(self, snapshot: HostSnapshot) -> None:
+        """Load what is stored of the containers of a snapshot and is not at hand."""
         self._recall({identity_of(container) for container in snapshot.containers})
         self._recall_usage(container.id for container in snapshot.containers)
-        self._memory, enriched = observe_snapshot(self._memory, snapshot)
-        return enriched
 
     def _recall(self, identities: Iterable[str]) -> None:
         """Load the pasts of identities that are not at hand."""
