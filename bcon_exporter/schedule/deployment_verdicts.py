@@ -24,8 +24,12 @@ class DeploymentJudge:
 
     def look(self) -> None:
         """Judge what the last diagnosis shows to be due; what comes while some are judged is for the next look."""
-        if self._judging.acquire(blocking=False):
+        if not self._judging.acquire(blocking=False):
+            return
+        try:
             threading.Thread(target=self._judge_due, name="deployments", daemon=True).start()
+        except RuntimeError:  # no thread is left to this process: the next scan tries again
+            self._judging.release()
 
     def _judge_due(self) -> None:
         try:

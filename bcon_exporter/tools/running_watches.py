@@ -57,7 +57,7 @@ class Watches:
             changes: How often something has happened on the host.
 
         Raises:
-            RateLimitedError: Too many others are running.
+            RateLimitedError: Too many others are running, or no thread is left to this process.
         """
         with self._lock:
             if (known := self._find(key, now, changes)) is not None:
@@ -66,8 +66,12 @@ class Watches:
             if running >= self._most:
                 msg = f"{running} watches are running, and no more may: ask again when one of them has ended"
                 raise RateLimitedError(msg, {"max_running": self._most, "retry_after_seconds": 30})
+            try:
+                threading.Thread(target=run, name="watch", daemon=True).start()
+            except RuntimeError:
+                msg = "no thread is left to this process; ask again in a moment"
+                raise RateLimitedError(msg, {"max_running": self._most, "retry_after_seconds": 30}) from None
             self._runs[key] = made
-        threading.Thread(target=run, name="watch", daemon=True).start()
         return made
 
     def _forget(self, now: datetime) -> None:

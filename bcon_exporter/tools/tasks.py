@@ -41,7 +41,7 @@ def schedule_task(context: Context, request: ScheduleTaskInput) -> TaskReport:
 
     Raises:
         ContainerNotFoundError, NotFoundError: There is no such container or project.
-        RateLimitedError: Too many other watches are running.
+        RateLimitedError: Too many other watches are running, or no thread is left to this process.
         NotAvailableError: This is a snapshot, in which nothing changes.
         BconError: The scan failed, or the engine was never reached.
     """

@@ -95,3 +95,22 @@ def test_a_defect_is_told_and_the_next_deployment_judged(caplog: pytest.LogCaptu
     assert [(one.levelno, "blog could not be judged" in one.getMessage()) for one in caplog.records] == [
         (logging.ERROR, True)
     ]
+
+
+def test_without_a_thread_the_next_scan_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    refusals = iter(range(1))
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "deployments" and next(refusals, None) is not None:
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    context = daemon_on(WatchedHost(lambda _: None))
+    judge = DeploymentJudge(lambda: context)
+    judge.look()
+    assert judged(context) == set()
+    judge.look()
+    wait_until(lambda: judged(context) == {"blog", "shop"}, "both verdicts", timeout_seconds=20)

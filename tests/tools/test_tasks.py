@@ -266,3 +266,23 @@ def test_only_so_many_watches_run_at_once() -> None:
     first.end(NOON, changes=0)
     made, joined = join(watches, "c")
     assert joined is made
+
+
+def test_a_watch_that_gets_no_thread_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+    refusals = iter(range(2))
+
+    def refuse(thread: threading.Thread) -> None:
+        if thread.name == "watch" and next(refusals, None) is not None:
+            msg = "can't start new thread"
+            raise RuntimeError(msg)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    watches = Watches(most=1)
+    for key in ("a", "b"):
+        with pytest.raises(RateLimitedError, match="no thread is left"):
+            join(watches, key)
+    made, joined = join(watches, "a")
+    assert joined is made
+    assert made.started.wait(10)
