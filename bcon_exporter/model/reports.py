@@ -221,6 +221,12 @@ class DriftStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
+DRIFT_STATUS_RANK = {
+    status: rank for rank, status in enumerate((DriftStatus.DRIFTED, DriftStatus.UNKNOWN, DriftStatus.SYNCED))
+}
+"""The order in which projects are shown."""
+
+
 class ServiceReplicas(Frozen):
     """Replica counts of one service, for the gauges.
 

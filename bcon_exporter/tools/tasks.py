@@ -17,7 +17,7 @@ from bcon_exporter.errors import (
 from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.quantities import show_count, show_duration
-from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport, DriftStatus
+from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DiagnoseAllReport, DriftReport, DriftStatus
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskFinding, TaskReport
 from bcon_exporter.model.tool_inputs import DiagnoseAllInput
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
@@ -33,7 +33,6 @@ SCAN_WITHIN_SECONDS = 20.0
 """A scan that has not ended by then is told as running."""
 ANSWER_WITHIN_SECONDS = 5.0
 """A watch goes on in the daemon; who asks for it waits no longer than this."""
-_RANK = {status: rank for rank, status in enumerate((DriftStatus.DRIFTED, DriftStatus.UNKNOWN, DriftStatus.SYNCED))}
 
 
 def schedule_task(context: Context, request: ScheduleTaskInput) -> TaskReport:
@@ -97,7 +96,9 @@ def _tell_diagnosis(report: DiagnoseAllReport, began_at: datetime, age: float) -
 
 
 def _tell_drift(reports: tuple[DriftReport, ...], began_at: datetime, age: float) -> TaskReport:
-    left = sorted((one for one in reports if one.status is not DriftStatus.SYNCED), key=lambda one: _RANK[one.status])
+    left = sorted(
+        (one for one in reports if one.status is not DriftStatus.SYNCED), key=lambda one: DRIFT_STATUS_RANK[one.status]
+    )
     drifted = sum(one.status is DriftStatus.DRIFTED for one in reports)
     unknown = len(left) - drifted
     also = f", {unknown} unknown" if unknown else ""

@@ -20,7 +20,7 @@ from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.notes import ShownNote
 from bcon_exporter.model.quiet import QuietLine
-from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
+from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DiagnoseAllReport, DiagnosisReport, DriftReport
 from bcon_exporter.model.tool_inputs import (
     GetHistoryInput,
     GetIncidentInput,
@@ -46,7 +46,6 @@ _LINES_AROUND = 4
 _LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
 _HISTORY_FIELDS = ("name", "kind", "words", "since", "offset")
-_DRIFT_ORDER = (DriftStatus.DRIFTED, DriftStatus.UNKNOWN, DriftStatus.SYNCED)
 _CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
 
 
@@ -298,7 +297,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         healthy=_group(row for row in rows if row.status == "healthy"),
         report=report,
         deployments=_newest(list_deployments(context, ListDeploymentsInput(limit=50)).deployments),
-        drift=tuple(sorted(shown_drift, key=lambda one: (_DRIFT_ORDER.index(one.status), one.project_name))),
+        drift=tuple(sorted(shown_drift, key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name))),
         untracked=drift.untracked if drift is not None else (),
         disk=_read_disk(context),
         quiet=list_quiet(context, Nothing()).quiet,

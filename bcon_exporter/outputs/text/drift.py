@@ -6,7 +6,7 @@ from itertools import groupby
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.quantities import show_count, show_time
-from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DriftReport, DriftStatus
 from bcon_exporter.outputs.text.blocks import (
     GAP,
     Badge,
@@ -35,13 +35,11 @@ _STATUS_STYLES = {
     DriftStatus.UNKNOWN: Style.DOUBT,
     DriftStatus.SYNCED: Style.GOOD,
 }
-"""In the order in which projects are shown."""
-_ORDER = tuple(_STATUS_STYLES)
 
 
 def findings_blocks(findings: DriftFindings) -> list[Block]:
     """Return every project, drifted ones first, and the containers that no file defines."""
-    reports = sorted(findings.reports, key=lambda report: (_ORDER.index(report.status), report.project_name))
+    reports = sorted(findings.reports, key=lambda report: (DRIFT_STATUS_RANK[report.status], report.project_name))
     if not reports:
         return [line("No Compose project runs here and none is configured."), *_untracked(findings.untracked)]
     blocks: list[Block] = [Heading(_headline(reports)), GAP]
@@ -56,7 +54,7 @@ def project_blocks(report: DriftReport) -> list[Block]:
 
 
 def _headline(reports: Sequence[DriftReport]) -> Line:
-    counts = {status: sum(report.status is status for report in reports) for status in _ORDER}
+    counts = {status: sum(report.status is status for report in reports) for status in DRIFT_STATUS_RANK}
     notes = [Span(f"{count} {status.value}", _STATUS_STYLES[status]) for status, count in counts.items() if count]
     newest = dim(show_time(max(report.timestamp for report in reports)))
     return line(strong(show_count(len(reports), "Compose project")), notes=[*notes, newest])
