@@ -618,7 +618,7 @@ def test_every_width_is_survived(width: int) -> None:
         assert all(len(line) <= width for line in text_of(value, width=width).splitlines())
 
 
-@pytest.mark.parametrize("value", [5, "text", None, {"a": 1}])
+@pytest.mark.parametrize("value", [5, "text", None, {"a": 1}, (5,), [None]])
 def test_what_no_tool_returns_has_no_form(value: object) -> None:
     with pytest.raises(TypeError):
         render_text(value)

@@ -1,6 +1,6 @@
 """Turns each report into blocks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bcon_exporter.model.alerts import AlertsReport
@@ -38,6 +38,42 @@ from bcon_exporter.outputs.text import (
 from bcon_exporter.outputs.text.blocks import Block, dim, line
 from bcon_exporter.tools.drift import DriftFindings
 
+_Build = Callable[[Any], Sequence[Block]]
+
+
+def _alone(build: Callable[[Any], Block]) -> _Build:
+    return lambda value: (build(value),)
+
+
+_BLOCKS: Mapping[type, _Build] = {
+    AlertsReport: listings.alerts_blocks,
+    CheckReport: check.check_blocks,
+    ContainerInfo: _alone(listings.info_section),
+    ContainerLogs: logs.log_blocks,
+    ContainerStats: _alone(lambda value: listings.stats_table((value,))),
+    CostReport: listings.cost_blocks,
+    DeploymentsReport: deployments.list_blocks,
+    DiagnosisReport: _alone(diagnosis.container_section),
+    DigestReport: digest.digest_blocks,
+    DiskReport: disk.disk_blocks,
+    DriftFindings: drift.findings_blocks,
+    DriftReport: drift.project_blocks,
+    ErrorExplanation: logs.explanation_blocks,
+    HealthCheck: _alone(listings.health_section),
+    HistoryReport: listings.history_blocks,
+    Incident: incidents.incident_blocks,
+    IncidentsReport: incidents.list_blocks,
+    LogAnalysis: _alone(logs.analysis_section),
+    NotesReport: notes.list_blocks,
+    QuietReport: incidents.quiet_blocks,
+    VerifyReport: deployments.verify_blocks,
+    WrittenNote: notes.written_blocks,
+}
+_TABLES: Mapping[type, _Build] = {
+    ContainerInfo: _alone(listings.containers_table),
+    ContainerStats: _alone(listings.stats_table),
+}
+
 
 def build_blocks(value: Any, *, healthy_too: bool, brief: bool) -> Sequence[Block]:
     """Return a tool's result as blocks.
@@ -50,81 +86,13 @@ def build_blocks(value: Any, *, healthy_too: bool, brief: bool) -> Sequence[Bloc
     Raises:
         TypeError: No tool returns such a value.
     """
-    match value:
-        case DiagnoseAllReport():
-            return diagnosis.host_blocks(value, healthy_too=healthy_too, brief=brief)
-        case DiagnosisReport():
-            return (diagnosis.container_section(value),)
-        case DriftFindings():
-            return drift.findings_blocks(value)
-        case DriftReport():
-            return drift.project_blocks(value)
-        case ErrorExplanation():
-            return logs.explanation_blocks(value)
-        case LogAnalysis():
-            return (logs.analysis_section(value),)
-        case ContainerLogs():
-            return logs.log_blocks(value)
-        case _:
-            return _small_blocks(value)
-
-
-def _small_blocks(value: Any) -> Sequence[Block]:
-    match value:
-        case AlertsReport():
-            return listings.alerts_blocks(value)
-        case CheckReport():
-            return check.check_blocks(value)
-        case HistoryReport():
-            return listings.history_blocks(value)
-        case CostReport():
-            return listings.cost_blocks(value)
-        case _:
-            return _host_blocks(value)
-
-
-def _host_blocks(value: Any) -> Sequence[Block]:
-    match value:
-        case ContainerInfo():
-            return (listings.info_section(value),)
-        case ContainerStats() | (ContainerStats(), *_):
-            return (listings.stats_table((value,) if isinstance(value, ContainerStats) else tuple(value)),)
-        case (ContainerInfo(), *_):
-            return (listings.containers_table(tuple(value)),)
-        case ():
-            return (line(dim("Nothing matches.")),)
-        case _:
-            return _other_blocks(value)
-
-
-def _other_blocks(value: Any) -> Sequence[Block]:
-    match value:
-        case HealthCheck():
-            return (listings.health_section(value),)
-        case DiskReport():
-            return disk.disk_blocks(value)
-        case IncidentsReport():
-            return incidents.list_blocks(value)
-        case DigestReport():
-            return digest.digest_blocks(value)
-        case QuietReport():
-            return incidents.quiet_blocks(value)
-        case Incident():
-            return incidents.incident_blocks(value)
-        case DeploymentsReport():
-            return deployments.list_blocks(value)
-        case _:
-            return _last_blocks(value)
-
-
-def _last_blocks(value: Any) -> Sequence[Block]:
-    match value:
-        case VerifyReport():
-            return deployments.verify_blocks(value)
-        case NotesReport():
-            return notes.list_blocks(value)
-        case WrittenNote():
-            return notes.written_blocks(value)
-        case _:
-            msg = f"no text form of {type(value).__name__}"
-            raise TypeError(msg)
+    if isinstance(value, DiagnoseAllReport):
+        return diagnosis.host_blocks(value, healthy_too=healthy_too, brief=brief)
+    rows = tuple(value) if isinstance(value, tuple | list) else None
+    if rows == ():
+        return (line(dim("Nothing matches.")),)
+    build = _BLOCKS.get(type(value)) if rows is None else _TABLES.get(type(rows[0]))
+    if build is None:
+        msg = f"no text form of {type(value).__name__}"
+        raise TypeError(msg)
+    return build(value if rows is None else rows)
