@@ -85,6 +85,7 @@ class Condition:
 
     Attributes:
         wait: It fires when it has been so for so long.
+        is_muted: Nobody is to be told of it now: it does not begin to fire. One that fires goes on.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Condition:
     wait: timedelta
     annotations: Mapping[str, str]
     labels: Labels = ()
+    is_muted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ def _follow_conditions(before: Iterable[PushedAlert], situation: Situation) -> l
         earlier = known.pop((condition.name, condition.labels), None) or PushedAlert(
             name=condition.name, severity=condition.severity, labels=condition.labels, since=now, seen_at=now
         )
-        fired_at = earlier.fired_at or (now if now - earlier.since >= condition.wait else None)
+        may_fire = now - earlier.since >= condition.wait and not condition.is_muted
+        fired_at = earlier.fired_at or (now if may_fire else None)
         texts = dict(condition.annotations)
         alerts.append(earlier.model_copy(update={"fired_at": fired_at, "annotations": texts}))
     return [*alerts, *(_end(alert, now) for alert in known.values() if alert.fired_at is not None)]

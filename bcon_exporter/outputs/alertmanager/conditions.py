@@ -1,6 +1,7 @@
 """What is wrong with the exporter itself, or keeps it from seeing: told beside the incidents."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.alerting import AlertSeverity, Condition, Counters, find_growth
@@ -11,6 +12,7 @@ from bcon_exporter.model.verify_report import DeploymentVerdict
 from bcon_exporter.outputs.metrics import OwnState
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.quiet import find_quiet_now
 
 STALE_AFTER_INTERVALS = 3
 SLOW_SHARE = 0.8
@@ -47,7 +49,7 @@ class _Finder:
     def __init__(self, context: Context, own: OwnState, counters: Counters, here: str, runbooks_url: str) -> None:
         self._context, self._own, self._counters = context, own, counters
         self._here, self._runbooks_url = here, runbooks_url
-        self._now = context.now()
+        self._now, self._muting = context.now(), find_quiet_now(context)
 
     def find(self, series_dropped: int) -> Iterator[Condition]:
         yield self._make(
@@ -155,25 +157,29 @@ class _Finder:
         drift = self._context.scans.drift
         for report in drift.reports if drift is not None else ():
             if report.unknown_reason is ProjectProblem.PARSE_ERROR:
-                yield self._make(
+                yield self._make_of_project(
+                    report.project_name,
                     "BconComposeUnreadable",
                     5,
                     f"Compose refuses the files of {report.project_name} on {self._here}.",
                     "The files have an error, so whether the project runs as they say cannot be told.",
-                    {"project": report.project_name},
                 )
         memory = self._context.memory.memory
         ill = {member.project for tracked in memory.incidents.open for member in tracked.incident.members}
         for record in memory.deployments.latest.values():
             is_bad = record.verdict is DeploymentVerdict.BAD and _is_recent(record.since, self._now)
             if is_bad and record.project not in ill:  # the incident tells it
-                yield self._make(
+                yield self._make_of_project(
+                    record.project,
                     "BconDeploymentFailed",
                     0,
                     f"The last deployment of {record.project} on {self._here} failed",
                     "A minute after it went quiet, a service had crashed, waited, or was not as the Compose files ask.",
-                    {"project": record.project},
                 )
+
+    def _make_of_project(self, project: str, name: str, wait_minutes: int, summary: str, description: str) -> Condition:
+        made = self._make(name, wait_minutes, summary, description, {"project": project})
+        return replace(made, is_muted=self._muting.find(None, project, None) is not None)
 
 
 def _is_recent(at: datetime, now: datetime) -> bool:

@@ -10,6 +10,9 @@ import pytest
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.incidents import IncidentState
+from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.verify_report import DeploymentVerdict
 from bcon_exporter.outputs.alertmanager.watch import Pace
 from tests.factories import NOON
@@ -242,6 +245,40 @@ def test_a_failed_deployment_is_told_by_the_incident_that_its_project_has(stage:
 
     assert [one.name for one in stage.alerts() if one.state == "firing"] == ["BconIncident", "BconWatchdog"]
     assert own_names(stage) == set()
+
+
+def mute(stage: Stage, *projects: str) -> None:
+    """Let these projects alone be quiet, for an hour."""
+    ends_at = stage.now + timedelta(hours=1)
+    quiets = tuple(Quiet(name=one, project=one, began_at=stage.now, ends_at=ends_at) for one in projects)
+    entry = JournalEntry(at=stage.now, kind=JournalKind.NOTE, text="quiet")
+    stage.context.memory.keep_quiets(lambda _: quiets, entry)
+
+
+def test_of_a_quiet_project_nothing_is_told_before_its_quiet_ends(stage: Stage) -> None:
+    stage.scene.containers = {"api": {}}
+    mute(stage, "shop", "other")
+    stage.scene.unknown = {"other"}
+    stage.deploy(DeploymentVerdict.BAD)
+    play(stage, 20)
+    assert own_names(stage) == set()
+
+    mute(stage, "shop")
+    play(stage, 1)
+    assert own_names(stage) == {"BconComposeUnreadable"}
+    mute(stage)
+    play(stage, 1)
+    assert own_names(stage) == {"BconComposeUnreadable", "BconDeploymentFailed"}
+
+
+def test_what_was_told_of_a_project_goes_on_when_it_becomes_quiet(stage: Stage) -> None:
+    stage.scene.containers = {"api": {}}
+    stage.deploy(DeploymentVerdict.BAD)
+    play(stage, 2)
+    mute(stage, "shop")
+    play(stage, 10)
+
+    assert own_names(stage) == {"BconDeploymentFailed"}
 
 
 def test_of_a_scan_that_hangs_while_the_engine_is_away_the_hosts_incident_tells(stage: Stage) -> None:
