@@ -239,7 +239,9 @@ def _build_context(
     """Return the facts of the host that every search for causes uses."""
     symptoms = _symptoms_of(judged)
     cases = {container_id: judged[container_id].case for container_id in symptoms}
-    rejecting_logins = frozenset(container_id for container_id, case in cases.items() if case.only_rejects_logins)
+    only_denials = frozenset(container_id for container_id, case in cases.items() if case.only_rejects_logins)
+    rejected_logins = find_rejected_logins(_failed_connections(cases, symptoms), lookup) if only_denials else {}
+    rejected_clients = {login.client.id for logins in rejected_logins.values() for login in logins}
     return HostContext(
         now=snapshot.taken_at,
         thresholds=inputs.thresholds,
@@ -247,8 +249,8 @@ def _build_context(
         shutdowns=next((judgement.case.shutdowns for judgement in judged.values()), ()),
         engine_started_at=snapshot.engine_started_at,
         removed=frozenset(container.id for container in lookup.removed),
-        rejecting_logins=rejecting_logins,
-        rejected_logins=find_rejected_logins(_failed_connections(cases, symptoms), lookup) if rejecting_logins else {},
+        rejecting_logins=only_denials - rejected_clients,
+        rejected_logins=rejected_logins,
         disk_full_since={
             container_id: at for container_id, case in cases.items() if (at := case.disk_full_since) is not None
         },
