@@ -10,6 +10,8 @@ from bcon_exporter.errors import RateLimitedError
 MOST_WATCHES = 4
 MOST_KEPT = 50
 KEPT_FOR = timedelta(minutes=30)
+UNTOLD_FOR = timedelta(minutes=1)
+"""Who asks later than this after the end, with something new on the host, is likely to mean what is new."""
 
 
 class RunningWatch(Protocol):
@@ -44,7 +46,7 @@ class Watches:
     def _find(self, key: str, now: datetime, changes: int) -> RunningWatch | None:
         self._forget(now)
         known = self._runs.get(key)
-        return None if known is None or _is_outdated(known, changes) else known
+        return None if known is None or _is_outdated(known, now, changes) else known
 
     def join(self, key: str, made: RunningWatch, run: Callable[[], None], now: datetime, changes: int) -> Any:
         """Return the watch that `find` would find; else `made`, which is started.
@@ -81,6 +83,8 @@ class Watches:
                 del self._runs[key]
 
 
-def _is_outdated(run: RunningWatch, changes: int) -> bool:
-    """Return whether its end was told, and something has happened since: who asks again wants to know anew."""
-    return run.ended.is_set() and run.was_told and run.changes != changes
+def _is_outdated(run: RunningWatch, now: datetime, changes: int) -> bool:
+    """Return whether something has happened since its end, and that was told or is long over: it is asked anew."""
+    if run.ended_at is None or not run.ended.is_set() or run.changes == changes:
+        return False
+    return run.was_told or now - run.ended_at > UNTOLD_FOR

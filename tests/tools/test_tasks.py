@@ -15,7 +15,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskReport
 from bcon_exporter.tools import Context, call_tool
 from bcon_exporter.tools.diagnosis import diagnose_fully
-from bcon_exporter.tools.running_watches import KEPT_FOR, Watches
+from bcon_exporter.tools.running_watches import KEPT_FOR, UNTOLD_FOR, Watches
 from bcon_exporter.tools.tasks import plan_watch, tell_watch
 from tests.drift.builders import project, replica, service
 from tests.factories import NOON, ago, container, ended, exited, lifecycle, snapshot
@@ -246,6 +246,17 @@ def test_what_came_of_it_is_told_until_something_happens() -> None:
     assert join(watches, "a", changes=5)[1] is made
     again, joined = join(watches, "a", changes=6)
     assert joined is again
+
+
+def test_what_nobody_was_told_of_is_not_told_of_what_came_later() -> None:
+    watches = Watches()
+    made, _ = join(watches, "a")
+    made.end(NOON, changes=5)
+    late = NOON + UNTOLD_FOR + timedelta(seconds=1)
+    assert join(watches, "a", now=NOON + UNTOLD_FOR, changes=9)[1] is made
+    assert join(watches, "a", now=late, changes=5)[1] is made, "nothing has happened since"
+    of_the_next, joined = join(watches, "a", now=late, changes=9)
+    assert joined is of_the_next
 
 
 def test_what_came_of_it_is_forgotten_after_a_while() -> None:
