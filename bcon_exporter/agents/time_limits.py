@@ -3,12 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from bcon_exporter.errors import DeadlineExceededError
+from bcon_exporter.errors import DeadlineExceededError, InvalidInputError
 from bcon_exporter.tools import Envelope, Tool
 from bcon_exporter.tools.envelope import failure
+from bcon_exporter.tools.registry import parse_input
 
 
 async def call_within(tool: Tool[Any], call: Awaitable[Envelope]) -> Envelope:
@@ -20,25 +22,35 @@ async def call_within(tool: Tool[Any], call: Awaitable[Envelope]) -> Envelope:
     except TimeoutError:
         if not limit.expired():
             raise
-        return took_too_long(tool)
+        return took_too_long(tool, tool.timeout_seconds)
 
 
-def run_within(tool: Tool[Any], call: Callable[[], Envelope]) -> Envelope:
-    """Return a call's answer, or `timeout` when the tool's time is over; the call goes on in its thread then.
+def find_seconds(tool: Tool[Any], payload: object, now: datetime) -> float:
+    """Return how long a call may take where nothing goes on after it: a watch is waited for until its end."""
+    try:
+        request = parse_input(tool, payload, now)
+    except InvalidInputError:
+        return tool.timeout_seconds
+    return tool.timeout_seconds + tool.find_own_seconds(request)
+
+
+def run_within(tool: Tool[Any], seconds: float, call: Callable[[], Envelope]) -> Envelope:
+    """Return a call's answer, or `timeout` when its time is over; the call goes on in its thread then.
 
     Args:
         tool: The tool that is called.
+        seconds: Its time.
         call: Calls it; it does not raise, as `call_tool` does not.
     """
     answers: SimpleQueue[Envelope] = SimpleQueue()
     threading.Thread(target=lambda: answers.put(call()), name="tool call", daemon=True).start()
     try:
-        return answers.get(timeout=tool.timeout_seconds)
+        return answers.get(timeout=seconds)
     except Empty:
-        return took_too_long(tool)
+        return took_too_long(tool, seconds)
 
 
-def took_too_long(tool: Tool[Any]) -> Envelope:
+def took_too_long(tool: Tool[Any], seconds: float) -> Envelope:
     """Return the answer to who has waited too long."""
-    msg = f"{tool.name} takes longer than {tool.timeout_seconds:g} s; ask for less, or try again in a minute"
-    return failure(DeadlineExceededError(msg, {"tool": tool.name, "timeout_seconds": tool.timeout_seconds}))
+    msg = f"{tool.name} takes longer than {seconds:g} s; ask for less, or try again in a minute"
+    return failure(DeadlineExceededError(msg, {"tool": tool.name, "timeout_seconds": seconds}))

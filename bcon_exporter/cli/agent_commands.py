@@ -77,7 +77,7 @@ def _answer(context: "Context", wanted: "ToolCall | BconError", kept: "KeptPages
         render_error,
         split_options,
     )
-    from bcon_exporter.agents.time_limits import run_within
+    from bcon_exporter.agents.time_limits import find_seconds, run_within
     from bcon_exporter.agents.tool_call_blocks import CALL
     from bcon_exporter.tools import execute, find_tool
 
@@ -91,7 +91,8 @@ def _answer(context: "Context", wanted: "ToolCall | BconError", kept: "KeptPages
         return render_error(wanted.tool, error, ViewOptions(), host_name, context.now())
     if (page := kept.find(tool, arguments, options)) is not None:
         return page
-    envelope = run_within(tool, partial(execute, context, tool.name, arguments))
+    seconds = find_seconds(tool, arguments, context.now())
+    envelope = run_within(tool, seconds, partial(execute, context, tool.name, arguments))
     answer = render_answer(tool, envelope, options, find_host_name(context), context.now())
     return kept.keep(tool, arguments, options, answer)
 

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import replace
 
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
@@ -42,7 +43,7 @@ def serve_agent(call: Invocation) -> int:
             lambda: make_server(DaemonAnswers(daemon, RequestThreads()), toolsets, structured=structured), _leave_soon
         )
         return Exit.FINE
-    context = make_context(call)
+    context = replace(make_context(call), outlives_calls=True)
     try:
         own = OwnAnswers(lambda: context, RequestThreads(), ask_name=True)
         serve_stdio(lambda: make_server(own, toolsets, structured=structured), _leave_soon)

@@ -233,8 +233,9 @@ class Context:
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
         write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
         decide_note: For a command: has a daemon approve or refuse a note; None where there is nobody to ask.
+        outlives_calls: True for a process without scans that serves call after call: a watch goes on between them.
         scan_now: In the daemon: has a scan of its own begin now; the event is set once it has ended. Else None.
-        watches: What the daemon watches for people and agents.
+        watches: What the daemon, or another process that outlives calls, watches for people and agents.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
@@ -248,6 +249,7 @@ class Context:
     drift_ignore: tuple[IgnoreRule, ...] = ()
     scan_deadline_seconds: float = 15.0
     one_shot: bool = False
+    outlives_calls: bool = False
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
     write_note: Callable[[WriteMemoryInput], WrittenNote] | None = None

@@ -1,4 +1,4 @@
-"""The watches that a daemon runs for people and agents: who asks for the same shares one."""
+"""The watches that go on between calls, for people and agents: who asks for the same shares one."""
 
 import threading
 from collections.abc import Callable

@@ -32,7 +32,7 @@ from bcon_exporter.tools.watch_deployment import DeploymentWatch, WatchRequest
 SCAN_WITHIN_SECONDS = 20.0
 """A scan that has not ended by then is told as running."""
 ANSWER_WITHIN_SECONDS = 5.0
-"""A watch goes on in the daemon; who asks for it waits no longer than this."""
+"""A watch goes on where the process does; who asks for it waits no longer than this."""
 
 
 def schedule_task(context: Context, request: ScheduleTaskInput) -> TaskReport:
@@ -177,7 +177,7 @@ def _watch(context: Context, request: ScheduleTaskInput) -> TaskReport:
     if context.scan_now is None and not context.one_shot:
         msg = "nothing changes in a snapshot: a watch needs the host itself"
         raise NotAvailableError(msg, {"would_help": "asking on the host itself"})
-    if context.scan_now is None:
+    if context.scan_now is None and not context.outlives_calls:
         made = plan_watch(context, request)
         made.run(context, threading.Event().wait)
         return tell_watch(made, context)
@@ -197,6 +197,10 @@ def _start_watch(context: Context, request: ScheduleTaskInput, key: str) -> Watc
 
     run: WatchRun = context.watches.join(key, made, work, context.now(), context.host.changes())
     return run
+
+
+def _find_watch_seconds(request: ScheduleTaskInput) -> float:
+    return request.for_.total_seconds() if request.task == "watch" else 0.0
 
 
 def plan_watch(context: Context, request: ScheduleTaskInput) -> WatchRun:
@@ -297,4 +301,5 @@ SCHEDULE_TASK = Tool(
     toolset="agents",
     effect="own_state",
     rows="findings",
+    find_own_seconds=_find_watch_seconds,
 )

@@ -32,6 +32,7 @@ class Tool(Generic[I]):
         toolset: Which of the sets it belongs to.
         effect: What it changes; the annotations that agents see come from it.
         timeout_seconds: After so long an agent is told that it takes too long.
+        find_own_seconds: Returns how long its input asks it to take beside that, where nothing goes on between calls.
         rows: Field of the result that lists what was found, the most important first: an agent reads it in pages.
     """
 
@@ -44,6 +45,7 @@ class Tool(Generic[I]):
     toolset: Toolset = "ops"
     effect: Effect = "read"
     timeout_seconds: float = 30.0
+    find_own_seconds: Callable[[I], float] = lambda _: 0.0
     rows: str | None = None
 
     @cached_property

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from bcon_exporter.agents.time_limits import call_within, run_within
+from bcon_exporter.agents.time_limits import call_within, find_seconds, run_within
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.tools import Envelope, Tool, call_tool, find_tool
-from tests.factories import container, snapshot
+from tests.factories import NOON, container, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
 
@@ -62,8 +62,9 @@ def test_a_call_in_a_thread_that_takes_too_long_frees_the_caller_and_goes_on() -
         finally:
             ended.set()
 
-    envelope = run_within(limited(0.01), call)
+    envelope = run_within(limited(30), 0.01, call)
     assert envelope.code is ErrorCode.TIMEOUT
+    assert envelope.data()["error"]["details"]["timeout_seconds"] == 0.01
     assert not ended.is_set()
     release.set()
     assert ended.wait(30)
@@ -71,4 +72,17 @@ def test_a_call_in_a_thread_that_takes_too_long_frees_the_caller_and_goes_on() -
 
 def test_a_call_in_a_thread_that_ends_in_time_answers() -> None:
     context = context_of()
-    assert run_within(limited(30), lambda: call_tool(context, "diagnose_all", {})).error is None
+    assert run_within(limited(30), 30, lambda: call_tool(context, "diagnose_all", {})).error is None
+
+
+@pytest.mark.parametrize(
+    ("payload", "seconds"),
+    [
+        ({"task": "watch", "project": "shop", "for": "20m"}, 1230),
+        ({"task": "watch", "project": "shop", "for": None}, 330),
+        ({"task": "drift", "for": "20m"}, 30),
+        ({"task": "watch", "for": "no time"}, 30),
+    ],
+)
+def test_a_watch_that_goes_on_nowhere_is_waited_for_until_its_end(payload: dict[str, object], seconds: float) -> None:
+    assert find_seconds(find_tool("schedule_task"), payload, NOON) == seconds

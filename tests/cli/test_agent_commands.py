@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bcon_exporter.agents import time_limits
 from bcon_exporter.agents.schemas import describe_tools
 from bcon_exporter.cli import main
 from bcon_exporter.cli.commands import COMMANDS, TOOL_FORMATS
@@ -119,6 +120,20 @@ def test_a_call_that_fails_is_told_in_its_place_and_the_others_run(
     assert "nobody" in said[2]
     assert "unknown field; did you mean container_id?" in said[3]
     assert "healthy" in json.dumps(last)
+
+
+def test_a_watch_is_waited_for_as_long_as_it_is_to_take(run: Run, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    def run_within(_: object, seconds: float, call: Callable[[], Any]) -> Any:
+        waited.append(seconds)
+        return call()
+
+    monkeypatch.setattr(time_limits, "run_within", run_within)
+    words = {"task": "watch", "container": "api", "for": "10m"}
+    give_input(monkeypatch, transcript(json.dumps({"tool": "schedule_task", "arguments": words})))
+    run("run-tool-calls", "--from-snapshot", host)
+    assert waited == [630]
 
 
 def test_a_twenty_first_call_is_told_and_not_run(run: Run, host: str, monkeypatch: pytest.MonkeyPatch) -> None:

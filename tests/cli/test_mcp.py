@@ -13,18 +13,21 @@ import pytest
 
 from bcon_exporter.agents.answer_rendering import ViewOptions
 from bcon_exporter.cli.commands import COMMANDS
+from bcon_exporter.cli.mcp_command import serve_agent
 from bcon_exporter.cli.mcp_daemon import DaemonAnswers, find_daemon
 from bcon_exporter.cli.parsing import find_command, parse
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http.request_threads import RequestThreads
+from bcon_exporter.outputs.mcp import answers, stdio
 from bcon_exporter.tools import find_tool
 from tests.drift.builders import drift, project, service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bcon_exporter.agents.answer_rendering import AgentAnswer
+    from bcon_exporter.tools import Context
 
 WELL = {"metadata": {"clusterName": "h"}, "rows": [], "isError": False}
 REFUSED = {"error": {"code": "permission_denied", "message": "user name and password are needed", "details": {}}}
@@ -198,3 +201,17 @@ def test_a_plain_result_is_read_and_a_failure_is_none() -> None:
         assert asyncio.run(answers.read("list_containers", {"all": True})) == [{"name": "web"}]
         stub.body = {"error": {"code": "timeout", "message": "m"}}
         assert asyncio.run(answers.read("list_containers", {})) is None
+
+
+def test_without_a_daemon_a_watch_goes_on_between_calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    contexts: list[Context] = []
+
+    def keep(context: Callable[[], Context], *_: object, **__: object) -> None:
+        contexts.append(context())
+
+    monkeypatch.setattr(answers, "OwnAnswers", keep)
+    monkeypatch.setattr(stdio, "serve_stdio", lambda *_: None)
+    command, rest = find_command(["mcp", "--daemon=none", f"--docker.host=unix://{tmp_path}/none.sock"], COMMANDS)
+    assert command is not None
+    serve_agent(parse(command, rest, {}))
+    assert [context.outlives_calls for context in contexts] == [True]

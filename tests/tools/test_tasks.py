@@ -13,7 +13,7 @@ from bcon_exporter.errors import DockerConnectionError, RateLimitedError
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskReport
-from bcon_exporter.tools import Context, call_tool
+from bcon_exporter.tools import Context, call_tool, tasks
 from bcon_exporter.tools.diagnosis import diagnose_fully
 from bcon_exporter.tools.running_watches import KEPT_FOR, UNTOLD_FOR, Watches
 from bcon_exporter.tools.tasks import plan_watch, tell_watch
@@ -202,6 +202,23 @@ def test_what_is_not_there_cannot_be_watched(subject: dict[str, str], code: str)
 
 def test_nothing_changes_in_a_snapshot() -> None:
     assert ask(context_of(), task="watch", container="api")["error"]["code"] == "not_available"
+
+
+def test_a_watch_goes_on_between_the_calls_of_a_process_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    release = threading.Event()
+
+    def hold_the_watch() -> None:
+        if threading.current_thread().name == "watch":
+            assert release.wait(30)
+
+    context = context_of(host=ScriptedHost(snapshot(container()), hold_the_watch), one_shot=True, outlives_calls=True)
+    words = {"task": "watch", "container": "api", "for": "1m", "stable": "1s"}
+    monkeypatch.setattr(tasks, "ANSWER_WITHIN_SECONDS", 0.0)
+    assert [ask(context, **words)["result"]["state"] for _ in range(2)] == ["running", "running"]
+    monkeypatch.setattr(tasks, "ANSWER_WITHIN_SECONDS", 30.0)
+    release.set()
+    told = ask(context, **words)["result"]
+    assert (told["state"], told["verdict"]) == ("done", "good")
 
 
 # ---- shared watches
