@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
+
+from bcon_exporter.model.quantities import show_count
 
 LONGEST_TEXT = 400
 LONGEST_TEXT_IN_DETAIL = 2000
@@ -23,6 +25,7 @@ class Page:
         title: Name of the tool.
         metadata: Of which host, and when.
         report: Our words beside the rows; of an answer without rows all of them.
+        dropped: How many fields of the report had no room.
         key: Where the rows stand; "untrusted": the rows are lines, newest last, of which the oldest are cut first.
         rows: All from the first that is wanted on.
         at_most: So many rows are shown.
@@ -50,6 +53,7 @@ class Page:
     describe_rest: Callable[[int], str] = lambda _: ""
     error: Mapping[str, Any] | None = None
     detail: bool = False
+    dropped: int = 0
 
 
 class Writer(Protocol):
@@ -80,8 +84,10 @@ def fit(page: Page, max_bytes: int, writer: Writer) -> Fitted:
     if not page.key:
         return Fitted(_fit_object(page, max_bytes, writer, longest))
     share = max_bytes // _REPORT_SHARE
-    report = page.report if writer.size(page.report) <= share else shrink(page.report, share, writer.size)
-    report = cut_texts(report, longest)
+    report = cut_texts(page.report, longest)
+    if writer.size(report) > share:
+        report = shrink(page.report, share, writer.size)
+        page = replace(page, dropped=len(page.report) - len(report))
     oldest_first = page.key == "untrusted"
     candidates = page.rows[-page.at_most :] if oldest_first else page.rows[: page.at_most]
     rows = list(_fit_rows(page, report, candidates[::-1] if oldest_first else candidates, max_bytes, writer))
@@ -132,7 +138,7 @@ def _fit_object(page: Page, max_bytes: int, writer: Writer, longest: int) -> str
     empty = len(writer.whole(page, {}, (), more_at_most).encode()) + _FENCE_BYTES
     room = int((max_bytes - empty) * (_OWN_SHARE if lines else 1))
     if writer.size(report) > room:
-        report = shrink(report, room, writer.size)
+        report = shrink(page.report, room, writer.size)
     used = len(writer.whole(page, report, (), more_at_most).encode()) + _FENCE_BYTES
     shown: list[str] = []
     for line in lines:
@@ -170,6 +176,9 @@ def tell_more(page: Page, shown: int) -> dict[str, Any] | None:
         if shown and until < page.reachable:
             more["next"] = {"offset": until, "as_of": page.as_of}
         more["omitted"] = page.describe_rest(shown)
+    if page.dropped:
+        told = f"{show_count(page.dropped, 'field')} of the report; a larger max_bytes shows more"
+        more["omitted"] = f"{more['omitted']}; {told}" if "omitted" in more else told
     if page.changed:
         more["changed"] = True
     return more or None

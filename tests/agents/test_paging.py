@@ -112,7 +112,7 @@ def test_pages_are_within_the_budget_and_tell_every_finding_once(
         options = ViewOptions(detail=detail, limit=limit, offset=offset, max_bytes=max_bytes)
         page = json.loads(answer_of(report, options, host_name=host_name))
         names += [finding["resource"]["name"] for finding in page["findings"]]
-        if "more" not in page:
+        if "next" not in page.get("more", {}):
             break
         assert page["more"]["shown"] == len(page["findings"])
         assert page["more"]["total"] == len(report.summaries)
@@ -181,6 +181,28 @@ def test_a_value_is_made_to_fit(value: dict[str, Any], room: int) -> None:
 )
 def test_a_longer_text_than_400_characters_is_cut_and_says_so(text: str, shown: str) -> None:
     assert cut_texts({"a": [text]}, 400) == {"a": [shown]}
+
+
+@pytest.mark.parametrize(("key", "max_bytes", "kept"), [("rows", 8192, 400), ("rows", 4000, 200), ("", 1024, 200)])
+def test_a_text_that_is_cut_ever_shorter_says_how_much_of_the_whole_is_missing(
+    key: str, max_bytes: int, kept: int
+) -> None:
+    page = Page("tool", {}, report={"a": "x" * 5000, "b": ["y" * 200] * 3}, key=key)
+    report = json.loads(fit(page, max_bytes, JsonWriter()).body)["report"]
+    assert report["a"] == f"{'x' * kept}…(+{5000 - kept})"
+
+
+@pytest.mark.parametrize("writer", [JsonWriter(), MarkdownWriter()], ids=["json", "markdown"])
+@pytest.mark.parametrize(("total", "rest"), [(2, ""), (9, "7 more; ")])
+def test_fields_of_a_report_that_have_no_room_are_counted(writer: Any, total: int, rest: str) -> None:
+    report = {f"field_{number}": number for number in range(40)}
+    rows = [{"name": "api"}, {"name": "db"}]
+    page = Page("tool", {}, report=report, key="rows", rows=rows, total=total, describe_rest=lambda _: "7 more")
+    body = fit(page, 1024, writer).body
+    assert len(body.encode()) <= 1024
+    left_out = 40 - body.count("field_")
+    assert left_out > 0
+    assert f"{rest}{left_out} fields of the report; a larger max_bytes shows more" in body
 
 
 def test_a_fence_cannot_be_ended_from_inside() -> None:
