@@ -1,15 +1,17 @@
 """Promise: an agent waits for a tool as long as the tool says, and is told then; who asks next is served."""
 
 import asyncio
+import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bcon_exporter.agents.time_limits import call_within, find_seconds, run_within
 from bcon_exporter.errors import ErrorCode
-from bcon_exporter.tools import Envelope, Tool, call_tool, find_tool
+from bcon_exporter.tools import TOOLS, Envelope, Tool, call_tool, find_tool
 from tests.factories import NOON, container, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
@@ -68,6 +70,14 @@ def test_a_call_in_a_thread_that_takes_too_long_frees_the_caller_and_goes_on() -
     assert not ended.is_set()
     release.set()
     assert ended.wait(30)
+
+
+def test_the_documentation_names_the_tools_that_take_longer() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    said = re.search(r"waits for a tool 30 seconds \(240 for (.*?), since", page)
+    longer = {tool.name: tool.timeout_seconds for tool in TOOLS if tool.timeout_seconds != 30}
+    assert said is not None
+    assert dict.fromkeys(re.findall(r"`(\w+)`", said[1]), 240) == longer
 
 
 def test_a_call_in_a_thread_that_ends_in_time_answers() -> None:
