@@ -1,6 +1,7 @@
 """Promise: each client's form of the tool list is small, valid, and says what the tools take."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,10 @@ def test_what_changes_only_our_own_state_is_not_called_read_only() -> None:
     for tool in TOOLS:
         assert hints[tool.name]["readOnlyHint"] is (tool.effect == "read")
         assert hints[tool.name]["destructiveHint"] is False
+    page = (Path(__file__).parents[2] / "docs" / "agents.md").read_text()
+    said = re.search(r"; but (.*?), which change", page)
+    assert said is not None
+    assert set(re.findall(r"`(\w+)`", said[1])) == {tool.name for tool in TOOLS if tool.effect != "read"}
 
 
 @pytest.mark.parametrize(
