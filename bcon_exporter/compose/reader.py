@@ -241,7 +241,7 @@ class ComposeReader:
             NotAvailableError: There is no room for temporary files.
         """
         file = self._file_to_edit(edit.path)
-        target = self._find_target(file, edit.project_name, projects)
+        target = self._find_target(file, edit.project_name, projects, now)
         before = self._read_to_edit(file)
         plain = self._resolve_deployment(target.invocation, DeploymentWords(), now, projects)
         after = edit.apply(before)
@@ -293,12 +293,22 @@ class ComposeReader:
             file = find_default_file(file) or file
         return file
 
-    def _find_target(self, file: Path, name: str | None, projects: Sequence[RunningProject]) -> "_EditTarget":
-        """Return the project that reads a file: one that runs, else a configured one, else that of the file itself."""
+    def _find_target(
+        self, file: Path, name: str | None, projects: Sequence[RunningProject], now: datetime
+    ) -> "_EditTarget":
+        """Return the project that reads a file: one that runs, else a configured one, else that of the file itself.
+
+        Labels are claims: of several that run, the one counts that its own main file names.
+        """
         running = [one for one in projects if name in (None, one.name) and find_problem(one, self._options) is None]
         found = {one.name: self._target_in(file, self._invocation_of_running(one)) for one in running}
         targets = {project: target for project, target in found.items() if target is not None}
         if len(targets) > 1:
+            own = [
+                one for one, target in targets.items() if self._find_own_name(target.invocation.files[0], now) == one
+            ]
+            if len(own) == 1:
+                return targets[own[0]]
             msg = f"several projects read this file ({', '.join(sorted(targets))}): name one with project_name"
             raise InvalidInputError(msg, {"projects": sorted(targets)})
         if targets:
@@ -318,6 +328,16 @@ class ComposeReader:
             raise InvalidInputError(msg, {"file": safe_text(str(file))})
         invocation = self._invocation_of_file(file, name)
         return _EditTarget(invocation, invocation, str(file))
+
+    def _find_own_name(self, file: Path, now: datetime) -> str | None:
+        """Return what Compose calls the project of a file that nobody names: by its `name`, or by its folder."""
+        if self._options.binary is None or not self._usable_version():
+            return None
+        try:
+            answer, _ = self._find_answer(self._invocation_of_file(file, None), now, self._options.timeout_seconds)
+        except BconError:
+            return None
+        return answer.project.name
 
     def _target_in(self, file: Path, invocation: Invocation) -> "_EditTarget | None":
         """Return how a project reads a file, or would read it if it were there; None where it does not, or must not."""

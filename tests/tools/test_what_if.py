@@ -15,6 +15,7 @@ from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.model.what_if import LineChange
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.tools import call_tool
+from bcon_exporter.tools.replay import SnapshotHost
 from bcon_exporter.tools.what_if import apply_changes, render_diff
 from tests.factories import compose, container, snapshot
 from tests.tools.hosts import context_of
@@ -225,6 +226,30 @@ def test_a_file_that_nothing_reads_cannot_be_judged(tmp_path: Path) -> None:
     (shop.folder / "nginx.conf").write_text("worker_processes 1;\n")
     assert shop.ask(path=str(shop.folder / "nginx.conf"), content="x")["error"]["code"] == "invalid_input"
     assert shop.ask(path=str(tmp_path / "none.yaml"), content="x")["error"]["code"] == "compose_file_not_found"
+
+
+def claimants(shop: Shop, *names: str) -> Context:
+    """The host, on which a container of each of these projects claims the shop's file."""
+    claims: dict[str, Any] = {"config_files": (str(shop.file),), "working_dir": str(shop.folder), "config_hash": "h"}
+    all_of_them = [container(name=f"{name}-web-1", compose=compose("web", name, **claims)) for name in names]
+    return replace(shop.context, host=SnapshotHost(snapshot(*all_of_them, networks=(), volumes=())))
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("name", ["compose.yaml", ".env", "db.env"])
+def test_a_container_that_claims_the_file_of_another_project_forbids_no_edit_of_it(tmp_path: Path, name: str) -> None:
+    shop = Shop(tmp_path / "roots" / "shop", trusted=False, roots=(tmp_path / "roots",))
+    shop.context = claimants(shop, "evil", "shop")
+    content = FILE if name == "compose.yaml" else "A=1\n"
+    assert shop.ask(path=str(shop.folder / name), content=content)["result"]["project"] == "shop"
+
+
+@pytest.mark.integration
+def test_of_projects_of_which_the_file_names_none_the_caller_names_one(tmp_path: Path) -> None:
+    shop = Shop(tmp_path / "roots" / "shop", trusted=False, roots=(tmp_path / "roots",))
+    shop.context = claimants(shop, "live", "test")
+    assert shop.ask(content=FILE)["error"]["details"]["projects"] == ["live", "test"]
+    assert shop.ask(content=FILE, project_name="test")["result"]["project"] == "test"
 
 
 @pytest.mark.integration
