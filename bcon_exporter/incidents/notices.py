@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bcon_exporter.incidents.quiet import is_muted
+from bcon_exporter.incidents.quiet import is_muted, is_root_quiet, is_wholly_quiet
 from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import HOST_CODE, Incident
@@ -90,9 +90,11 @@ def _tell_open(told: Told, incident: Incident, scene: Scene, receiver: Receiver)
         return told, None if kind is None or muted else _notice(incident, kind)
     if not has_waited(incident.severity, told.seen_at, told.seen_at, scene.now, scene.scan_at, scene.interval):
         return told, None
+    if incident.acknowledged_at is None and (muted or is_root_quiet(incident, scene.muting)):
+        # a quiet root only delays those who suffer from it and are not quiet
+        told = told.model_copy(update={"was_muted": is_wholly_quiet(incident, scene.muting)})
     if muted:
-        was_quiet = incident.acknowledged_at is None
-        return told.model_copy(update={"was_muted": told.was_muted or was_quiet}), None
+        return told, None
     if told.was_muted and incident.severity is not Severity.CRITICAL:
         return told, None
     return told.model_copy(update={"is_due": True}), _notice(incident, NoticeKind.OPENED)

@@ -120,11 +120,19 @@ def is_muted(incident: Incident, muting: Muting, now: datetime) -> bool:
     """
     if incident.acknowledged_at is not None and incident.is_open:
         return True
-    if muting.host is not None:
+    if is_wholly_quiet(incident, muting):
         return True
-    quiet = [muting.find(member.container, member.project, member.service) for member in incident.members]
-    if all(quiet):
-        return bool(quiet)
+    return is_root_quiet(incident, muting) and now - incident.started_at < SUFFERERS_WAIT
+
+
+def is_wholly_quiet(incident: Incident, muting: Muting) -> bool:
+    """Return whether the host or all members of an incident are quiet."""
+    members = incident.members
+    is_each_quiet = all(muting.find(one.container, one.project, one.service) is not None for one in members)
+    return muting.host is not None or (bool(members) and is_each_quiet)
+
+
+def is_root_quiet(incident: Incident, muting: Muting) -> bool:
+    """Return whether the root of an incident is quiet, whoever suffers from it."""
     root = incident.root
-    is_root_quiet = muting.find(root.container, root.project, root.service) is not None
-    return is_root_quiet and now - incident.started_at < SUFFERERS_WAIT
+    return muting.find(root.container, root.project, root.service) is not None

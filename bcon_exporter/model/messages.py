@@ -31,7 +31,7 @@ class Told(Frozen):
         severity: The worst that was told; None before the first message.
         told_at: When the last message arrived.
         is_due: A message was due, whether it could be sent or not: should the incident end first, its end is told.
-        was_muted: It was due while it was quiet; after that only what is critical speaks.
+        was_muted: It was due while the host or all its members were quiet; after that only what is critical speaks.
         has_changed: Another incident was merged into it, of which the receiver knows.
     """
 

@@ -14,7 +14,7 @@ from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.quiet import Muting, QuietLine
 from bcon_exporter.model.receivers import Receiver
 from tests.factories import NOON
-from tests.incidents.test_quiet import incident
+from tests.incidents.test_quiet import QUIET_WEB, incident
 
 if TYPE_CHECKING:
     from bcon_exporter.model.incidents import Incident
@@ -203,6 +203,36 @@ def test_what_is_still_critical_when_the_quiet_ends_speaks_then(severity: str, t
     assert phone.hear(HOUR) == []
     phone.muting = Muting()
     assert phone.hear(SECOND) == told
+
+
+def test_those_who_suffer_from_a_quiet_root_and_are_not_quiet_speak_after_fifteen_minutes() -> None:
+    phone = Phone()
+    phone.muting = QUIET_WEB
+    phone.open["web"] = incident("web", "api", id="web", **ERROR)
+    phone.hear()
+    assert phone.hear(15 * MINUTE - SECOND) == []
+    assert phone.hear(SECOND) == ["web opened"]
+
+
+@pytest.mark.parametrize("joins", [5 * MINUTE, 20 * MINUTE])
+def test_one_that_is_not_quiet_speaks_too_where_it_joins_a_quiet_root_later(joins: timedelta) -> None:
+    phone = Phone()
+    phone.muting = QUIET_WEB
+    phone.open["web"] = incident("web", id="web", **ERROR)
+    phone.hear()
+    assert phone.hear(joins) == []
+    phone.open["web"] = incident("web", "api", id="web", **ERROR)
+    assert [*phone.hear(SECOND), *phone.hear(15 * MINUTE)] == ["web opened"]
+
+
+def test_a_quiet_that_ends_while_others_suffer_from_its_root_silences_them_not() -> None:
+    phone = Phone()
+    phone.muting = QUIET_WEB
+    phone.open["web"] = incident("web", "api", id="web", **ERROR)
+    phone.hear()
+    assert phone.hear(MINUTE) == []
+    phone.muting = Muting()
+    assert phone.hear(SECOND) == ["web opened"]
 
 
 def test_what_began_and_ended_in_quiet_is_not_told_and_what_ended_in_it_is_told_after() -> None:
