@@ -46,15 +46,16 @@ def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> Re
 
     A message that has not arrived stays as it is: what else is due waits until it has.
     """
-    told = _follow_merged(dict(state.told), scene)
+    under_way = frozenset(one.incident_id for one in state.sending.notices) if state.sending else frozenset[str]()
+    told = _follow_merged(dict(state.told), under_way, scene)
     notices: list[Notice] = []
     for incident in scene.open:
         known = told.get(incident.id) or Told(seen_at=scene.scan_at)
         told[incident.id], notice = _tell_open(known, incident, scene, receiver)
         if notice is not None:
             notices.append(notice)
-    going_on = {incident.id for incident in scene.open}
-    for incident_id in [one for one in told if one not in going_on]:
+    kept = under_way.union(incident.id for incident in scene.open)
+    for incident_id in [one for one in told if one not in kept]:
         ended = scene.find_ended(incident_id)
         if ended is None or not _must_hear_end(told[incident_id], ended, scene.now):
             del told[incident_id]
@@ -64,14 +65,17 @@ def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> Re
     if sending is None and notices:
         chosen = tuple(notices[:NOTICES_AT_MOST])
         sending = Sending(key=_key(chosen, told), notices=chosen, since=scene.now)
-    kept = dict(list(told.items())[-_TOLD_AT_MOST:])
-    return state.model_copy(update={"told": kept, "sending": sending})
+    newest = dict(list(told.items())[-_TOLD_AT_MOST:])
+    return state.model_copy(update={"told": newest, "sending": sending})
 
 
-def _follow_merged(told: dict[str, Told], scene: Scene) -> dict[str, Told]:
-    """Hand on what was told of an incident that turned out to be a part of another: the other is not opened anew."""
+def _follow_merged(told: dict[str, Told], under_way: frozenset[str], scene: Scene) -> dict[str, Told]:
+    """Hand on what was told of an incident that turned out to be a part of another: the other is not opened anew.
+
+    What is under way is handed on when it has arrived.
+    """
     going_on = {incident.id for incident in scene.open}
-    for incident_id in [one for one in told if one not in going_on]:
+    for incident_id in [one for one in told if one not in going_on and one not in under_way]:
         root_id, _ = follow_merges(incident_id, going_on, scene.find_ended)
         if root_id == incident_id:
             continue

@@ -127,6 +127,25 @@ def test_what_is_merged_before_it_was_told_is_told_as_its_root_alone() -> None:
     assert phone.hear(30 * SECOND) == ["db opened"]
 
 
+@pytest.mark.parametrize("away", [MINUTE, timedelta(days=8)])
+def test_what_is_merged_while_its_message_is_under_way_changes_when_that_has_arrived(away: timedelta) -> None:
+    phone = Phone()
+    phone.begin("web")
+    phone.hear()
+    phone.is_down = True
+    phone.hear(30 * SECOND)
+    phone.begin("db")
+    phone.end("web", merged_into="db")
+    phone.hear(30 * SECOND)
+    phone.hear(away)
+    phone.is_down = False
+    heard = [*phone.hear(SECOND), *phone.hear(30 * SECOND), *phone.hear(5 * MINUTE)]
+    assert heard == ["web opened", "db changed"]
+    phone.end("db")
+    assert phone.hear(30 * SECOND) == ["db ended"]
+    assert phone.state.told == {}
+
+
 def test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end() -> None:
     phone = Phone()
     phone.begin("web")
