@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-import threading
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import NamedTuple
@@ -14,8 +13,6 @@ from bcon_exporter.model.receivers import Receiver
 DEADLINE_SECONDS = 30.0
 _ANSWER_BYTES = 4096
 _PROGRAM = (sys.executable, "-s", "-P", "-m", "bcon_exporter.outputs.messages.send_process")
-_AT_ONCE = threading.Semaphore(3)
-"""Each takes some 50 MB for as long as it lasts."""
 
 
 class Outgoing(NamedTuple):
@@ -72,22 +69,21 @@ def _make_environment() -> dict[str, str]:
 
 
 def _run(message: dict[str, str], deadline_seconds: float) -> Delivery:
-    with _AT_ONCE:
-        try:
-            done = subprocess.run(
-                _PROGRAM,
-                input=json.dumps(message).encode(),
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=deadline_seconds,
-                check=False,
-                env=_make_environment(),
-                cwd="/",
-            )
-        except subprocess.TimeoutExpired:
-            return Delivery(f"no answer within {deadline_seconds:g} s")
-        except OSError as error:
-            return Delivery(f"no process could be started: {(error.strerror or type(error).__name__).lower()}")
+    try:
+        done = subprocess.run(
+            _PROGRAM,
+            input=json.dumps(message).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=deadline_seconds,
+            check=False,
+            env=_make_environment(),
+            cwd="/",
+        )
+    except subprocess.TimeoutExpired:
+        return Delivery(f"no answer within {deadline_seconds:g} s")
+    except OSError as error:
+        return Delivery(f"no process could be started: {(error.strerror or type(error).__name__).lower()}")
     try:
         return Delivery(str(json.loads(done.stdout[:_ANSWER_BYTES])["problem"]))
     except (ValueError, KeyError, TypeError):

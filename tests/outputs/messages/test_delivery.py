@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from email import message_from_string, policy
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from pydantic import SecretStr
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages import Outgoing, check_addresses, deliver
 from tests.outputs.messages.receivers import HttpReceiver, MailReceiver
+from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.outputs.messages.receivers import Got
@@ -121,6 +123,17 @@ def test_a_receiver_that_hangs_is_given_up() -> None:
     with HttpReceiver() as server:
         server.hangs.set()
         assert deliver(to(f"json://127.0.0.1:{server.port}/?rto=60"), MESSAGE, 2.0).problem == "no answer within 2 s"
+
+
+def test_receivers_that_hang_hold_up_no_other() -> None:
+    with HttpReceiver() as hanging, HttpReceiver() as server, ThreadPoolExecutor(3) as pool:
+        hanging.hangs.set()
+        url = f"json://127.0.0.1:{hanging.port}/?rto=60"
+        others = [pool.submit(deliver, to(url), MESSAGE, 20.0) for _ in range(3)]
+        wait_until(lambda: len(hanging.got) == len(others), "three that hang")
+        assert deliver(to(f"json://127.0.0.1:{server.port}/"), MESSAGE).arrived
+        assert not any(other.done() for other in others)
+        hanging.released.set()
 
 
 def test_what_is_not_there_is_told_in_a_word() -> None:
