@@ -30,7 +30,13 @@ from bcon_exporter.outputs.http import (
 )
 from bcon_exporter.outputs.http.web_access import WebAccess
 from bcon_exporter.outputs.mcp import McpApp, check_listener, require_sdk
-from bcon_exporter.outputs.messages import MessageSender, MessageSenders, MessageSettings, require_apprise
+from bcon_exporter.outputs.messages import (
+    MessageSender,
+    MessageSenders,
+    MessageSettings,
+    check_at_start,
+    require_apprise,
+)
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts, MemoryCounts
 from bcon_exporter.reload_on_sighup import ReloadOnSighup, find_restart_only
@@ -119,6 +125,7 @@ class Daemon:
         receivers = list_receivers(self._started_with)
         if receivers:
             require_apprise()
+            check_at_start(receivers)
         return MessageSenders(
             MessageSender(
                 receiver,

@@ -1,6 +1,13 @@
 """Messages without Alertmanager: what they say, and how they are sent."""
 
-from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_addresses, deliver, require_apprise
+from bcon_exporter.outputs.messages.delivery import (
+    Delivery,
+    Outgoing,
+    check_addresses,
+    check_at_start,
+    deliver,
+    require_apprise,
+)
 from bcon_exporter.outputs.messages.sender import MessageSender, MessageSenders, MessageSettings
 from bcon_exporter.outputs.messages.wording import Wording, write_test
 
@@ -12,6 +19,7 @@ __all__ = [
     "Outgoing",
     "Wording",
     "check_addresses",
+    "check_at_start",
     "deliver",
     "require_apprise",
     "write_test",

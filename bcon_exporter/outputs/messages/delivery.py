@@ -1,6 +1,7 @@
 """Delivers one message to one receiver within a bounded time, in a process of its own."""
 
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -9,6 +10,9 @@ from typing import NamedTuple
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver
+from bcon_exporter.outputs.messages.send_process import MANY_TARGETS
+
+_log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 30.0
 _ANSWER_BYTES = 4096
@@ -60,6 +64,19 @@ def check_addresses(receivers: Iterable[Receiver]) -> dict[str, str]:
     """Return what is wrong with the addresses of receivers, by name; nothing is sent."""
     problems = {one.name: _run({"url": one.url.get_secret_value()}, DEADLINE_SECONDS).problem for one in receivers}
     return {name: problem for name, problem in problems.items() if problem}
+
+
+def check_at_start(receivers: Iterable[Receiver]) -> None:
+    """Refuse an address with several targets; only warn of what a repair of the host or of apprise may mend.
+
+    Raises:
+        SettingsError: An address has several targets.
+    """
+    for name, problem in check_addresses(receivers).items():
+        if problem == MANY_TARGETS:
+            msg = f"notify.url: {name}: {problem}"
+            raise SettingsError(msg, {"setting": "notify.url"})
+        _log.warning("messages to %s: %s", name, problem)
 
 
 def _make_environment() -> dict[str, str]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 KINDS = ("failure", "warning", "success", "info")
+MANY_TARGETS = "its address has several targets: give each an address of its own; see docs/notify.md"
+"""When one of them fails, the others would get every repeat."""
+_NOT_TAKEN = "apprise does not take its address; see docs/notify.md"
 
 
 class _Outcome:
@@ -33,8 +36,8 @@ def main() -> int:
 
 
 def check(url: str) -> str:
-    """Return what is wrong with an address; nothing when apprise takes it."""
-    return "" if _instantiate(url) is not None else "apprise does not take its address; see docs/notify.md"
+    """Return what is wrong with an address; nothing when apprise takes it and it has one target."""
+    return _find_fault(_instantiate(url))
 
 
 def send(message: dict[str, str]) -> str:
@@ -43,8 +46,8 @@ def send(message: dict[str, str]) -> str:
     _confine_requests(message["key"], outcome)
     _name_mails(message["key"])
     receiver = _instantiate(message["url"])
-    if receiver is None:
-        return "apprise does not take its address; see docs/notify.md"
+    if fault := _find_fault(receiver):
+        return fault
     try:
         arrived = receiver.notify(
             title=message["title"], body=message["body"], notify_type=message["kind"], body_format="text"
@@ -62,6 +65,13 @@ def _instantiate(url: str) -> Any:
         return apprise.Apprise.instantiate(url, asset=asset, suppress_exceptions=True)
     except Exception:  # noqa: BLE001 -- its words may hold the address
         return None
+
+
+def _find_fault(receiver: Any) -> str:
+    if receiver is None:
+        return _NOT_TAKEN
+    attempts = getattr(receiver, "retry", 0) + 1  # apprise counts each attempt as a target
+    return MANY_TARGETS if len(receiver) > attempts else ""
 
 
 def _confine_requests(key: str, outcome: _Outcome) -> None:

@@ -11,7 +11,7 @@ from bcon_exporter.incidents import Scene, decide_message, note_arrival
 from bcon_exporter.model.digest import DigestInput
 from bcon_exporter.model.messages import ReceiverState, Sending
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_addresses, deliver
+from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, deliver
 from bcon_exporter.outputs.messages.wording import Wording
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.digest import write_digest
@@ -76,8 +76,6 @@ class MessageSender:
         self._news.set()
 
     def _run(self) -> None:
-        for problem in check_addresses((self.receiver,)).values():
-            _log.warning("messages to %s: %s", self.receiver.name, problem)
         while not self._stopped:
             pause = LONGEST_PAUSE_SECONDS
             try:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 from pydantic import SecretStr
 
+from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages import Outgoing, check_addresses, deliver
+from bcon_exporter.outputs.messages import Outgoing, check_addresses, check_at_start, deliver
+from bcon_exporter.outputs.messages.send_process import MANY_TARGETS
 from tests.outputs.messages.receivers import HttpReceiver, MailReceiver
 from tests.waiting import wait_until
 
@@ -146,6 +148,30 @@ def test_what_is_not_there_is_told_in_a_word() -> None:
 def test_an_address_that_apprise_does_not_take_is_told_without_it(url: str) -> None:
     problems = check_addresses((to(url),))
     assert problems.get("phone", "").startswith("apprise does not take")
+
+
+MAIL = "mailto://127.0.0.1:1/?from=a@b.example&mode=insecure"
+TELEGRAM = "tgram://123456789:abcdefg_hijklmnop"
+
+
+@pytest.mark.parametrize(
+    "url", [f"{TELEGRAM}/12315544/12315545", f"{MAIL}&to=a@b.example,c@b.example", "ntfy://127.0.0.1:1/a/b?retry=1"]
+)
+def test_an_address_with_several_targets_is_refused_at_start_and_gets_nothing(url: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        check_at_start((to("json://127.0.0.1:1/"), to(url)))
+    assert refused.value.message == f"notify.url: phone: {MANY_TARGETS}"
+    assert deliver(to(url), MESSAGE).problem == MANY_TARGETS
+
+
+def test_an_address_with_one_target_is_not_refused_at_start_nor_one_that_cannot_be_used_now(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    urls = (f"{TELEGRAM}/12315544", f"{MAIL}&to=a@b.example&retry=2", "json://127.0.0.1:1/?retry=1", f"nope://{CANARY}")
+    check_at_start(map(to, urls))
+    assert [record.message for record in caplog.records] == [
+        "messages to phone: apprise does not take its address; see docs/notify.md"
+    ]
 
 
 def test_no_plug_in_and_no_configuration_is_loaded() -> None:
