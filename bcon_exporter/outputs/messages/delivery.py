@@ -6,17 +6,19 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
+from pathlib import Path
 from typing import NamedTuple
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages.send_process import MANY_TARGETS
+from bcon_exporter.outputs.messages import send_process
 
 _log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 30.0
 _ANSWER_BYTES = 4096
-_PROGRAM = (sys.executable, "-s", "-P", "-m", "bcon_exporter.outputs.messages.send_process")
+_PROGRAM = (sys.executable, "-s", "-P", str(Path(send_process.__file__).resolve()))
+"""By its path: as a module it would load this package first, in twice the time and 80 MB instead of 50."""
 
 
 class Outgoing(NamedTuple):
@@ -73,7 +75,7 @@ def check_at_start(receivers: Iterable[Receiver]) -> None:
         SettingsError: An address has several targets.
     """
     for name, problem in check_addresses(receivers).items():
-        if problem == MANY_TARGETS:
+        if problem == send_process.MANY_TARGETS:
             msg = f"notify.url: {name}: {problem}"
             raise SettingsError(msg, {"setting": "notify.url"})
         _log.warning("messages to %s: %s", name, problem)

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages import Outgoing, check_addresses, check_at_start, deliver
+from bcon_exporter.outputs.messages import Outgoing, check_addresses, check_at_start, deliver, delivery
 from bcon_exporter.outputs.messages.send_process import MANY_TARGETS
 from tests.outputs.messages.receivers import HttpReceiver, MailReceiver
 from tests.waiting import wait_until
@@ -101,15 +101,15 @@ def test_slack_gets_a_text_with_title_and_body() -> None:
 @pytest.mark.parametrize("status", [401, 500])
 def test_a_refusal_is_told_by_its_status_and_never_by_address_or_answer(status: int) -> None:
     with HttpReceiver(status, answer=CANARY.encode()) as server:
-        delivery = deliver(to(f"json://user:{CANARY}@127.0.0.1:{server.port}/{CANARY}"), MESSAGE)
-    assert delivery.problem == f"HTTP status {status}"
+        answer = deliver(to(f"json://user:{CANARY}@127.0.0.1:{server.port}/{CANARY}"), MESSAGE)
+    assert answer.problem == f"HTTP status {status}"
 
 
 @pytest.mark.parametrize(("status", "asked"), [(301, ""), (307, "?redirect=yes"), (302, "?redirect=yes")])
 def test_no_redirect_is_followed(status: int, asked: str) -> None:
     with HttpReceiver() as elsewhere, HttpReceiver(status, to=f"http://127.0.0.1:{elsewhere.port}/x") as server:
-        delivery = deliver(to(f"json://127.0.0.1:{server.port}/{asked}"), MESSAGE)
-    assert delivery.problem == f"HTTP status {status}"
+        answer = deliver(to(f"json://127.0.0.1:{server.port}/{asked}"), MESSAGE)
+    assert answer.problem == f"HTTP status {status}"
     assert elsewhere.got == []
 
 
@@ -125,6 +125,12 @@ def test_a_receiver_that_hangs_is_given_up() -> None:
     with HttpReceiver() as server:
         server.hangs.set()
         assert deliver(to(f"json://127.0.0.1:{server.port}/?rto=60"), MESSAGE, 2.0).problem == "no answer within 2 s"
+
+
+def test_the_process_that_sends_loads_nothing_of_this_package() -> None:
+    *options, program = delivery._PROGRAM
+    look = f"import runpy, sys; runpy.run_path({program!r}); sys.exit('bcon_exporter' in sys.modules)"
+    subprocess.run([*options, "-c", look], env=delivery._make_environment(), cwd="/", check=True)
 
 
 def test_receivers_that_hang_hold_up_no_other() -> None:
