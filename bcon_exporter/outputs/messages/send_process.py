@@ -19,11 +19,51 @@ MANY_TARGETS = "its address has several targets: give each an address of its own
 _NOT_TAKEN = "apprise does not take its address; see docs/notify.md"
 
 
+_SHORTEST_PIECE = 2000
+"""Where less fits into one, a long message is cut: it would become a hundred SMS."""
+_BETWEEN_PIECES_SECONDS = 1.5
+"""apprise waits for 5.5 s with most services: the process would be killed before the last piece."""
+_NTFY_CHARS = 4000
+"""ntfy makes an attachment of more, or refuses it; apprise counts with twice as much."""
+
+
 class _Outcome:
     """What the last request came to."""
 
     def __init__(self) -> None:
         self.problem = ""
+
+
+class _Pieces:
+    """The pieces of a message that is too long for its service: sent one after the other until one fails.
+
+    Each has a key of its own: a receiver that knows repeats would take the second for one of the first.
+    """
+
+    def __init__(self, key: str, receiver: Any) -> None:
+        from apprise import OverflowMode
+
+        self._key, self._send = key, receiver.send
+        self._number, self._has_failed = 0, False
+        receiver.send = self._send_piece
+        if receiver.service_name == "ntfy":
+            receiver.body_maxlen = min(receiver.body_maxlen, _NTFY_CHARS)
+        receiver.request_rate_per_sec = min(receiver.request_rate_per_sec, _BETWEEN_PIECES_SECONDS)
+        if receiver.overflow_mode == OverflowMode.UPSTREAM:
+            is_long = receiver.body_maxlen >= _SHORTEST_PIECE
+            receiver.overflow_mode = OverflowMode.SPLIT if is_long else OverflowMode.TRUNCATE
+
+    def key(self) -> str:
+        """Return the key of the piece that is sent now; that of the first is the message's."""
+        return self._key if self._number <= 1 else f"{self._key}-{self._number}"
+
+    def _send_piece(self, *words: Any, **options: Any) -> bool:
+        if self._has_failed:
+            return False
+        self._number += 1
+        arrived = bool(self._send(*words, **options))
+        self._has_failed = not arrived
+        return arrived
 
 
 def main() -> int:
@@ -42,12 +82,12 @@ def check(url: str) -> str:
 
 def send(message: dict[str, str]) -> str:
     """Send a message and return why it did not arrive; nothing when it did."""
-    outcome = _Outcome()
-    _confine_requests(message["key"], outcome)
-    _name_mails(message["key"])
     receiver = _instantiate(message["url"])
     if fault := _find_fault(receiver):
         return fault
+    outcome, pieces = _Outcome(), _Pieces(message["key"], receiver)
+    _confine_requests(pieces, outcome)
+    _name_mails(pieces)
     try:
         arrived = receiver.notify(
             title=message["title"], body=message["body"], notify_type=message["kind"], body_format="text"
@@ -74,14 +114,15 @@ def _find_fault(receiver: Any) -> str:
     return MANY_TARGETS if len(receiver) > attempts else ""
 
 
-def _confine_requests(key: str, outcome: _Outcome) -> None:
-    """Let every request follow no redirect and no proxy of the environment, and carry the message's key."""
+def _confine_requests(pieces: _Pieces, outcome: _Outcome) -> None:
+    """Let every request follow no redirect and no proxy of the environment, and carry the key of its piece."""
     import requests
 
     original: Callable[..., requests.Response] = requests.Session.request
 
     def request(session: requests.Session, *words: Any, **options: Any) -> requests.Response:
         session.trust_env = False
+        key = pieces.key()
         headers = {**(options.get("headers") or {}), "X-Sequence-ID": key, "X-Message-ID": key}
         try:
             answer = original(session, *words, **{**options, "allow_redirects": False, "headers": headers})
@@ -109,12 +150,12 @@ def _describe(error: Exception) -> str:
             return "it cannot be asked"
 
 
-def _name_mails(key: str) -> None:
-    """Give a mail the message's key as its Message-ID, so that a repeat is known as one."""
+def _name_mails(pieces: _Pieces) -> None:
+    """Give a mail the key of its piece as its Message-ID, so that a repeat is known as one."""
     from apprise.plugins.email import base
 
     def make_msgid(idstring: str | None = None, domain: str | None = None) -> str:  # noqa: ARG001 -- as the library's own
-        return f"<{key}@{domain or 'bcon-exporter'}>"
+        return f"<{pieces.key()}@{domain or 'bcon-exporter'}>"
 
     base.make_msgid = make_msgid  # type: ignore[attr-defined]
 

@@ -8,6 +8,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from email import message_from_string, policy
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qs
 
 import pytest
 from pydantic import SecretStr
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.integration
 
 MESSAGE = Outgoing("db <is> down & out [host1]", "Why: limit 64 MB\nLog: a < b & c", "0f" * 16, "failure")
+LINES = [f"Line {number}: a < b & c > d, {'x' * 250}" for number in range(50)]
+LONG = MESSAGE._replace(body="\n".join(LINES))
 CANARY = "s3cr3t-canary"
 
 
@@ -32,10 +35,10 @@ def to(url: str) -> Receiver:
     return Receiver(name="phone", url=SecretStr(url))
 
 
-def send_as_if(change: str, url: str) -> str:
+def send_as_if(change: str, url: str, sent: Outgoing = MESSAGE) -> str:
     """Send in the same program, with a service's own host changed to this machine; returns the problem."""
     program = f"{change}; from bcon_exporter.outputs.messages import send_process; send_process.main()"
-    message = json.dumps({"url": url, **MESSAGE._asdict()})
+    message = json.dumps({"url": url, **sent._asdict()})
     done = subprocess.run([sys.executable, "-c", program], input=message, capture_output=True, text=True, check=True)
     return str(json.loads(done.stdout)["problem"])
 
@@ -96,6 +99,43 @@ def test_slack_gets_a_text_with_title_and_body() -> None:
     got = only(server.got)
     assert "limit 64 MB" in got.text
     assert "[host1]" in got.text
+
+
+def test_telegram_gets_a_message_that_is_too_long_for_it_in_pieces() -> None:
+    with HttpReceiver(answer=b'{"ok": true, "result": {}}') as server:
+        host = f"http://127.0.0.1:{server.port}/bot"
+        change = f"from apprise.plugins.telegram import NotifyTelegram as T; T.notify_url = {host!r}"
+        assert send_as_if(change, "tgram://123456789:abcdefg_hijklmnop/12315544/", LONG) == ""
+    texts = [json.loads(one.text)["text"] for one in server.got if one.path.endswith("/sendMessage")]
+    assert max(map(len, texts)) <= 4096
+    assert all(any(f"Line {number}:" in text for text in texts) for number in range(len(LINES)))
+
+
+def test_ntfy_gets_pieces_that_it_makes_no_attachment_of_each_under_a_key_of_its_own() -> None:
+    with HttpReceiver() as server:
+        assert deliver(to(f"ntfy://127.0.0.1:{server.port}/topic"), LONG).arrived
+    bodies = [json.loads(got.text) for got in server.got]
+    assert max(len(body["message"].encode()) for body in bodies) <= 4096
+    assert "\n".join(body["message"] for body in bodies).split() == LONG.body.split()
+    assert {body["title"] for body in bodies} == {f"{LONG.title} [{one}/4]" for one in (1, 2, 3, 4)}
+    keys = [got.headers["x-sequence-id"] for got in server.got]
+    assert keys == [LONG.key, *(f"{LONG.key}-{number}" for number in (2, 3, 4))]
+
+
+def test_after_a_piece_that_is_refused_no_other_is_sent_and_that_refusal_is_told() -> None:
+    with HttpReceiver(400) as server:
+        assert deliver(to(f"ntfy://127.0.0.1:{server.port}/topic"), LONG).problem == "HTTP status 400"
+    assert len(server.got) == 1
+
+
+def test_a_service_of_short_messages_gets_one_that_is_cut() -> None:
+    with HttpReceiver() as server:
+        host = f"http://127.0.0.1:{server.port}/"
+        change = f"from apprise.plugins.pushover import NotifyPushover as P; P.notify_url = {host!r}"
+        assert send_as_if(change, f"pover://{'u' * 30}@{'a' * 30}", LONG) == ""
+    (message,) = parse_qs(only(server.got).text)["message"]
+    assert message.startswith("Line 0:")
+    assert len(message) <= 1024
 
 
 @pytest.mark.parametrize("status", [401, 500])
