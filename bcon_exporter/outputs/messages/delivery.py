@@ -17,6 +17,7 @@ _log = logging.getLogger(__name__)
 
 DEADLINE_SECONDS = 30.0
 _ANSWER_BYTES = 4096
+_REFUSALS = ("HTTP status 400", "HTTP status 413", "HTTP status 422")
 _PROGRAM = (sys.executable, "-s", "-P", str(Path(send_process.__file__).resolve()))
 """By its path: as a module it would load this package first, in twice the time and 80 MB instead of 50."""
 
@@ -44,6 +45,11 @@ class Delivery(NamedTuple):
     def arrived(self) -> bool:
         """True when the receiver took it."""
         return not self.problem
+
+    @property
+    def is_refused(self) -> bool:
+        """True when the receiver is there and does not take the message as it is."""
+        return self.problem in _REFUSALS
 
 
 def require_apprise() -> None:

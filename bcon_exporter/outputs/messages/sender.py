@@ -12,7 +12,7 @@ from bcon_exporter.model.digest import DigestInput
 from bcon_exporter.model.messages import ReceiverState, Sending
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, deliver
-from bcon_exporter.outputs.messages.wording import Wording
+from bcon_exporter.outputs.messages.wording import Wording, shorten
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.digest import write_digest
 from bcon_exporter.tools.incidents import find_open
@@ -22,6 +22,8 @@ _log = logging.getLogger(__name__)
 
 LONGEST_PAUSE_SECONDS = 30.0
 SHORT_PAUSE_SECONDS = 2.0
+REFUSED_SECONDS = 3600.0
+"""So long a message is sent as it is to a receiver that refuses it."""
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 5.0, 60.0
 
 
@@ -60,6 +62,7 @@ class MessageSender:
         self._stopped = False
         self._retry_at = 0.0
         self._failed_in_a_row = 0
+        self._refused_key, self._refused_since = "", 0.0
         self.sent = self.failures = 0
 
     def start(self) -> None:
@@ -123,7 +126,7 @@ class MessageSender:
         due_at = find_digest_time(context.to_local(context.now()))
         key = hashlib.sha256(f"digest {due_at:%Y-%m-%d}".encode()).hexdigest()[:32]
         report = write_digest(context, DigestInput())
-        delivery = self._send(self.receiver, self._wording(context).write_digest(key, report))
+        delivery = self._deliver(context, self._wording(context).write_digest(key, report))
         self._count(context, delivery)
         if not delivery.arrived:
             return max(0.0, self._retry_at - context.monotonic())
@@ -155,7 +158,16 @@ class MessageSender:
                 told.append((notice, incident))
         if not told:
             return Delivery()  # nobody knows any more what it was to be about
-        return self._send(self.receiver, self._wording(context).write(sending.key, told, context.now()))
+        return self._deliver(context, self._wording(context).write(sending.key, told, context.now()))
+
+    def _deliver(self, context: Context, message: Outgoing) -> Delivery:
+        """Send a message; of one that is refused for long only the title, so that the next have their turn."""
+        now, is_known = context.monotonic(), message.key == self._refused_key
+        is_stuck = is_known and now - self._refused_since >= REFUSED_SECONDS
+        delivery = self._send(self.receiver, shorten(message) if is_stuck else message)
+        if delivery.is_refused and not is_known:
+            self._refused_key, self._refused_since = message.key, now
+        return delivery
 
     def _wording(self, context: Context) -> Wording:
         settings = self._settings()

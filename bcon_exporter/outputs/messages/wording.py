@@ -138,6 +138,11 @@ def _kind(told: Sequence[tuple[Notice, Incident]]) -> str:
     return "failure" if any(notice.severity is Severity.CRITICAL for notice in going_on) else "warning"
 
 
+def shorten(message: Outgoing) -> Outgoing:
+    """Return what is left of a message that its receiver refuses: the title."""
+    return message._replace(body="The receiver refuses the rest of this message: ask bcon-exporter incidents.")
+
+
 def write_test(host: str, key: str) -> Outgoing:
     """Return the message of `notify --test`."""
     body = "If you read this, messages of bcon-exporter arrive here. Nothing is wrong."

@@ -113,6 +113,21 @@ def test_what_has_not_arrived_is_sent_again_under_the_same_key_ever_more_seldom_
     assert SECRET not in caplog.text
 
 
+@pytest.mark.parametrize(("problem", "is_cut"), [("HTTP status 400", True), ("HTTP status 503", False)])
+def test_of_what_is_refused_for_an_hour_only_the_title_is_sent(scene: Scene, problem: str, *, is_cut: bool) -> None:
+    scene.begin()
+    scene.problem = problem
+    scene.tell()
+    scene.tell(10.0)
+    scene.tell(3599.0)
+    assert "Severity: critical" in scene.sent[-1].body
+    scene.tell(60.0)
+    first, last = scene.sent[0], scene.sent[-1]
+    assert (last.title, last.key) == (first.title, first.key)
+    assert ("Severity: critical" not in last.body) is is_cut
+    assert scene.sender.failures == 3
+
+
 def test_a_restart_after_the_message_has_arrived_sends_no_second(scene: Scene) -> None:
     scene.begin()
     scene.tell()
