@@ -1,10 +1,12 @@
 """modify_config: says what an edit of a Compose file would do, and writes nothing.
 
-`old` is looked for in a line as it may be shown. Otherwise a guesser could read a secret letter by letter.
+`old` is looked for in a line as it may be shown. Otherwise a guesser could read a secret letter by letter. No
+change may leave a secret without what it is known by, such as the key before it: the answer would show it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 from bcon_exporter.compose import FileEdit, ResolvedEdit
 from bcon_exporter.deployments.check import check_deployment, make_plan
@@ -23,6 +25,7 @@ from bcon_exporter.model.what_if import (
     ModifyConfigInput,
     WhatIfReport,
 )
+from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.masking import MASK, safe_text
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context
@@ -154,21 +157,48 @@ def apply_changes(text: str, changes: Iterable[LineChange], hide: Callable[[str]
     """Return a text with changes of some of its lines.
 
     Raises:
-        InvalidInputError: There is no such line, or `old` does not stand in it just once, as it may be shown; the
-            details name change and line.
+        InvalidInputError: There is no such line, or `old` does not stand in it just once, as it may be shown, or
+            something hidden would stay without what it is known by; the details name change and line.
     """
     if len(text) > LONGEST_FILE:
         msg = f"the file is larger than {LONGEST_FILE // 1024} KiB"
         raise InvalidInputError(msg, {"field": "path"})
-    lines = text.split("\n")
-    shown = _show_lines(text, hide)
+    before = text.split("\n")
+    shown_before = _show_lines(text, hide)
+    lines, shown = list(before), list(shown_before)
+    touched: set[int] = set()
     for number, change in enumerate(changes):
         if change.line > len(lines):
             raise _misfit(number, change, f"there is no line {change.line}: the file has {len(lines)}")
         at = change.line - 1
         lines[at] = _apply(number, change, lines[at], shown[at])
         shown[at] = lines[at] if shown[at] == lines[at] else shown[at].replace(change.old, change.new, 1)
+        touched.add(at)
+    kept = [at for at, line in enumerate(before) if at not in touched and _is_hidden(line, shown_before[at])]
+    # Without the lines that are touched, too: what is left of a key may look like one and be none, as in a comment.
+    for changed in (lines, ["" if at in touched else line for at, line in enumerate(before)]) if kept else ():
+        for at, now in zip(kept, _show_kept(changed, kept, hide), strict=True):
+            if now != shown_before[at]:
+                raise _unhides(at + 1)
     return "\n".join(lines)
+
+
+def _is_hidden(line: str, shown: str) -> bool:
+    return shown not in (line, strip_controls(line))
+
+
+def _show_kept(changed: Sequence[str], kept: Iterable[int], hide: Callable[[str], str]) -> list[str]:
+    """Return how lines that stay are shown among lines of which some have become several."""
+    shown = _show_lines("\n".join(changed), hide)
+    places = list(accumulate((line.count("\n") + 1 for line in changed), initial=0))
+    return [shown[places[at]] for at in kept]
+
+
+def _unhides(line: int) -> InvalidInputError:
+    what = f"the changes touch what says that line {line} has a secret: give content instead"
+    return InvalidInputError(
+        f"modify_config: {what}", {"line": line, "errors": [{"field": "changes", "message": what}]}
+    )
 
 
 def _apply(number: int, change: LineChange, line: str, shown: str) -> str:
@@ -181,10 +211,13 @@ def _apply(number: int, change: LineChange, line: str, shown: str) -> str:
         raise _misfit(number, change, f"line {change.line} has what is to be replaced {count} times: give more of it")
     start = shown.index(change.old)
     before, after = shown[:start], shown[start + len(change.old) :]
-    if MASK not in before and line.startswith(before + change.old):
-        return before + change.new + line[start + len(change.old) :]
-    if MASK not in after and line.endswith(change.old + after):
-        return line[: len(line) - len(after) - len(change.old)] + change.new + after
+    if not _is_hidden(line, shown):
+        if line.startswith(before + change.old):
+            return before + change.new + line[start + len(change.old) :]
+        if line.endswith(change.old + after):
+            return line[: len(line) - len(after) - len(change.old)] + change.new + after
+    elif MASK in change.old and MASK not in before + after and line.startswith(before) and line.endswith(after):
+        return before + change.new + after
     raise _misfit(
         number, change, f"line {change.line} has a secret around what is to be replaced: give content instead"
     )

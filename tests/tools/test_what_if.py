@@ -43,7 +43,11 @@ def change(line: int, old: str, new: str) -> LineChange:
         ([(1, "a: 1", "")], TEXT.replace("a: 1", "")),
         ([(1, "1", "1\nc: 3"), (3, "b: b", "d")], TEXT.replace("1", "1\nc: 3").replace("b: b", "d", 1)),
         ([(1, "1", "2"), (1, "a", "c")], TEXT.replace("a: 1", "c: 2")),
-        ([(2, "PASSWORD", "PASS")], TEXT.replace("PASSWORD", "PASS")),
+        ([(2, "***", "${PASS}")], TEXT.replace("hunter2-very-secret", "${PASS}")),
+        (
+            [(2, "PASSWORD: *** # is old", "MODE: fast")],
+            TEXT.replace("PASSWORD: hunter2-very-secret # is old", "MODE: fast"),
+        ),
     ],
 )
 def test_changes_are_made_in_the_lines_as_they_are_numbered_in_the_file(
@@ -71,6 +75,41 @@ def test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line(guess: st
             apply_changes(text, [change(2, guess, "x")], as_is)
         said.append((caught.value.message, caught.value.details))
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        [(1, "OLD_PASSWORD", "NOTE")],
+        [(3, "DB_PASSWORD", "NOTE")],
+        [(3, "DB_", "x_")],
+        [(4, "DB_PASSWORD", "NOTE")],
+        [(4, "DB_PASSWORD", "NOTE:\n  # DB_PASSWORD")],
+        [(4, "DB_PASSWORD:", "DB_PASSWORD:\n    x\n  NOTE:")],
+        [(4, "DB_PASSWORD: ", "")],
+        [(6, "passwords", "notes")],
+        [(10, "DB_PASSWORD", "NOTE")],
+        [(12, "PASSWORD: ***", "NOTE: |")],
+        [(2, "x", "last: 1\nmore: 1"), (4, "DB_PASSWORD", "NOTE"), (15, "last", "a"), (16, "more", "b")],
+    ],
+)
+def test_no_change_leaves_a_secret_without_what_it_is_known_by(changes: list[tuple[int, str, str]]) -> None:
+    text = (
+        "# OLD_PASSWORD: sommer-a\nx:\n  DB_PASSWORD: sommer-b\n  DB_PASSWORD: \n    sommer-c\n"
+        "  passwords:\n    - sommer-d\n    - sommer-e\n  items:\n  - name: DB_PASSWORD\n    value: sommer-f\n"
+        "  PASSWORD: |\n    sommer-g\n    sommer-h\nlast: 1\nmore: 1\n"
+    )
+    assert "sommer" not in render_diff(text, "", "x", as_is)
+    with pytest.raises(InvalidInputError, match="give content instead") as caught:
+        apply_changes(text, [change(*one) for one in changes], as_is)
+    assert "sommer" not in str(caught.value.details)
+
+
+def test_lines_beside_a_secret_are_changed_as_ever() -> None:
+    text = "a: 1\r\nx:\n  DB_PASSWORD:\n    sommer\n  MODE: fast\n"
+    changes = [change(1, "1", "2"), change(2, "x", "y"), change(5, "fast", "slow\n  MORE: 1")]
+    after = apply_changes(text, changes, as_is)
+    assert after == "a: 2\r\ny:\n  DB_PASSWORD:\n    sommer\n  MODE: slow\n  MORE: 1\n"
 
 
 def test_a_change_of_a_secret_alone_shows_in_the_diff_and_the_secret_does_not() -> None:
