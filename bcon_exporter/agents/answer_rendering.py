@@ -188,10 +188,8 @@ def render_error(name: str, error: BconError, options: ViewOptions, host_name: s
         "tool": clean_name(name)[:_LONGEST_METADATA],
         **({"detail": details} if details else {}),
     }
-    return _answer(
-        Page(record["tool"], _metadata(host_name, now), error=hide_odd_names(record, find_odd_names_in(details))),
-        options,
-    )
+    odd = find_odd_names_in(_plain(error.details))  # those that agents are not told, too: the message may name them
+    return _answer(Page(record["tool"], _metadata(host_name, now), error=hide_odd_names(record, odd)), options)
 
 
 def _answer(page: Page, options: ViewOptions) -> AgentAnswer:

@@ -94,9 +94,9 @@ its model counts as untrusted, and fails a test."""
 
 _NAME_FIELDS = frozenset(
     (
-        *("name", "container", "container_name", "project", "project_name", "compose_project", "misread"),
+        *("name", "container", "container_name", "project", "project_name", "projects", "compose_project"),
         *("service", "service_name", "compose_service", "image", "root", "explains", "suffers", "containers"),
-        *("untracked", "incomplete", "services", "recreates", "near_matches"),
+        *("untracked", "incomplete", "services", "recreates", "near_matches", "misread"),
         *("away", "loses", "loses_network", "depending"),
     )
 )
