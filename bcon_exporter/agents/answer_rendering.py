@@ -13,7 +13,13 @@ from bcon_exporter.agents.findings import project_container, project_drift, proj
 from bcon_exporter.agents.paging import JsonWriter, MarkdownWriter, Page, Writer, fit
 from bcon_exporter.agents.rows import project_lines, project_rows, show_moment
 from bcon_exporter.agents.select import check_expression, select
-from bcon_exporter.agents.untrusted_text import find_odd_names_in, hide_odd_names, is_odd_name, sort_texts
+from bcon_exporter.agents.untrusted_text import (
+    find_odd_names,
+    find_odd_names_in,
+    hide_odd_names,
+    is_odd_name,
+    sort_texts,
+)
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.quantities import show_count
@@ -295,6 +301,7 @@ def _write_report(tool: Tool[Any], value: Any, options: ViewOptions) -> dict[str
     if isinstance(value, DriftFindings):
         own["projects"] = [f"{one.project_name}: {one.status.value}" for one in value.reports]
     told = {name: item for name, item in own.items() if options.detail or not _is_as_usual(value, name, item)}
+    told = hide_odd_names(told, find_odd_names(value))  # of its rows, too: a summary may name them
     return {**told, "untrusted": list(texts.untrusted)} if texts.untrusted else told
 
 
