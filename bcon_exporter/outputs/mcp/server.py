@@ -16,6 +16,7 @@ from pydantic_core import from_json
 from bcon_exporter import __version__
 from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, render_error
 from bcon_exporter.agents.schemas import annotate, compact_schema, offered_tools
+from bcon_exporter.agents.untrusted_text import is_odd_name
 from bcon_exporter.clock import utc_now
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
@@ -167,7 +168,8 @@ class _AgentServer:
         key = ref.name if isinstance(ref, types.PromptReference) else ref.uri
         prompt = next((one for one in PROMPTS if one.name == key), None)
         kind = prompt.argument if prompt is not None else key
-        names = await _guard(lambda: names_for(self._answers, kind or ""))
+        known = await _guard(lambda: names_for(self._answers, kind or ""))
+        names = [name for name in known if not is_odd_name(name)]
         begun = params.argument.value
         fitting = [name for name in names if name.startswith(begun)]
         fitting += [name for name in names if begun in name and not name.startswith(begun)]
