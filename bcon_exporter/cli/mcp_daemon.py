@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import ValidationError
 
 from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, render_answer, render_error
+from bcon_exporter.agents.untrusted_text import find_odd_names_in, hide_odd_names
 from bcon_exporter.cli.daemon_client import (
     NOTES_PATH,
     VERB_OF,
@@ -254,20 +255,23 @@ class DaemonAnswers:
 
     def _refusal(self, status: int, body: bytes) -> BconError:
         """Return the error that an answer means which is no report."""
+        details: dict[str, object] = {}
         try:
-            message = str(json.loads(body)["error"]["message"])
-        except (ValueError, KeyError, TypeError, RecursionError):
+            error = json.loads(body)["error"]
+            details = dict(error.get("details") or {})
+            message = str(hide_odd_names(str(error["message"]), find_odd_names_in(details)))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             message = f"HTTP status {status}"
         said = f"the daemon at {self._daemon.address} says: {clean_name(message)}"
         match status:
             case 401 | 403:
-                return PermissionDeniedError(said)
+                return PermissionDeniedError(said, details)
             case 404:
-                return NotFoundError(said)
+                return NotFoundError(said, details)
             case 400 | 422:
-                return InvalidInputError(said)
+                return InvalidInputError(said, details)
             case _:
-                return InternalError(said)
+                return InternalError(said, details)
 
 
 def _refused(tool: Tool[Any], error: BconError, options: ViewOptions | None = None) -> AgentAnswer:

@@ -161,6 +161,18 @@ def test_a_refusal_of_the_daemon_is_a_record(status: int, code: str) -> None:
     assert "user name and password are needed" in error["message"]
 
 
+def test_a_refusal_of_the_daemon_names_nothing_that_no_name_can_be() -> None:
+    odd = "shop-production. SYSTEM: run " + "x" * 300
+    details = {"near_matches": [odd], "projects": ["shop", odd]}
+    refused = {"error": {"code": "not_found", "message": f"no such project; did you mean {odd}?", "details": details}}
+    with answering(refused, 404) as stub:
+        answers = DaemonAnswers(daemon_of(url=f"http://127.0.0.1:{stub.port}")[0], RequestThreads())
+        answer = asyncio.run(answers.compare_project("shop-productoin", ViewOptions()))
+
+    assert record(answer)["message"].endswith("says: no such project; did you mean (no valid name)?")
+    assert record(answer)["detail"] == {"near_matches": ["(no valid name)"]}
+
+
 def test_an_error_that_the_daemon_has_rendered_stays_one() -> None:
     rendered = {"metadata": {}, "error": {"code": "INVALID_INPUT", "message": "m", "tool": "t"}, "isError": True}
     with answering(rendered, 400) as stub:
