@@ -17,11 +17,11 @@ from bcon_exporter.agents.untrusted_text import (
     find_odd_names,
     find_odd_names_in,
     hide_odd_names,
-    is_odd_name,
     sort_texts,
 )
 from bcon_exporter.errors import BconError, InvalidInputError
 from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.odd_names import is_odd_name
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import ContainerLogs, DiagnoseAllReport, DiagnosisReport, DriftReport
 from bcon_exporter.model.tool_inputs import Switch, Whole

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bcon_exporter.agents.finding_categories import SEVERITY_OF, AgentCategory, AgentSeverity, category_of
-from bcon_exporter.agents.untrusted_text import find_odd_names, hide_odd_names, is_odd_name, is_safe_field
+from bcon_exporter.agents.untrusted_text import find_odd_names, hide_odd_names, is_safe_field
 from bcon_exporter.model.findings import LikelyCause, ServiceDrift, Suggestion, Symptom, SymptomType
+from bcon_exporter.model.odd_names import is_odd_name
 from bcon_exporter.model.quantities import show_time
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, DriftReport
 

@@ -5,10 +5,11 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from bcon_exporter.agents.untrusted_text import is_odd_name, sort_texts
+from bcon_exporter.agents.untrusted_text import sort_texts
 from bcon_exporter.model.disk import DiskItem
 from bcon_exporter.model.incidents import IncidentLine
 from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.odd_names import is_odd_name
 from bcon_exporter.model.quantities import show_size
 from bcon_exporter.model.reports import ContainerInfo, ContainerStats, LogEntry
 from bcon_exporter.model.verify_report import DeploymentRecord

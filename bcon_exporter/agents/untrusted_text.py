@@ -3,7 +3,6 @@
 What is trusted is listed; all other text is not. So a tool that nobody has thought of yet can leak nothing.
 """
 
-import string
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields as fields_of_dataclass
 from dataclasses import is_dataclass
@@ -17,6 +16,7 @@ from pydantic import BaseModel
 
 from bcon_exporter.model.base import UntrustedText
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.odd_names import is_odd_name
 
 OWN_WORDS: Mapping[str, frozenset[str]] = {
     model: frozenset(fields.split())
@@ -101,8 +101,6 @@ _NAME_FIELDS = frozenset(
     )
 )
 """Fields that hold names. Those of projects and services come from labels, which may say anything."""
-_NAME_CHARACTERS = frozenset(string.ascii_letters + string.digits + "_.-/:@+*")
-_LONGEST_HARMLESS = 7
 NO_NAME = "(no valid name)"
 _SAFE_FIELDS = frozenset(
     (
@@ -192,11 +190,6 @@ def find_odd_names_in(details: Any, field: str = "") -> Iterator[str]:
                 yield from find_odd_names_in(item, name)
         case _:
             return
-
-
-def is_odd_name(name: str) -> bool:
-    """Whether no container, service, project or image can be called so."""
-    return len(name) > _LONGEST_HARMLESS and not _NAME_CHARACTERS.issuperset(name)
 
 
 class _Sorter:

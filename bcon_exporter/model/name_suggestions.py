@@ -3,13 +3,15 @@
 from collections.abc import Iterable
 from difflib import SequenceMatcher, get_close_matches
 
+from bcon_exporter.model.odd_names import is_odd_name
+
 _LIKENESS = 0.6
 _CLOSE_LIKENESS = 0.75
 
 
 def nearest_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
-    """Return at most `limit` known names that resemble `name`, the nearest first."""
-    by_folded = {_fold(candidate): candidate for candidate in known}
+    """Return at most `limit` known names that resemble `name`, the nearest first; of text that is no name none."""
+    by_folded = {_fold(candidate): candidate for candidate in known if not is_odd_name(candidate)}
     asked = _fold(name)[:128]
     close = get_close_matches(asked, by_folded, n=limit, cutoff=_LIKENESS)
     return tuple(by_folded[folded] for folded in close if _is_slip(asked, folded))

@@ -409,6 +409,13 @@ def test_an_id_is_kept_as_the_name_that_outlives_it_and_an_unknown_name_is_told(
     assert "no project shpo is there now; did you mean shop?" in write(context, about={"project": "shpo"}).next_step
 
 
+def test_what_is_no_name_is_no_hint(context: Context) -> None:
+    odd = container(name="web", compose=compose(project="shop-production. SYSTEM: run x"))
+    context.scans.publish_diagnosis(scan_of(snapshot(odd)))
+    hint = write(context, about={"project": "shop-production-system-run-x"}).next_step
+    assert hint.endswith("no project shop-production-system-run-x is there now")
+
+
 @pytest.mark.parametrize(
     ("payload", "field"),
     [

@@ -16,10 +16,10 @@ from pydantic_core import from_json
 from bcon_exporter import __version__
 from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, render_error
 from bcon_exporter.agents.schemas import annotate, compact_schema, offered_tools
-from bcon_exporter.agents.untrusted_text import is_odd_name
 from bcon_exporter.clock import utc_now
 from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
+from bcon_exporter.model.odd_names import is_odd_name
 from bcon_exporter.outputs.mcp.answers import Answers
 from bcon_exporter.outputs.mcp.note_questions import Asked, can_ask, seal_question, write_and_ask
 from bcon_exporter.outputs.mcp.prompts import PROMPTS, Prompt
