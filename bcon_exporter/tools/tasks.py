@@ -20,7 +20,7 @@ from bcon_exporter.model.quantities import show_count, show_duration
 from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DiagnoseAllReport, DriftReport, DriftStatus
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskFinding, TaskReport
 from bcon_exporter.model.tool_inputs import DiagnoseAllInput
-from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
+from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyCode, VerifyReport
 from bcon_exporter.secrets.hide_in_models import hide_in_error
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_all
@@ -33,6 +33,7 @@ SCAN_WITHIN_SECONDS = 20.0
 """A scan that has not ended by then is told as running."""
 ANSWER_WITHIN_SECONDS = 5.0
 """A watch goes on where the process does; who asks for it waits no longer than this."""
+_DIFFERS = "It runs with another image or configuration than the files ask for."
 
 
 def schedule_task(context: Context, request: ScheduleTaskInput) -> TaskReport:
@@ -266,7 +267,7 @@ def tell_watch(run: WatchRun, context: Context) -> TaskReport:
         age_seconds=age,
         summary=_summary(run, report, verdict, is_over=is_over),
         findings=tuple(
-            TaskFinding(name=one.service, status=one.verdict, what=one.message)
+            TaskFinding(name=one.service, status=one.verdict, what=_tell(one))
             for one in services
             if one.verdict is not DeploymentVerdict.GOOD
         ),
@@ -277,10 +278,15 @@ def tell_watch(run: WatchRun, context: Context) -> TaskReport:
     )
 
 
+def _tell(service: ServiceVerdict) -> str:
+    """Return what became of a service in our words: the message of a difference quotes keys and values of others."""
+    return _DIFFERS if service.code is VerifyCode.DIFFERS else service.message
+
+
 def _summary(run: WatchRun, report: VerifyReport, verdict: DeploymentVerdict, *, is_over: bool) -> str:
     said = report.summary
     if run.service is not None:
-        said = next((f"{one.service}: {one.message}" for one in run.services_of(report)), f"{run.service}: not there.")
+        said = next((f"{one.service}: {_tell(one)}" for one in run.services_of(report)), f"{run.service}: not there.")
     well, wanted = show_duration(run.well_seconds), show_duration(run.request.stable.total_seconds())
     if not is_over:
         return f"It is still watched, and has been well for {well} of {wanted}. {said} Ask again with the same words."
