@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, TOOLSETS, describe_tools
 from bcon_exporter.engine import Wants
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.agents.asking import OPTIONS, ask_agent, list_calls, outside_of_untrusted, tells
+from tests.agents.asking_amiss import ask_amiss
 from tests.agents.conversation import BYTES_MAX, CALLS_MAX, HOSTS, converse
 from tests.agents.figures import Figure, all_of, at_most
 from tests.agents.hostile import PLACES, make_hostile_host
@@ -118,14 +120,18 @@ def _read_pages(context: Context, payload: dict[str, Any]) -> tuple[set[str], in
 
 def words_of_others() -> Iterator[Figure]:
     """How many calls, about a host that says a hostile sentence in all places, tell it outside of `untrusted`."""
-    context = make_context(make_hostile_host())
+    facts = make_hostile_host()
+    context = make_context(facts)
     leaks, asked, quoted = 0, 0, 0
-    for name, payload in list_calls(context, list(PLACES)):
-        for options in OPTIONS:
-            body = ask_agent(context, name, {"limit": 100, "max_bytes": 65536, **options, **payload}).body
-            asked += 1
-            quoted += tells(body)
-            leaks += tells(outside_of_untrusted(body))
+    bodies = (
+        ask_agent(context, name, {"limit": 100, "max_bytes": 65536, **options, **payload}).body
+        for name, payload in list_calls(context, list(PLACES))
+        for options in OPTIONS
+    )
+    for body in chain(bodies, (body for _, body in ask_amiss(context, facts))):
+        asked += 1
+        quoted += tells(body)
+        leaks += tells(outside_of_untrusted(body))
     yield Figure(
         f"answers with a hostile sentence outside of untrusted, {len(PLACES)} places, JSON and Markdown",
         f"{leaks} of {asked:,} ({quoted:,} quote it)",

@@ -15,7 +15,8 @@ from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
 from tests.agents.asking import MAY_FAIL, OPTIONS, ask_agent, list_calls, outside_of_untrusted, tells
-from tests.agents.hostile import PLACES, make_hostile_host
+from tests.agents.asking_amiss import ask_amiss
+from tests.agents.hostile import NEAR_PROJECT, PLACES, make_hostile_host
 from tests.agents.recorded import make_context
 
 SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, PART_OF_LOG, DIGEST, CHECK)
@@ -42,6 +43,19 @@ def test_no_tool_tells_the_sentence_outside_of_untrusted(tool: str, answers: dic
     bodies = {key: body for key, body in answers.items() if key[0] == tool}
     assert bodies
     assert [(key, body) for key, body in bodies.items() if tells(outside_of_untrusted(body))] == []
+
+
+@pytest.mark.promise("S10")
+def test_no_refusal_hint_or_completion_tells_the_sentence_outside_of_untrusted() -> None:
+    facts = make_hostile_host()
+    told = list(ask_amiss(make_context(facts), facts))
+    assert {name for name, _ in told} == {
+        *("restart_service", "schedule_task", "write_memory", "modify_config", "completion", "resource")
+    }
+    assert sum("several projects" in body for _, body in told) == 2 * len(OPTIONS), "both refusals name projects"
+    hinted = {name for name, body in told if NEAR_PROJECT in outside_of_untrusted(body)}
+    assert hinted == {"schedule_task", "write_memory"}, "both say that there is no such project"
+    assert [(name, body) for name, body in told if tells(outside_of_untrusted(body))] == []
 
 
 @pytest.mark.promise("S10")
