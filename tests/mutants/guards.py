@@ -772,8 +772,15 @@ AGENTS = (
     _trust("is_odd_name", returns("False"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("_UNLESS", set_to("{}"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
     _trust("texts.read_incident", with_text("change.text for change in incident.changes if change.kind is not JournalKind.CONFIG_CHANGE", "change.text for change in incident.changes"), "test_no_tool_tells_the_sentence_outside_of_untrusted"),
+    _trust("answer_rendering.render_error", with_text("find_odd_names_in(_plain(error.details))", "find_odd_names_in(details)"), "test_no_refusal_hint_or_completion_tells_the_sentence_outside_of_untrusted"),
+    _trust("nearest_names", with_text(" if not is_odd_name(candidate)", ""), "test_no_refusal_hint_or_completion_tells_the_sentence_outside_of_untrusted"),
+    _trust("_AgentServer._complete", with_text(" if not is_odd_name(name)", ""), "test_no_refusal_hint_or_completion_tells_the_sentence_outside_of_untrusted"),
+    _view("_write_report", with_text("find_odd_names(value)", "()"), "test_what_stands_before_rows_names_nothing_that_no_name_can_be"),
     _view("agents.findings._evidence", returns("iter(())"), "test_detail_adds_causes_what_to_do_and_the_untrusted_evidence"),
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
+    # what an edit shows
+    _what_if("what_if._is_hidden", returns("False"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if.apply_changes", never("now != shown_before[at]"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
     # the budget, and pages
     _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
     _paging("_fit_rows", never("written and (not taken)"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
