@@ -26,10 +26,11 @@ from bcon_exporter.model.what_if import (
     WhatIfReport,
 )
 from bcon_exporter.secrets.cleaning import strip_controls
-from bcon_exporter.secrets.masking import MASK, safe_text
+from bcon_exporter.secrets.masking import MASK, safe_name, safe_text
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.fresh_snapshot import observe
+from bcon_exporter.tools.secret_references import find_shown_references
 from bcon_exporter.tools.tool import Tool
 
 _CONTEXT_LINES = 3
@@ -55,9 +56,11 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
     version = context.secrets.version
 
     def apply(text: str | None) -> str:
-        if request.content is not None:
-            return request.content
-        return apply_changes(text or "", request.changes or (), context.secrets.hide)
+        after = request.content
+        if after is None:
+            after = apply_changes(text or "", request.changes or (), context.secrets.hide)
+        _refuse_shown_secrets(text or "", after, request.path, context.secrets.hide)
+        return after
 
     edit = FileEdit(request.path, request.project_name, apply)
     resolved = context.compose.resolve_edit(edit, snapshot.taken_at, find_projects(snapshot))
@@ -68,6 +71,22 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
     wanted = plain.deployment.wanted if plain.deployment is not None else None
     plan_before = make_plan(given.model_copy(update={"desired": plain.desired, "deployment": wanted}))
     return _report(report, plan_before, resolved, snapshot)
+
+
+def _refuse_shown_secrets(before: str, after: str, path: str, hide: Callable[[str], str]) -> None:
+    """Refuse to put the value of a secret variable where the answer would show it.
+
+    Raises:
+        InvalidInputError: The edit does; where the file did before, it may stay.
+    """
+    is_yaml = path.lower().endswith((".yml", ".yaml", ".json"))
+    known = find_shown_references(before, hide, is_yaml=is_yaml)
+    new = find_shown_references(after, hide, is_yaml=is_yaml) - known
+    if new:
+        place = ".".join(next(iter(new))[0]) or "a line"
+        what = f"{safe_name(place)} would hold the value of a secret variable, and its name does not say that it does"
+        msg = f"modify_config: {what}"
+        raise InvalidInputError(msg, {"errors": [{"field": "content", "message": what}]})
 
 
 def _report(

@@ -203,6 +203,22 @@ def test_an_edit_is_judged_and_the_files_stay_as_they_are(tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("value", ["sommer", "hunter2-very-secret"])
+def test_no_edit_makes_the_value_of_a_secret_variable_one_that_is_told(tmp_path: Path, value: str) -> None:
+    shop = Shop(tmp_path / "shop")
+    (shop.folder / ".env").write_text(f"TOKEN={value}\nTAG=1\n")
+    shop.file.write_text(FILE.replace("image: app:1", "image: app:${TAG}"))
+    for path, changes in (
+        (shop.file, [{"line": 9, "old": "db:1", "new": "db:${TOKEN}"}]),
+        (shop.folder / ".env", [{"line": 2, "old": "TAG=1", "new": "TAG=${TOKEN}"}]),
+    ):
+        answer = shop.ask(path=str(path), changes=changes)
+        assert answer["error"]["code"] == "invalid_input"
+        assert "value of a secret variable" in answer["error"]["message"]
+        assert value not in str(answer)
+
+
+@pytest.mark.integration
 def test_a_difference_of_now_that_the_edit_ends_vanishes(tmp_path: Path) -> None:
     shop = Shop(tmp_path / "shop")
     shop.file.write_text(FILE.replace("db:1", "db:3"))
