@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from bcon_exporter.diagnosis.rule import Hysteresis
+from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
@@ -14,7 +16,6 @@ from bcon_exporter.model.findings import (
     Severity,
     Suggestion,
     Symptom,
-    SymptomType,
 )
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
@@ -25,18 +26,7 @@ ROOT_CONFIDENCE = 0.6
 DIFFERENCE_STANDS_FOR = timedelta(minutes=1)
 """Whoever makes, starts or takes down containers makes differences on the way; a failure shows symptoms at once."""
 
-LOOKING_BACK = frozenset(
-    {
-        SymptomType.OOM_KILLED,
-        SymptomType.RESTART_LOOP,
-        SymptomType.EXIT_ERROR,
-        SymptomType.NETWORK_ERROR,
-        SymptomType.DISK_PRESSURE,
-        SymptomType.SLOW_RESPONSE,
-        SymptomType.LOG_ERROR,
-        SymptomType.HEALTH_FLAPPING,
-    }
-)
+LOOKING_BACK = frozenset(kind for kind, rule in RULE_OF.items() if rule.hysteresis is Hysteresis.EVENT)
 """They stay for minutes after the last sign of them; of a container that runs, only new signs count. One that is
 measured too is so now: a file system stays full while nobody writes to it."""
 
