@@ -44,6 +44,8 @@ HOST_STEPS = (
     ),
 )
 """What to do when the host fails as a whole."""
+_OF_PROGRAMS = frozenset(("program_error", "program_reports_error"))
+"""Causes that say of a container that its own log knows more: nothing that many could share."""
 _NUMBERS_KEPT = 500
 
 
@@ -473,15 +475,12 @@ def _worst(group: Sequence[Trouble]) -> Severity:
 
 
 def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
-    """Return the causes that most of several containers have, without what they say of a single one."""
-    told = [{cause.id: cause for cause in trouble.causes} for trouble in group]
-    counts = Counter(name for causes in told for name in causes)
+    """Return the causes that most of several containers have, without evidence; none that names another container."""
+    told = [{cause.id: cause for cause in trouble.causes if cause.peer is None} for trouble in group]
+    counts = Counter(name for causes in told for name in causes if name not in _OF_PROGRAMS)
     known = {name: cause for causes in told for name, cause in causes.items()}
-    return tuple(
-        known[name].model_copy(update={"peer": None, "evidence": ()})
-        for name, count in counts.most_common()
-        if len(group) > 1 and count * 2 > len(group)
-    )
+    shared = (name for name, count in counts.most_common() if len(group) > 1 and count * 2 > len(group))
+    return tuple(known[name].model_copy(update={"evidence": ()}) for name in shared)
 
 
 def _is_of_host(tracked: TrackedIncident) -> bool:

@@ -294,17 +294,17 @@ def test_more_than_ten_roots_in_one_scan_are_one_incident_of_the_host() -> None:
 
 def test_an_incident_of_the_host_says_of_it_what_most_share_and_nothing_of_one_container() -> None:
     own = LikelyCause(id="memory_limit_too_low", description="Its limit is too low.", confidence=0.9)
-    shared = LikelyCause(
-        id="dns_down", description="No name is found.", confidence=0.6, evidence=("no such host",), peer="db"
-    )
+    shared = LikelyCause(id="dns_down", description="No name is found.", confidence=0.6, evidence=("no such host",))
+    peer = LikelyCause(id="dependency_down", description="db has failed.", confidence=0.9, peer="db")
+    said = LikelyCause(id="program_error", description="Its log says which.", confidence=0.5)
     many = [
-        trouble(f"s{number}", causes=(own,) if not number else (own, shared) if number < 3 else (shared,))
+        trouble(f"s{number}", causes=(own,) if not number else (own, shared) if number < 3 else (shared, said, peer))
         for number in range(12)
     ]
     watch = Watch()
     watch.scan(*many)
     incident = watch.only
-    assert [(cause.id, cause.evidence, cause.peer) for cause in incident.causes] == [("dns_down", (), None)]
+    assert [(cause.id, cause.evidence) for cause in incident.causes] == [("dns_down", ())]
     assert incident.suggestions == HOST_STEPS
     watch.scan(*many, after=MINUTE)
     assert watch.only.causes == incident.causes
