@@ -15,6 +15,7 @@ from bcon_exporter.compose.invocation import Invocation
 from bcon_exporter.compose.key_locations import find_key_locations
 from bcon_exporter.compose.wanted_deployment import Deployment, make_deployment
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords, KeyLocation, MissingEnvFile
 from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.secrets.masking import safe_text
@@ -41,6 +42,25 @@ class ResolvedDeployment:
     problem: str | None = None
     places: Mapping[str, KeyLocation] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedEdit:
+    """What a project's files say with an edit, and without.
+
+    Attributes:
+        file: The edited one, as the Docker host knows it.
+        before, after: Its texts; never to be shown as they are.
+        plain, edited: Without the edit, and with it.
+        book: What is known as a secret with the edit; kept apart, for nobody has written it.
+    """
+
+    file: str
+    before: str = field(repr=False)
+    after: str = field(repr=False)
+    plain: ResolvedDeployment
+    edited: ResolvedDeployment
+    book: HostSecrets
 
 
 def find_named_files(words: DeploymentWords, environ: Mapping[str, str]) -> tuple[Path, ...]:

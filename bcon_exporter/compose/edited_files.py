@@ -9,17 +9,12 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bcon_exporter.compose.invocation import Invocation
 from bcon_exporter.errors import InvalidInputError, NotAvailableError
-from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.secrets.masking import safe_text
-
-if TYPE_CHECKING:
-    from bcon_exporter.compose.deployment_files import ResolvedDeployment
 
 _MOST_LINKS = 50_000
 _PREFIX = "bcon-check-"
@@ -40,25 +35,6 @@ class FileEdit:
     path: str
     project_name: str | None
     apply: Callable[[str | None], str]
-
-
-@dataclass(frozen=True, slots=True)
-class ResolvedEdit:
-    """What a project's files say with an edit, and without.
-
-    Attributes:
-        file: The edited one, as the Docker host knows it.
-        before, after: Its texts; never to be shown as they are.
-        plain, edited: Without the edit, and with it.
-        book: What is known as a secret with the edit; kept apart, for nobody has written it.
-    """
-
-    file: str
-    before: str = field(repr=False)
-    after: str = field(repr=False)
-    plain: "ResolvedDeployment"
-    edited: "ResolvedDeployment"
-    book: HostSecrets
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bcon_exporter.compose.bounded_cache import BoundedCache
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.deployment_files import (
     ResolvedDeployment,
+    ResolvedEdit,
     find_named_files,
     find_places,
     make_lenient,
@@ -27,7 +28,7 @@ from bcon_exporter.compose.deployment_files import (
     no_file_error,
 )
 from bcon_exporter.compose.desired_project import UNKNOWN_HOME, make_project, map_paths
-from bcon_exporter.compose.edited_files import EditedView, FileEdit, ResolvedEdit, refuse_unread, view_edited
+from bcon_exporter.compose.edited_files import EditedView, FileEdit, refuse_unread, view_edited
 from bcon_exporter.compose.env_files import EnvFiles, find_secrets_in_model
 from bcon_exporter.compose.failures import explain_failure, explain_invalid_yaml
 from bcon_exporter.compose.file_signatures import sign
