@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, settings
 from tests.docker.engines import use_wanted_engine
 from tests.left_open import close_all
 from tests.processes import pytest_runtest_call, pytest_runtest_setup
-from tests.promises.plugin import figure, pytest_addoption, pytest_collection_modifyitems, pytest_configure
+from tests.promises.plugin import figure, pytest_addoption, pytest_configure
+from tests.promises.plugin import pytest_collection_modifyitems as choose_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "figure",
     "pytest_addoption",
-    "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_runtest_call",
     "pytest_runtest_setup",
@@ -29,6 +29,16 @@ for name in ("COLUMNS", "LINES"):  # readline, which pytest loads, has set them 
     os.unsetenv(name)
 
 PROFILE = "side-by-side"
+BEGIN_EARLY = frozenset(
+    (
+        "test_security_canaries.py",
+        "test_bench.py",
+        "test_diagnosis_scenarios.py",
+        "test_faults_soak.py",
+        "test_deployments.py",
+    )
+)
+"""Files of tests that take a minute and more: side by side, the last one to begin would keep the others waiting."""
 
 settings.register_profile(
     PROFILE,
@@ -38,6 +48,11 @@ settings.register_profile(
 )
 settings.load_profile(PROFILE)
 use_wanted_engine()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    choose_rows(config, items)
+    items.sort(key=lambda item: item.path.name not in BEGIN_EARLY)
 
 
 @pytest.fixture(autouse=True)
