@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -82,11 +82,11 @@ def fill(connection: sqlite3.Connection, table: str, key: str, value: int) -> No
 @pytest.mark.parametrize("continues", [True, False])
 @pytest.mark.parametrize("table", TABLES)
 def test_the_rows_of_every_table_are_carried_over(table: str, continues: bool) -> None:
-    source, target = open_memory(), open_memory()
-    fill(source, table, "new", 1)
-    move_memory_to_file(source, target, continues=continues, is_copy=continues)
+    with closing(open_memory()) as source, closing(open_memory()) as target:
+        fill(source, table, "new", 1)
+        move_memory_to_file(source, target, continues=continues, is_copy=continues)
 
-    assert target.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,)
+        assert target.execute(f"SELECT count(*) FROM {table}").fetchone() == (1,)
 
 
 @pytest.mark.parametrize(("continues", "wins"), [(True, 2), (False, 1)])
@@ -94,12 +94,12 @@ def test_the_rows_of_every_table_are_carried_over(table: str, continues: bool) -
 def test_what_both_have_is_that_of_memory_where_it_went_on_from_the_file(
     table: str, continues: bool, wins: int
 ) -> None:
-    source, target = open_memory(), open_memory()
-    fill(target, table, "same", 1)
-    fill(source, table, "same", 2)
-    move_memory_to_file(source, target, continues=continues, is_copy=continues)
+    with closing(open_memory()) as source, closing(open_memory()) as target:
+        fill(target, table, "same", 1)
+        fill(source, table, "same", 2)
+        move_memory_to_file(source, target, continues=continues, is_copy=continues)
 
-    ((*_, value),) = target.execute(f"SELECT * FROM {table}").fetchall()
+        ((*_, value),) = target.execute(f"SELECT * FROM {table}").fetchall()
     assert int(value) == wins
 
 
