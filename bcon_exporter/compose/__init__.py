@@ -5,5 +5,18 @@ from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.deployment_files import ResolvedDeployment, ResolvedEdit
 from bcon_exporter.compose.edited_files import FileEdit
 from bcon_exporter.compose.reader import ComposeReader
+from bcon_exporter.compose.yaml_nodes import MappingNode, Node, NotYamlError, UndeterminedFilesError, parse_nodes
 
-__all__ = ["ComposeOptions", "ComposeReader", "FileEdit", "ResolvedDeployment", "ResolvedEdit", "find_binary"]
+__all__ = [
+    "ComposeOptions",
+    "ComposeReader",
+    "FileEdit",
+    "MappingNode",
+    "Node",
+    "NotYamlError",
+    "ResolvedDeployment",
+    "ResolvedEdit",
+    "UndeterminedFilesError",
+    "find_binary",
+    "parse_nodes",
+]

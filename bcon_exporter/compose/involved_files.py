@@ -21,14 +21,9 @@ from pathlib import Path
 from bcon_exporter import clock
 from bcon_exporter.compose.file_signatures import ABSENT, Signature, is_settled, read_file, sign, sign_link
 from bcon_exporter.compose.files import FILE_BYTES, is_within, override_files
-from bcon_exporter.compose.referenced_files import (
-    Include,
-    NamedFiles,
-    NotYamlError,
-    UndeterminedFilesError,
-    find_named_files,
-)
+from bcon_exporter.compose.referenced_files import Include, NamedFiles, find_named_files
 from bcon_exporter.compose.variables import Values, expand, merge, read_values
+from bcon_exporter.compose.yaml_nodes import NotYamlError, UndeterminedFilesError
 
 _MOST_FILES = 200
 _MOST_BYTES = 8 * 1024 * 1024

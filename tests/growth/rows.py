@@ -15,8 +15,9 @@ import yaml
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose.env_files import find_defaults, parse_env_file
 from bcon_exporter.compose.failures import explain_failure
-from bcon_exporter.compose.referenced_files import NotYamlError, UndeterminedFilesError, find_named_files
+from bcon_exporter.compose.referenced_files import find_named_files
 from bcon_exporter.compose.variables import expand, read_values
+from bcon_exporter.compose.yaml_nodes import NotYamlError, UndeterminedFilesError
 from bcon_exporter.diagnosis import (
     client_errors,
     container_lookup,

@@ -384,7 +384,7 @@ COMPOSE = (
     _roots("variables.expand", with_text("values is None or", ""), "test_a_name_with_a_variable_of_an_env_file_that_cannot_be_understood_counts_as_outside"),
     _roots("_Walk._walk_include", with_text("scope.directory, scope.mistaken", "scope.directory"), "test_all_that_compose_opens_is_known_before"),
     _involved("_MOST_FILES", set_to("10 ** 6"), "test_too_many_files_are_not_kept"),
-    _hostile("referenced_files._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
+    _hostile("yaml_nodes._DEEPEST", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
     _hostile("_MOST_TAG_DIRECTIVES", set_to("10 ** 6"), "test_what_would_cost_too_much_ends_the_walk"),
     _hostile("_MOST_EVENTS", set_to("10 ** 9"), "test_what_would_cost_too_much_ends_the_walk"),
     _hostile("involved_files._MOST_BYTES", set_to("10 ** 12"), "test_a_file_that_leads_to_much_more_text_is_not_followed"),

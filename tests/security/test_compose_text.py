@@ -8,7 +8,8 @@ import pytest
 
 from bcon_exporter.compose.files import FILE_BYTES
 from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
-from bcon_exporter.compose.referenced_files import NotYamlError, UndeterminedFilesError, find_named_files
+from bcon_exporter.compose.referenced_files import find_named_files
+from bcon_exporter.compose.yaml_nodes import NotYamlError, UndeterminedFilesError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -68,6 +68,14 @@ def test_a_file_that_is_no_yaml_is_read_by_lines() -> None:
     assert places("services: [\nimage: db:${DB_PASSWORD}\n") == ["image"]
 
 
+@pytest.mark.parametrize(
+    "text", ["services: {db: {image: !!binary 'ZGI6JHtEQl9QQVNTV09SRH0='}}", "%TAG !a! b\n" * 100 + "--- {}"]
+)
+def test_what_hides_its_text_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="not certain"):
+        find(text)
+
+
 def test_aliases_that_multiply_are_refused() -> None:
     lines = ["a0: &a0 ['${DB_PASSWORD}']"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
