@@ -53,9 +53,13 @@ class Tool(Generic[I]):
         """Writes the result as JSON, and its schema."""
         return TypeAdapter(self.output_type)
 
-    def input_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the input."""
+    @cached_property
+    def _input_schema(self) -> dict[str, Any]:
         return self.input_model.model_json_schema()
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the input: the same object each time, which nobody changes."""
+        return self._input_schema
 
     def output_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the result."""
