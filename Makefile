@@ -52,11 +52,11 @@ fmt: venv ## Format the code and repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# They wait for nothing, so there is a worker for each core; compiled tests are kept for the next run.
+# Compiled tests are kept for the next run, plugins that no such test needs are not loaded.
 unit: export PYTHONDONTWRITEBYTECODE =
 unit: export PYTHONPYCACHEPREFIX = $(CURDIR)/.state/bytecode
 unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
-	$(BIN)/pytest -n $$(nproc) --dist worksteal --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
+	$(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
 
 integration: packages venv engine ## Run the tests that start processes, most of them against a private Docker Engine
 	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m '(docker or integration or slow) and not alone' $(PYTEST_ARGS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ __all__ = [
 for name in ("COLUMNS", "LINES"):  # readline, which pytest loads, has set them behind Python's back: for children too
     os.unsetenv(name)
 
-PROFILE = "side-by-side"
+PROFILE, UNIT_PROFILE = "side-by-side", "unit"
 BEGIN_EARLY = frozenset(
     (
         "test_security_canaries.py",
@@ -46,6 +47,8 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile(UNIT_PROFILE, settings.get_profile(PROFILE), max_examples=25)
+"""A quarter of the usual examples, for `make unit`; `make test` takes them all."""
 settings.load_profile(PROFILE)
 use_wanted_engine()
 
@@ -53,6 +56,12 @@ use_wanted_engine()
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choose_rows(config, items)
     items.sort(key=lambda item: item.path.name not in BEGIN_EARLY)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

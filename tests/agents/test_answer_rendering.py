@@ -56,7 +56,7 @@ def told(context: Context, name: str, payload: dict[str, Any]) -> dict[str, Any]
     return told
 
 
-@pytest.mark.parametrize("containers", SIZES)
+@pytest.mark.parametrize("containers", [25, pytest.param(250, marks=pytest.mark.slow)])
 def test_every_default_answer_has_at_most_8_kb(containers: int) -> None:
     context = host_of(containers)
     for name, payload in list_calls(context, ailing(containers)[:6]):

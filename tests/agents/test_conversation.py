@@ -33,5 +33,6 @@ def test_five_calls_and_20_kb_are_enough(broken: Broken) -> None:
     assert said.bytes_read <= BYTES_MAX
 
 
+@pytest.mark.slow
 def test_the_transcript_in_the_documentation_is_what_is_said_now() -> None:
     assert PAGE.read_text() == render_page(), "run make agents-conversation"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from bcon_exporter.agents.answer_rendering import render_answer, split_options
 from bcon_exporter.agents.kept_pages import KEPT_SECONDS, MOST_LISTS, KeptPages
 from bcon_exporter.tools import call_tool, find_tool
@@ -79,6 +81,7 @@ def test_a_list_that_is_kept_no_longer_is_looked_at_anew_and_said_to_be_another(
     assert asked.ask("diagnose_all", limit=2, **following)["more"]["changed"] is True
 
 
+@pytest.mark.slow
 def test_the_newest_lists_are_kept() -> None:
     asked, following = face(), list[dict[str, Any]]()
     for more in range(MOST_LISTS + 1):

@@ -98,6 +98,7 @@ def answer_of(value: Any, options: ViewOptions, tool: str = "diagnose_all", host
     return answer.body
 
 
+@pytest.mark.slow
 @SLOW
 @given(hosts(), BUDGET, st.integers(1, 100), st.booleans(), NAME)
 def test_pages_are_within_the_budget_and_tell_every_finding_once(
@@ -120,6 +121,7 @@ def test_pages_are_within_the_budget_and_tell_every_finding_once(
     assert [name.partition("-")[0] for name in names] == [f"c{n}" for n in range(len(report.summaries))]
 
 
+@pytest.mark.slow
 @SLOW
 @given(hosts(), BUDGET, st.integers(0, 30), st.booleans())
 def test_markdown_is_within_the_budget_too(

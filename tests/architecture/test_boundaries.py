@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.architecture.sources import PACKAGE, ROOT, dotted, find_modules, parse, show
+from tests.architecture.sources import PACKAGE, ROOT, dotted, find_modules_with, parse, show
 
 CLOCKS = {
     "datetime.now", "datetime.utcnow", "datetime.today", "date.today", "datetime.datetime.now",
@@ -38,7 +38,7 @@ def find_uses(names: set[str]) -> set[str]:
     """Files of the package in which one of these dotted names is used."""
     return {
         show(path)
-        for path in find_modules(PACKAGE)
+        for path in find_modules_with(PACKAGE, *("".join(name.rpartition(".")[1:]) for name in names))
         for node in ast.walk(parse(path))
         if isinstance(node, ast.Attribute | ast.Name) and dotted(node) in names
     }
@@ -93,7 +93,7 @@ def test_nothing_runs_code_from_data() -> None:
 def test_no_program_runs_through_a_shell() -> None:
     shells = [
         show(path)
-        for path in find_modules(PACKAGE)
+        for path in find_modules_with(PACKAGE, "shell")
         for node in ast.walk(parse(path))
         if isinstance(node, ast.keyword) and node.arg == "shell"
     ]
@@ -103,7 +103,7 @@ def test_no_program_runs_through_a_shell() -> None:
 def test_only_the_three_boundaries_swallow_every_exception() -> None:
     elsewhere = [
         f"{show(path)}:{node.lineno}"
-        for path in find_modules(PACKAGE)
+        for path in find_modules_with(PACKAGE, "except")
         for node in ast.walk(parse(path))
         if isinstance(node, ast.ExceptHandler) and catches_everything(node) and not is_in(show(path), BOUNDARIES)
     ]

@@ -55,6 +55,7 @@ def test_every_guard_is_there_and_can_be_broken() -> None:
     assert [wrong for guard in GUARDS if (wrong := tell_what_is_wrong(guard))] == []
 
 
+@pytest.mark.slow
 def test_every_test_that_must_find_a_broken_guard_exists() -> None:
     named = {test.partition("::")[::2] for guard in GUARDS for test in guard.tests}
     gone = [f"{file}::{test}" for file, test in named if not (ROOT / file).is_file() or test not in find_tests(file)]

@@ -20,7 +20,7 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
 LOCKS = ("deploy/requirements.lock", "deploy/requirements-dev.lock", "deploy/requirements-build.lock")
 
 
-class _AnyTag(yaml.SafeLoader):
+class _AnyTag(yaml.CSafeLoader):
     """Reads Compose's `!reset` and `!override` too."""
 
 

@@ -1,5 +1,7 @@
 """The shipped signatures: each pattern finds its examples, leaves look-alikes alone, and is fast on hostile lines."""
 
+import pytest
+
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.loader import SHIPPED_FILES, shipped_files
 from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, MAX_SECONDS, find_flaw, hostile_lines, slowest_seconds
@@ -19,10 +21,12 @@ PATTERNS = [
 ]
 
 
+@pytest.mark.slow
 def test_every_pattern_proves_itself() -> None:
     assert {name: flaw for name, pattern in PATTERNS if (flaw := find_flaw(pattern)) is not None} == {}
 
 
+@pytest.mark.slow
 def test_a_hostile_line_takes_less_than_five_milliseconds_with_every_pattern() -> None:
     assert [
         name for name, pattern in PATTERNS if any(len(text) != HOSTILE_BYTES for text in hostile_lines(pattern))
@@ -47,10 +51,11 @@ def test_ids_are_unique_and_the_breadth_is_there() -> None:
     assert {signature.category for signature in CATALOGUE.signatures} == set(Category)
 
 
+@pytest.mark.slow
 def test_the_screen_does_not_run_out_of_memory_on_a_long_mixed_buffer() -> None:
     noise = [example for s in CATALOGUE.signatures for p in s.patterns for example in (*p.matches, *p.ignores)]
     matches = {example for s in CATALOGUE.signatures for p in s.patterns for example in p.matches}
-    buffer = LineBuffer(noise * 20)
+    buffer = LineBuffer(noise * 10)
 
     assert matches <= {buffer.texts[index] for index in line_filter_of(CATALOGUE).find_lines(buffer)}
 

@@ -51,7 +51,7 @@ def daemon(body: bytes, status: int = 200) -> Iterator[Settings]:
             pass
 
     server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield at(server.server_port)

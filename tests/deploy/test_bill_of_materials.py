@@ -55,6 +55,7 @@ def test_what_depends_on_what_is_told_of_components_that_are_there() -> None:
     assert root["properties"] == [{"name": "bcon-exporter:base", "value": DIGEST}]
 
 
+@pytest.mark.slow
 def test_the_same_installation_has_the_same_bill_and_another_one_another() -> None:
     bill = render_bill(INSTALLED, "bcon-exporter")
 

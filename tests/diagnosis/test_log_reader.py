@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,6 +87,7 @@ def test_a_log_that_was_not_read_in_a_scan_is_forgotten() -> None:
     assert read(reader, lines) is not found
 
 
+@pytest.mark.slow
 def test_it_remembers_so_many_events_and_no_more() -> None:
     reader, lines = LogReader(), logs(*["ERROR out of luck"] * 100).lines
     names = [f"c{number}" for number in range(2 * MOST_BYTES // (100 * EVENT_BYTES))]

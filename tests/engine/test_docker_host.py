@@ -81,6 +81,7 @@ def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoi
     assert set(snapshot.incomplete) <= {BAD}
 
 
+@pytest.mark.slow
 @pytest.mark.promise("F17")
 @pytest.mark.parametrize("raw", [b"", b"garbage", b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", answer(b"x")[:-1]])
 def test_a_broken_answer_about_one_container_costs_that_one_only(tmp_path: Path, raw: bytes) -> None:
@@ -136,6 +137,7 @@ def test_a_trickling_engine_does_not_outlast_the_deadline(tmp_path: Path) -> Non
         assert monotonic() - started < 1.5
 
 
+@pytest.mark.slow
 def test_a_scan_that_waits_for_another_does_not_blame_the_engine(tmp_path: Path) -> None:
     asked = threading.Event()
 
@@ -164,6 +166,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.promise("F17")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(

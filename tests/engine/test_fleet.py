@@ -54,6 +54,7 @@ def test_one_container_that_hangs_costs_no_other_its_facts(tmp_path: Path, endpo
 
 
 @pytest.mark.promise("F3")
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
 def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_path: Path, endpoint: str) -> None:
     with (
@@ -107,7 +108,7 @@ def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_i
 def test_events_that_a_proxy_refuses_are_told_once_and_asked_for_seldom(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, status: int
 ) -> None:
-    options = HostOptions(probe_interval_seconds=3600, heartbeat_seconds=0.2)
+    options = HostOptions(probe_interval_seconds=3600, heartbeat_seconds=0.05)
     with (
         FleetEngine(tmp_path / "engine.sock", 2, refused={"events": status}) as engine,
         closing(DockerHost(Endpoint(engine.url), options, Sealer.random())) as host,
@@ -116,7 +117,7 @@ def test_events_that_a_proxy_refuses_are_told_once_and_asked_for_seldom(
         take(host)
         wait_until(lambda: not host.endpoints_up()["events"], "the refusal")
         pings = engine.requests["ping"]
-        wait_until(lambda: engine.requests["ping"] > pings + 10, "some seconds to pass")
+        wait_until(lambda: engine.requests["ping"] > pings + 10, "some heartbeats to pass")
         asked, is_up = engine.requests["events"], host.is_up()
 
     assert (asked, is_up) == (1, True), "a stream that ended would be opened anew ever and again"

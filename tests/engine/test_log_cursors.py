@@ -179,9 +179,10 @@ def test_the_number_of_kept_lines_is_capped() -> None:
     assert [kept.text for kept in read(cursors, engine).lines] == [str(i) for i in range(1, 11)]
 
 
+@pytest.mark.slow
 def test_a_thousand_containers_stay_within_the_total_cap() -> None:
     cursors = LogCursors(bytes_total=2_000_000)
-    raw = b"".join(line(BASE + i, "x" * 200) for i in range(50))
+    raw = b"".join(line(BASE + i, "x" * 1000) for i in range(10))
     for _ in range(2):
         for i in range(1000):
             cursors.take(f"c{i}", raw if _ == 0 else b"", LogSource(tty=False, driver=None), since=None, tail=200)

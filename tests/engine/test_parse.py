@@ -434,6 +434,7 @@ def _all_paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 PATHS = [(0, p) for p in _all_paths(make_listed()) if p] + [(1, p) for p in _all_paths(make_inspected()) if p]
 
 
+@pytest.mark.slow
 @settings(max_examples=400)
 @given(st.lists(st.tuples(st.sampled_from(PATHS), JSON), min_size=1, max_size=4))
 def test_any_field_of_any_type_gives_facts_or_none_and_never_raises(changes: list[tuple[tuple[int, Any], Any]]) -> None:

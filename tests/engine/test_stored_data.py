@@ -165,6 +165,7 @@ def hang(engine: FakeEngine) -> bytes:
     return b""
 
 
+@pytest.mark.slow
 def test_an_engine_that_hangs_is_waited_for_no_longer_and_holds_up_no_scan(tmp_path: Path) -> None:
     with serve_usage(tmp_path, hang) as engine:
         host = host_at(engine.url, df_timeout_seconds=1.5)
@@ -189,6 +190,7 @@ def test_an_engine_that_hangs_is_waited_for_no_longer_and_holds_up_no_scan(tmp_p
     assert host.requests().endpoints["df"].failures == 1
 
 
+@pytest.mark.slow
 def test_it_may_take_longer_than_any_other_answer(tmp_path: Path) -> None:
     def respond(engine: FakeEngine) -> bytes:
         engine.stopped.wait(0.8)

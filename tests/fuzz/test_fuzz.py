@@ -104,6 +104,7 @@ def test_kept_cases_stay_mended(name: str, file: Path) -> None:
     TARGETS[name](file.read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_text_makes_it_fail(name: str) -> None:
     pieces = st.sampled_from((*PIECES.get(name, ()), *COMMON)) | st.binary(max_size=4)

@@ -33,6 +33,7 @@ def state(tmp_path: Path) -> Path:
     return tmp_path / "folder" / "state.db"
 
 
+@pytest.mark.slow
 def test_a_second_daemon_leaves_the_file_to_the_first_and_says_so(
     state: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -326,6 +326,7 @@ def test_a_scan_without_logs_does_not_keep_later_ones_from_finding_the_last_line
         assert past_of(keeper, seen, NOON + timedelta(seconds=5)).exits[0].last_lines == ("panic: out of cheese",)
 
 
+@pytest.mark.slow
 def test_what_was_counted_is_known_no_longer_than_the_events_are(keeper: MemoryKeeper) -> None:
     for loop in range(3):
         keeper.add_events(batch(*crash_loop(800, every_seconds=5, last=NOON + timedelta(hours=2 * loop))), NOON)
@@ -335,6 +336,7 @@ def test_what_was_counted_is_known_no_longer_than_the_events_are(keeper: MemoryK
     assert len(kept.counted) <= len(kept.events)
 
 
+@pytest.mark.slow
 def test_of_a_service_that_is_made_anew_again_and_again_no_more_is_kept_than_is_told(keeper: MemoryKeeper) -> None:
     for number in range(400):
         at = NOON + timedelta(minutes=number)

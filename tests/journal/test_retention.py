@@ -91,6 +91,7 @@ def test_a_clock_that_was_rightly_set_forward_is_believed_after_some_hours(state
     assert count(state, "events") == 0
 
 
+@pytest.mark.slow
 def test_a_crash_loop_does_not_fill_the_disk(state: Path) -> None:
     keeper = open_keeper(state)
     for part in range(5):

@@ -160,6 +160,7 @@ def env() -> dict[str, str]:
     return {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+@pytest.mark.slow
 def test_a_locked_file_is_waited_for_a_moment_and_used_when_free(state: Path, caplog: pytest.LogCaptureFixture) -> None:
     fill(state)
     other = sqlite3.connect(state, isolation_level=None)

@@ -309,6 +309,7 @@ class Busy(SnapshotHost):
         return self.happened
 
 
+@pytest.mark.slow
 def test_an_event_brings_the_drift_scan_before_its_time(running: list[Bench]) -> None:
     host, drift = Busy(snapshot()), Quiet()
     context = make_context(host=None)

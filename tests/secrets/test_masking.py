@@ -79,6 +79,7 @@ def test_every_kind_of_issued_secret_has_a_generator_and_names_its_source() -> N
     assert [rule.name for rule in TOKEN_RULES if not rule.source.startswith("https://")] == []
 
 
+@pytest.mark.slow
 @pytest.mark.promise("S9")
 def test_every_issued_secret_is_masked_wherever_it_stands() -> None:
     leaks = []
@@ -90,6 +91,7 @@ def test_every_issued_secret_is_masked_wherever_it_stands() -> None:
     assert leaks == []
 
 
+@pytest.mark.slow
 def test_masking_issued_secrets_is_stable_and_keeps_the_number_of_lines() -> None:
     for _kind, _place, text, _secret in ISSUED:
         once = mask_text(text)
@@ -103,6 +105,7 @@ def test_at_most_one_plain_text_in_a_hundred_is_changed() -> None:
     assert len(changed) <= len(NEGATIVES) / 100, changed
 
 
+@pytest.mark.slow
 def test_masking_twice_changes_nothing_more() -> None:
     for text, _ in POSITIVES:
         once = mask_text(text)

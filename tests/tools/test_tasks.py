@@ -215,6 +215,7 @@ def test_nothing_changes_in_a_snapshot() -> None:
     assert ask(context_of(), task="watch", container="api")["error"]["code"] == "not_available"
 
 
+@pytest.mark.slow
 def test_a_watch_goes_on_between_the_calls_of_a_process_without_a_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     release = threading.Event()
 
