@@ -2,7 +2,7 @@
 
 import gzip
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Literal
@@ -14,9 +14,9 @@ from bcon_exporter.outputs.metrics.container_samples import container_samples
 from bcon_exporter.outputs.metrics.host_samples import drift_samples, host_samples
 from bcon_exporter.outputs.metrics.negotiation import CONTENT_TYPES
 from bcon_exporter.outputs.metrics.own_samples import OwnState
-from bcon_exporter.outputs.metrics.rendered import Block, GzippedStart, Part, render
+from bcon_exporter.outputs.metrics.rendered import GzippedStart, Part, RenderedFamily, render
 from bcon_exporter.outputs.metrics.series_labels import choose_subjects
-from bcon_exporter.outputs.metrics.writing import Format, Samples, cap_series
+from bcon_exporter.outputs.metrics.writing import Format, cap_series
 
 STALE_AFTER_INTERVALS = 3
 Fresh = frozenset[ScanName]
@@ -43,24 +43,22 @@ class Generation:
     series_dropped: int = 0
     compressed: dict[tuple[Format, Fresh], GzippedStart] = field(default_factory=dict)
 
-    def blocks(self, fmt: Format, fresh: Fresh) -> tuple[Block, ...]:
-        """Return the families of the scans that are not too old."""
-        return tuple(
-            block
-            for name in SCAN_NAMES
-            if name in fresh and name in self.parts
-            for block in self.parts[name].blocks(fmt)
-        )
+    def families(self, fmt: Format, fresh: Fresh) -> Iterator[RenderedFamily]:
+        """Yield the families of the scans that are not too old."""
+        for name in SCAN_NAMES:
+            if name in fresh and name in self.parts:
+                yield from self.parts[name].families(fmt)
 
-    def text(self, fmt: Format, fresh: Fresh) -> bytes:
-        """Return all that is stored, as text."""
-        return b"".join((*(block.text for block in self.blocks(fmt, fresh)), self.client[fmt]))
+    def texts(self, fmt: Format, fresh: Fresh) -> Iterator[bytes]:
+        """Yield all that is stored, piece by piece: of thousands of containers it is 10 MB together."""
+        yield from (rendered.text for rendered in self.families(fmt, fresh))
+        yield self.client[fmt]
 
     def compress(self, fmt: Format, fresh: Fresh) -> GzippedStart:
         """Return the same compressed; compressed once only."""
         start = self.compressed.get((fmt, fresh))
         if start is None:
-            start = self.compressed[fmt, fresh] = GzippedStart(self.text(fmt, fresh))
+            start = self.compressed[fmt, fresh] = GzippedStart(self.texts(fmt, fresh))
         return start
 
     def compress_as(self, before: "Generation") -> None:
@@ -128,20 +126,23 @@ class Exposition:
         scan = self._scans.diagnosis if name == "diagnose" else self._scans.drift
         if scan is not None and scan is not self._rendered.get(name):
             if isinstance(scan, DiagnoseScan):
-                samples, dropped = self._diagnose_samples(scan, parts.get("drift"))
+                parts[name], dropped = self._render_diagnosis(scan, parts.get("drift"))
             else:
-                samples = drift_samples(scan)
-            parts[name] = Part.of(samples)
+                parts[name] = Part.of(drift_samples(scan))
             self._log_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
         generation.compress_as(before)
         self._generation = generation
 
-    def _diagnose_samples(self, scan: DiagnoseScan, drift: Part | None) -> tuple[tuple[Samples, ...], int]:
+    def _render_diagnosis(self, scan: DiagnoseScan, drift: Part | None) -> tuple[Part, int]:
+        """Return the families of a diagnosis below the cap, and how many samples were left out."""
         subjects = choose_subjects(scan.snapshot, scan.report)
-        samples = (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names))
-        return cap_series(samples, self._series_cap - (drift.series if drift else 0))
+        shown, dropped = cap_series(
+            (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names)),
+            self._series_cap - (drift.series if drift else 0),
+        )
+        return Part.of(shown), dropped
 
     def _log_dropped(self, before: int, dropped: int) -> None:
         """Log when series begin to be left out, and when that ends."""
@@ -162,13 +163,18 @@ class Exposition:
         own = self._own.samples(generation.statuses, generation.series_dropped)
         end = EOF if fmt == "openmetrics" else b""
         if names:
-            stored = b"".join(block.choose(names) for block in generation.blocks(fmt, fresh))
+            chosen = (each for each in generation.families(fmt, fresh) if each.family.is_among(names))
+            stored = b"".join(each.text for each in chosen)
             live = render(tuple(item for item in own if item.family.is_among(names)), fmt)
             body = stored + live + self._client.text(fmt, names) + end
             body = gzip.compress(body, compresslevel=1) if compress else body
         else:
             tail = render(own, fmt) + end
-            body = generation.compress(fmt, fresh).end_with(tail) if compress else generation.text(fmt, fresh) + tail
+            body = (
+                generation.compress(fmt, fresh).end_with(tail)
+                if compress
+                else b"".join((*generation.texts(fmt, fresh), tail))
+            )
         return Scrape(body, CONTENT_TYPES[fmt], "gzip" if compress else None)
 
     def moment(self) -> "Moment":

@@ -1,9 +1,8 @@
 """Rendered text of metric families: made once a scan, and compressed once."""
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 
 from bcon_exporter.outputs.metrics.families import Family
 from bcon_exporter.outputs.metrics.writing import Format, Samples, same_in_both
@@ -14,27 +13,16 @@ _LEVEL = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """The text of some families.
+class RenderedFamily:
+    """A family as text; of thousands of containers a few hundred kilobytes."""
 
-    Attributes:
-        places: Where each family stands in the text, for answers with chosen families.
-    """
-
+    family: Family
     text: bytes
-    places: tuple[tuple[Family, slice], ...]
 
     @classmethod
-    def of_samples(cls, samples: tuple[Samples, ...], fmt: Format) -> "Block":
-        """Render some families."""
-        texts = [item.text(fmt).encode() for item in samples]
-        bounds = pairwise(accumulate(map(len, texts), initial=0))
-        places = tuple((item.family, slice(*bound)) for item, bound in zip(samples, bounds, strict=True))
-        return cls(b"".join(texts), places)
-
-    def choose(self, names: Collection[str]) -> bytes:
-        """Return the text of the families with these names."""
-        return b"".join(self.text[place] for family, place in self.places if family.is_among(names))
+    def of(cls, samples: Samples, fmt: Format) -> "RenderedFamily":
+        """Render a family."""
+        return cls(samples.family, samples.text(fmt).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +35,8 @@ class Part:
         series: Number of samples.
     """
 
-    common: Block
-    special: dict[Format, Block]
+    common: tuple[RenderedFamily, ...]
+    special: dict[Format, tuple[RenderedFamily, ...]]
     series: int
 
     @classmethod
@@ -58,14 +46,14 @@ class Part:
         others = tuple(item for item in samples if not same_in_both(item.family))
         formats: tuple[Format, ...] = ("text", "openmetrics")
         return cls(
-            Block.of_samples(alike, "text"),
-            {fmt: Block.of_samples(others, fmt) for fmt in formats},
+            tuple(RenderedFamily.of(item, "text") for item in alike),
+            {fmt: tuple(RenderedFamily.of(item, fmt) for item in others) for fmt in formats},
             sum(item.series for item in samples),
         )
 
-    def blocks(self, fmt: Format) -> tuple[Block, Block]:
-        """Return the text in one format."""
-        return self.common, self.special[fmt]
+    def families(self, fmt: Format) -> tuple[RenderedFamily, ...]:
+        """Return the families in one format."""
+        return self.common + self.special[fmt]
 
 
 def render(samples: tuple[Samples, ...], fmt: Format) -> bytes:
@@ -80,9 +68,9 @@ class GzippedStart:
     but curl and wget read the first one only.
     """
 
-    def __init__(self, text: bytes) -> None:
+    def __init__(self, texts: Iterable[bytes]) -> None:
         self._compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
-        self._start = self._compressor.compress(text)
+        self._start = b"".join(map(self._compressor.compress, texts))
 
     def end_with(self, text: bytes) -> bytes:
         """Return the whole, compressed; may be called again with another end."""
