@@ -39,7 +39,6 @@ test: packages lint engine ## Install what is needed, then run every check and e
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -n 2 --dist loadfile -m in_pairs $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -m 'alone and not in_pairs' --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	$(TEST) --cache-clear -n 2 --dist worksteal tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	@WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
 
 lint: venv ## Check format, style, types and import contracts

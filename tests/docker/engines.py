@@ -31,12 +31,13 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
-OWN, GUEST, NEWEST_PYTHON = "own", "guest", "newest-python"
+OWN, GUEST, NEWEST_PYTHON, GOLDEN = "own", "guest", "newest-python", "golden"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = (OWN, NEWEST_PYTHON)
-"""On what `make test` goes on, beside the guest, when it has run everything on an engine that was made."""
+BESIDE_THE_GUEST = (OWN, NEWEST_PYTHON, GOLDEN)
+"""On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: the guest has one
+CPU and takes longer than all of these."""
 
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
@@ -45,6 +46,9 @@ IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
 FROM_OUTSIDE = ("-m", "contract and not own_engine and not same_machine", "tests/docker")
 UNIT = ("-m", "not docker and not alone and not slow", "--ignore=tests/architecture", "--ignore=tests/deploy")
 """What the sources and a checkout say is the same on any Python."""
+
+GOLDEN_TESTS = ("tests/golden",)
+"""They need no engine: an engine of recorded hosts answers."""
 
 TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
 """Exit codes of pytest."""
@@ -176,6 +180,8 @@ def run_on(name: str) -> Iterator[Run]:
                 yield timed(name, "contract, outside", versions, lambda: run_pytest(outside(guest), FROM_OUTSIDE))
         elif name == NEWEST_PYTHON:
             yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, at_once=True))
+        elif name == GOLDEN:
+            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, at_once=True))
         else:
             pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
             yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, at_once=True))
@@ -186,6 +192,8 @@ def run_on(name: str) -> Iterator[Run]:
 
 def versions_of(name: str) -> str:
     """What there is, in one line."""
+    if name == GOLDEN:
+        return "recorded hosts"
     made_as = {OWN: [], GUEST: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(name, [name.removesuffix(IMAGE_STORE)])
     return ", ".join(ask_script("versions", *made_as).splitlines())
 
@@ -294,7 +302,7 @@ def main(words: list[str]) -> int:
     if words[:1] == ["--tested"]:
         rows = [read_tested(Path(words[1]))]
         if rows[0].engine == OWN:
-            return tell(rows)
+            return tell([*rows, *run_on(GOLDEN)])
         with run_meanwhile(BESIDE_THE_GUEST) as end:
             rows += run_on(GUEST)
             passed = end()
