@@ -106,7 +106,9 @@ def test_an_engine_that_trickles_a_byte_at_a_time_is_left_in_time(tmp_path: Path
 
 def test_one_stuck_request_does_not_cost_the_others(tmp_path: Path) -> None:
     with FakeEngine(tmp_path / "s", lambda connection: echo(connection, (engine, TARGETS[7]))) as engine:
+        began = monotonic()
         outcomes = fetch_all(engine.url, TARGETS, Batch("testing", 10, 0.5, connections=2, depth=4))
+        assert monotonic() - began < 5, "one that is stuck is left after its own time, not after all of it"
     failed = [index for index, outcome in enumerate(outcomes) if isinstance(outcome, BconError)]
     assert failed == [7]
 

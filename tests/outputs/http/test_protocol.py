@@ -172,7 +172,7 @@ def test_who_trickles_a_body_after_the_answer_loses_the_connection(request_bytes
                 answer += piece
                 return not piece
 
-            wait_until(ended, "its end", timeout_seconds=20)
+            wait_until(ended, "its end, before uvicorn's own time for idle connections", timeout_seconds=15)
             return answer
 
     assert served(listener(), dribble).startswith(b"HTTP/1.1 421")
