@@ -12,6 +12,8 @@ from bcon_exporter.model.journal_kinds import JournalKind
 
 KEEP = timedelta(days=90)
 ENTRIES_IN_ALL = 200_000
+ENTRIES_WITHOUT_FILE = 20_000
+"""Where no state file is wanted: ten megabytes of memory."""
 
 _COLUMNS = "at, kind, host, project, service, container, code, severity, text, data"
 
@@ -89,12 +91,12 @@ def _from_row(row: tuple[Any, ...]) -> JournalEntry:
     )
 
 
-def prune_entries(now: datetime) -> tuple[Statement, ...]:
-    """Return the statements that drop entries of long ago, and the oldest beyond `ENTRIES_IN_ALL`."""
+def prune_entries(now: datetime, at_most: int) -> tuple[Statement, ...]:
+    """Return the statements that drop entries of long ago, and the oldest beyond so many."""
     return (
         ("DELETE FROM journal WHERE at < ?", [(to_micros(now - KEEP),)]),
         (
             "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET ?)",
-            [(ENTRIES_IN_ALL,)],
+            [(at_most,)],
         ),
     )

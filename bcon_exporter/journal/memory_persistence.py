@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
 from bcon_exporter.journal.disk_rows import insert_samples, load_samples, prune_samples
-from bcon_exporter.journal.entry_rows import EntryFilter, find_entries, insert_entries, prune_entries
+from bcon_exporter.journal.entry_rows import (
+    ENTRIES_IN_ALL,
+    ENTRIES_WITHOUT_FILE,
+    EntryFilter,
+    find_entries,
+    insert_entries,
+    prune_entries,
+)
 from bcon_exporter.journal.event_rows import Statement, changed_events, load_events, prune_events
 from bcon_exporter.journal.incident_rows import (
     IncidentFilter,
@@ -583,7 +590,7 @@ class MemoryKeeper:
             ),
             *prune_events(before),
             *prune_costs(before),
-            *prune_entries(now),
+            *prune_entries(now, ENTRIES_WITHOUT_FILE if self.status == "none" else ENTRIES_IN_ALL),
             prune_slots(now),
             prune_samples(now),
             prune_incidents(now),

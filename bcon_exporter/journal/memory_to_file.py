@@ -6,6 +6,7 @@ from typing import Any
 
 from bcon_exporter.journal.event_rows import load_events
 from bcon_exporter.journal.memory_rows import past_record, read_past
+from bcon_exporter.journal.waiting_entries import find_newest_id
 from bcon_exporter.memory import Past, join_pasts
 
 _REPLACED = ("alerts", "container", "usage", "past")
@@ -47,7 +48,7 @@ def move_memory_to_file(
         for table in _CHANGING:
             _copy(source, target, table, "REPLACE" if continues else "IGNORE")
         if not is_copy:  # what both count from 1 is not the same entry
-            source.execute("UPDATE journal SET id = id + ?", (_newest_id(source) + _newest_id(target),))
+            source.execute("UPDATE journal SET id = id + ?", (find_newest_id(source) + find_newest_id(target),))
         _copy(source, target, "journal", "IGNORE")
         target.execute("COMMIT")
     except BaseException:
@@ -81,10 +82,6 @@ def _read(connection: sqlite3.Connection, identity: str, value: str) -> Past:
         return connection.execute(sql, parameters).fetchall()
 
     return load_events(query, identity, read_past(value))
-
-
-def _newest_id(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT coalesce(max(id), 0) FROM journal").fetchone()[0])
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, verb: str, more: str = "") -> None:

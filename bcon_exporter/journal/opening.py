@@ -9,8 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 from bcon_exporter.journal.file_lock import FileLock, TakenError, take_lock
-from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION, schema_statements
+from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES, schema_statements
 from bcon_exporter.journal.upgrade import OLD_VERSION, keep_copy, upgrade
+from bcon_exporter.journal.waiting_entries import WAITING_ENTRIES
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +20,12 @@ PAGE_BYTES = 2048
 
 BUSY_SECONDS = 0.25
 """How long a scan may wait for another process's lock."""
+
+_NEWEST = {
+    "journal": f" ORDER BY id DESC LIMIT {WAITING_ENTRIES}",
+    "incidents": " ORDER BY started_at DESC LIMIT 1000",
+}
+"""Of these tables memory takes no more than this, while the file cannot be used."""
 
 _CHECK_STEPS = 1000
 _CHECK_CALLS = 20_000
@@ -55,14 +62,20 @@ def open_memory() -> sqlite3.Connection:
 
 
 def copy_to_memory(source: sqlite3.Connection) -> sqlite3.Connection:
-    """Return a copy of a state database that lives as long as the process.
+    """Return what one needs of a state database to go on without it; it lives as long as the process.
+
+    That is all but older entries of the journal and older incidents: a history of 90 days may be a hundred megabytes,
+    and a full disk must not cost so much memory.
 
     Raises:
         sqlite3.Error: The source cannot be read.
     """
-    memory = _empty_memory()
+    memory = open_memory()
     try:
-        source.backup(memory)
+        for table in TABLES:
+            rows = source.execute(f"SELECT * FROM {table}{_NEWEST.get(table, '')}")  # noqa: S608 -- words of our own
+            marks = ",".join("?" * len(rows.description))
+            memory.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)  # noqa: S608 -- as above
     except sqlite3.Error:
         memory.close()
         raise
@@ -250,7 +263,8 @@ def read_copy(path: Path) -> sqlite3.Connection:
     try:
         with contextlib.closing(_open_read_only(path)) as source:
             _check_owner(source, path)
-            memory = copy_to_memory(source)
+            memory = _empty_memory()
+            source.backup(memory)
         _prepare(memory)
     except sqlite3.Error as error:
         raise translate(error, path) from None

@@ -19,6 +19,7 @@ from bcon_exporter.journal.opening import (
     set_aside,
     translate,
 )
+from bcon_exporter.journal.waiting_entries import bound_waiting_entries, find_newest_id
 
 if TYPE_CHECKING:
     from bcon_exporter.journal.file_lock import FileLock
@@ -47,6 +48,7 @@ class StateFile:
         self._opened: tuple[int, int] | None = None
         self._retry_at: datetime | None = None
         self._was_read = self._is_copy = False
+        self._saved_id = 0  # of the newest entry of the journal that the file has
         self._is_closed = False
         self.lost = False
         self.status: Literal["file", "memory", "none"] = "none"
@@ -120,17 +122,22 @@ class StateFile:
             return
         try:
             self._leave_if_removed(now)
-            _run(self._connection, wanted)
+            self._run(wanted)
         except sqlite3.Error as error:
             self._survive(error, wanted, now)
 
     def _survive(self, error: sqlite3.Error, wanted: list[Statement], now: datetime) -> None:
         try:
             self._fall_back(error, now)
-            _run(self._connection, wanted)
+            self._run(wanted)
         except sqlite3.Error as again:
             self.errors_total += 1
             logger.debug("Memory fails too: %s", again)
+
+    def _run(self, wanted: list[Statement]) -> None:
+        _run(self._connection, wanted)
+        if self.status == "memory":
+            bound_waiting_entries(self._connection, self._saved_id)
 
     def _fall_back(self, error: sqlite3.Error, now: datetime) -> None:
         """Go on in memory with what can still be read of the file."""
@@ -153,9 +160,10 @@ class StateFile:
         """Copy the file to memory and go on there; return why, which is the copying when that fails too."""
         try:
             memory, self._is_copy = copy_to_memory(self._connection), True
+            self._saved_id = find_newest_id(memory)
         except sqlite3.Error as unreadable:
             problem, self.lost = translate(unreadable, path), True
-            memory, self._is_copy = open_memory(), False
+            memory, self._is_copy, self._saved_id = open_memory(), False, 0
         self._swap(memory, "file", None)
         self._complain(str(problem), now)
         return problem

@@ -48,7 +48,7 @@ UNIT = ("-m", "not docker and not alone and not slow", "--ignore=tests/architect
 """What the sources and a checkout say is the same on any Python."""
 
 GOLDEN_TESTS = ("tests/golden",)
-"""They need no engine: an engine of recorded hosts answers."""
+"""They need no engine: one of recorded hosts answers, which must not be slow, so they run one by one."""
 
 TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
 """Exit codes of pytest."""
@@ -181,7 +181,7 @@ def run_on(name: str) -> Iterator[Run]:
         elif name == NEWEST_PYTHON:
             yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, at_once=True))
         elif name == GOLDEN:
-            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, at_once=True))
+            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS))
         else:
             pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
             yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, at_once=True))

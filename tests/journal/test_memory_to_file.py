@@ -196,3 +196,54 @@ def test_the_quiets_of_a_file_that_was_never_read_join_those_of_memory(tmp_path:
     take_back(keeper)
 
     assert muted(keeper) == {"shop", "blog"}
+
+
+def note(keeper: MemoryKeeper, number: int) -> None:
+    entry = JournalEntry(at=NOON + timedelta(seconds=number), kind=JournalKind.NOTE, text=f"note {number}")
+    keeper.keep_quiets(lambda quiets: quiets, entry)
+
+
+def told(keeper: MemoryKeeper, *kinds: JournalKind) -> list[JournalEntry]:
+    wanted = EntryFilter(NOON - MINUTE, NOON + timedelta(days=1), kinds=kinds)
+    return keeper.find_entries(wanted, 10_000, 0)[0]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool
+) -> None:
+    monkeypatch.setattr("bcon_exporter.journal.waiting_entries.WAITING_ENTRIES", 20)
+    keeper = open_keeper(tmp_path / "state.db")
+    for number in range(30):
+        note(keeper, number)
+    if not is_read:
+        keeper.close()
+    with locked(tmp_path / "state.db"):
+        keeper = keeper if is_read else open_keeper(tmp_path / "state.db")
+        for number in range(30, 75):
+            note(keeper, number)
+        assert len(told(keeper)) == 21
+        (gap,) = told(keeper, JournalKind.GAP)
+    assert (gap.data["lost_entries"], gap.at) == (25, NOON + timedelta(seconds=54))
+    assert gap.data["began_at"] == (NOON + timedelta(seconds=30)).isoformat()
+
+    take_back(keeper)
+    assert [entry.text for entry in told(keeper, JournalKind.NOTE)] == [
+        f"note {number}" for number in (*range(74, 54, -1), *range(29, -1, -1))
+    ]
+    assert told(keeper, JournalKind.GAP) == [gap]
+
+
+def test_what_the_file_has_is_not_lost_when_memory_holds_less_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bcon_exporter.journal.waiting_entries.WAITING_ENTRIES", 20)
+    keeper = open_keeper(tmp_path / "state.db")
+    for number in range(30):
+        note(keeper, number)
+    with locked(tmp_path / "state.db"):
+        note(keeper, 30)
+        assert len(told(keeper)) == 20
+    take_back(keeper)
+    assert len(told(keeper)) == 31
+    assert told(keeper, JournalKind.GAP) == []

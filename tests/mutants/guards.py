@@ -547,6 +547,7 @@ _push_watch = _Tests("outputs/alertmanager/test_watch.py")
 _lock = _Tests("journal/test_file_lock.py")
 _upgrade = _Tests("journal/test_upgrade.py")
 _totals = _Tests("journal/test_totals.py")
+_waiting = _Tests("journal/test_memory_to_file.py")
 _scheduler = _Tests("schedule/test_scheduler.py")
 _timing = _Tests("schedule/test_timing.py")
 _watchdog = _Tests("schedule/test_watchdog.py")
@@ -564,6 +565,8 @@ _parts = _Tests("cli/test_parts.py")
 _terminal = _Tests("cli/test_terminal.py")
 
 HOUSE = (
+    _waiting("bound_waiting_entries", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
+    _waiting("waiting_entries._tell", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
     _lock("take_lock", with_text(" | os.O_NOFOLLOW", ""), "test_a_link_in_the_place_of_the_lock_is_not_followed"),
     _state("StateFile.write", never("self._is_closed"), "test_what_comes_after_the_end_is_written_nowhere"),
