@@ -90,7 +90,7 @@ soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten min
 chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test)
 	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
-mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; ten minutes)
+mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; twenty minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)
 
 fuzz: packages venv ## Search long for what costs too much or breaks a reader: texts, 50,000 malformed requests
