@@ -15,7 +15,7 @@ _REPLACED = ("alerts", "container", "usage", "past")
 _KNOWN_IN_FULL = ("seen", "quiets")
 """Kinds of values that memory holds all of: one that it lacks was deleted."""
 
-_CHANGING = ("meta", "disk", "incidents")
+_CHANGING = ("meta", "disk")
 """Tables of which a row may be written again."""
 
 _MARK_COUNTED = (
@@ -47,9 +47,11 @@ def move_memory_to_file(
             _copy(source, target, table, "IGNORE")
         for table in _CHANGING:
             _copy(source, target, table, "REPLACE" if continues else "IGNORE")
-        if not is_copy:  # what both count from 1 is not the same entry
-            source.execute("UPDATE journal SET id = id + ?", (find_newest_id(source) + find_newest_id(target),))
-        _copy(source, target, "journal", "IGNORE")
+        texts = "REPLACE" if continues else "IGNORE"
+        _copy(source, target, "incidents", texts, where="incident != ''")
+        _copy(source, target, "incidents", "IGNORE", where="incident = ''")  # the file may have their text
+        # What both count from 1 is not the same entry.
+        _copy_entries(source, target, 0 if is_copy else find_newest_id(target))
         target.execute("COMMIT")
     except BaseException:
         if target.in_transaction:
@@ -84,7 +86,16 @@ def _read(connection: sqlite3.Connection, identity: str, value: str) -> Past:
     return load_events(query, identity, read_past(value))
 
 
-def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str, verb: str, more: str = "") -> None:
-    rows = source.execute(f"SELECT * FROM {table}")  # noqa: S608 -- a name of our own
+def _copy_entries(source: sqlite3.Connection, target: sqlite3.Connection, shift: int) -> None:
+    names = ", ".join(name for _, name, *_ in source.execute("PRAGMA table_info(journal)") if name != "id")
+    rows = source.execute(f"SELECT id + ?, {names} FROM journal", (shift,))  # noqa: S608 -- names of our own
+    marks = ",".join("?" * len(rows.description))
+    target.executemany(f"INSERT OR IGNORE INTO journal (id, {names}) VALUES ({marks})", rows)  # noqa: S608 -- as above
+
+
+def _copy(
+    source: sqlite3.Connection, target: sqlite3.Connection, table: str, verb: str, more: str = "", where: str = "1"
+) -> None:
+    rows = source.execute(f"SELECT * FROM {table} WHERE {where}")  # noqa: S608 -- words of our own
     marks = ",".join("?" * len(rows.description))
     target.executemany(f"INSERT OR {verb} INTO {table} VALUES ({marks}){more}", rows)  # noqa: S608 -- as above

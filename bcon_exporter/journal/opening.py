@@ -21,11 +21,18 @@ PAGE_BYTES = 2048
 BUSY_SECONDS = 0.25
 """How long a scan may wait for another process's lock."""
 
-_NEWEST = {
-    "journal": f" ORDER BY id DESC LIMIT {WAITING_ENTRIES}",
-    "incidents": " ORDER BY started_at DESC LIMIT 1000",
+_PARTS = {
+    "journal": (
+        "SELECT * FROM journal WHERE kind = 'deployment' OR id >"  # noqa: S608 -- a number of our own
+        f" (SELECT coalesce(max(id), 0) FROM journal) - {WAITING_ENTRIES}"
+    ),
+    "incidents": (
+        "SELECT id, started_at, ended_at, project, root, code, ended_by, CASE WHEN id IN"
+        " (SELECT id FROM incidents ORDER BY started_at DESC LIMIT 1000) THEN incident ELSE '' END FROM incidents"
+    ),
 }
-"""Of these tables memory takes no more than this, while the file cannot be used."""
+"""What memory takes of the two largest tables while the file has the rest: the newest entries and each project's
+verdicts; all incidents, since they are counted, but the text of the newest only."""
 
 _CHECK_STEPS = 1000
 _CHECK_CALLS = 20_000
@@ -61,25 +68,37 @@ def open_memory() -> sqlite3.Connection:
     return connection
 
 
-def copy_to_memory(source: sqlite3.Connection) -> sqlite3.Connection:
-    """Return what one needs of a state database to go on without it; it lives as long as the process.
+def copy_to_memory(source: sqlite3.Connection, *, whole: bool) -> sqlite3.Connection:
+    """Return a copy of a state database that lives as long as the process.
 
-    That is all but older entries of the journal and older incidents: a history of 90 days may be a hundred megabytes,
-    and a full disk must not cost so much memory.
+    Args:
+        source: Read.
+        whole: Else the older part of the journal and the text of older incidents stay in the file: in 90 days they may
+            become a hundred megabytes, and a full disk must not cost so much memory.
 
     Raises:
         sqlite3.Error: The source cannot be read.
     """
-    memory = open_memory()
+    memory = _empty_memory()
     try:
-        for table in TABLES:
-            rows = source.execute(f"SELECT * FROM {table}{_NEWEST.get(table, '')}")  # noqa: S608 -- words of our own
-            marks = ",".join("?" * len(rows.description))
-            memory.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)  # noqa: S608 -- as above
+        if whole:
+            source.backup(memory)
+        else:
+            _prepare(memory)
+            _copy_parts(source, memory)
     except sqlite3.Error:
         memory.close()
         raise
     return memory
+
+
+def _copy_parts(source: sqlite3.Connection, memory: sqlite3.Connection) -> None:
+    with memory:
+        memory.execute("BEGIN")
+        for table in TABLES:
+            rows = source.execute(_PARTS.get(table, f"SELECT * FROM {table}"))  # noqa: S608 -- words of our own
+            marks = ",".join("?" * len(rows.description))
+            memory.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)  # noqa: S608 -- as above
 
 
 def _empty_memory() -> sqlite3.Connection:
@@ -263,8 +282,7 @@ def read_copy(path: Path) -> sqlite3.Connection:
     try:
         with contextlib.closing(_open_read_only(path)) as source:
             _check_owner(source, path)
-            memory = _empty_memory()
-            source.backup(memory)
+            memory = copy_to_memory(source, whole=True)
         _prepare(memory)
     except sqlite3.Error as error:
         raise translate(error, path) from None

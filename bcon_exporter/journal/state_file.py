@@ -48,7 +48,7 @@ class StateFile:
         self._opened: tuple[int, int] | None = None
         self._retry_at: datetime | None = None
         self._was_read = self._is_copy = False
-        self._saved_id = 0  # of the newest entry of the journal that the file has
+        self._saved_id = 0  # of the newest entry of the journal that came from the file
         self._is_closed = False
         self.lost = False
         self.status: Literal["file", "memory", "none"] = "none"
@@ -143,7 +143,8 @@ class StateFile:
         """Go on in memory with what can still be read of the file."""
         if self._path is None or self.status != "file" or self._read_only:
             raise error
-        problem = self._leave(translate(error, self._path), self._path, now)
+        problem = translate(error, self._path)
+        problem = self._leave(problem, self._path, now, is_lost=isinstance(problem, CorruptError))
         if isinstance(problem, CorruptError):
             self._begin_anew(self._path, now)
 
@@ -151,15 +152,23 @@ class StateFile:
         """Go on in memory when the file is no longer at its path: it can still be written, but nobody would find it."""
         if self._path is None or self._opened is None or self.status != "file" or _find(self._path) == self._opened:
             return
-        self._leave(UnusableError(f"{self._path} was removed or replaced while it was in use"), self._path, now)
+        removed = UnusableError(f"{self._path} was removed or replaced while it was in use")
+        self._leave(removed, self._path, now, is_lost=True)
         if self._lock is not None:  # its file may be gone too, and would then keep nobody from a new one
             self._lock.close()
             self._lock = None
 
-    def _leave(self, problem: UnusableError, path: Path, now: datetime) -> UnusableError:
-        """Copy the file to memory and go on there; return why, which is the copying when that fails too."""
+    def _leave(self, problem: UnusableError, path: Path, now: datetime, *, is_lost: bool) -> UnusableError:
+        """Copy the file to memory and go on there; return why, which is the copying when that fails too.
+
+        Args:
+            problem: Why it is left.
+            path: The file.
+            now: When it is tried again depends on it.
+            is_lost: Another file will take its place, so that memory must hold all of it.
+        """
         try:
-            memory, self._is_copy = copy_to_memory(self._connection), True
+            memory, self._is_copy = copy_to_memory(self._connection, whole=is_lost), True
             self._saved_id = find_newest_id(memory)
         except sqlite3.Error as unreadable:
             problem, self.lost = translate(unreadable, path), True

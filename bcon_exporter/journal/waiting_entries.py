@@ -19,25 +19,26 @@ def find_newest_id(connection: sqlite3.Connection) -> int:
 
 
 def bound_waiting_entries(connection: sqlite3.Connection, saved_id: int) -> None:
-    """Drop all but the newest entries; of those that no file has, one `gap` in their place tells how many there were.
+    """Drop all but the newest of the entries that no file has had; one `gap` in their place tells how many there were.
 
     Args:
         connection: The database in memory.
-        saved_id: Entries up to this number are in the file too.
+        saved_id: Entries up to this number came from the file.
     """
-    beyond = "SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET ?"
-    oldest_kept = connection.execute(beyond, (WAITING_ENTRIES - 1,)).fetchone()
+    newest = "SELECT id FROM journal WHERE id > ? ORDER BY id DESC LIMIT 1 OFFSET ?"
+    oldest_kept = connection.execute(newest, (saved_id, WAITING_ENTRIES - 1)).fetchone()
     if oldest_kept is None:
         return
-    chosen = "FROM journal WHERE id > ? AND id < ? ORDER BY id"
-    lost = connection.execute(f"SELECT id, at, host, data {chosen}", (saved_id, *oldest_kept)).fetchall()
-    if len(lost) == 1 and _LOST in json.loads(lost[0][3]):
+    beyond = (saved_id, *oldest_kept)
+    lost = connection.execute(
+        "SELECT id, at, host, data FROM journal WHERE id > ? AND id < ? ORDER BY id", beyond
+    ).fetchall()
+    if not lost or (len(lost) == 1 and _LOST in json.loads(lost[0][3])):
         return
-    connection.execute("BEGIN IMMEDIATE")
-    connection.execute("DELETE FROM journal WHERE id < ?", oldest_kept)
-    if lost:
+    with connection:  # commits, or takes all back
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DELETE FROM journal WHERE id > ? AND id < ?", beyond)
         _tell(connection, lost)
-    connection.execute("COMMIT")
 
 
 def _tell(connection: sqlite3.Connection, lost: list[tuple[int, int, str, str]]) -> None:

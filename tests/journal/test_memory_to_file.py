@@ -12,7 +12,7 @@ import pytest
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter
 from bcon_exporter.journal.memory_to_file import move_memory_to_file
-from bcon_exporter.journal.opening import open_memory
+from bcon_exporter.journal.opening import copy_to_memory, open_memory
 from bcon_exporter.journal.schema import TABLES
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, IncidentState
@@ -149,7 +149,7 @@ def test_a_symptom_that_ends_while_the_file_is_locked_ends_once(
     assert dict(open_keeper(tmp_path / "state.db").first_seen("symptom")) == {OTHER: NOON}
 
 
-def fail_to_copy(_: sqlite3.Connection) -> sqlite3.Connection:
+def fail_to_copy(_: sqlite3.Connection, **_how: bool) -> sqlite3.Connection:
     raise sqlite3.OperationalError
 
 
@@ -222,7 +222,7 @@ def test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_t
         keeper = keeper if is_read else open_keeper(tmp_path / "state.db")
         for number in range(30, 75):
             note(keeper, number)
-        assert len(told(keeper)) == 21
+        assert len(told(keeper)) == 21 + (30 if is_read else 0)
         (gap,) = told(keeper, JournalKind.GAP)
     assert (gap.data["lost_entries"], gap.at) == (25, NOON + timedelta(seconds=54))
     assert gap.data["began_at"] == (NOON + timedelta(seconds=30)).isoformat()
@@ -234,16 +234,79 @@ def test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_t
     assert told(keeper, JournalKind.GAP) == [gap]
 
 
-def test_what_the_file_has_is_not_lost_when_memory_holds_less_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_waits_is_numbered_behind_what_the_file_has_however_often_that_fails() -> None:
+    with closing(open_memory()) as source, closing(open_memory()) as target:
+        source.execute("INSERT INTO journal VALUES (1, 5, 'note', 'h', NULL, NULL, NULL, NULL, NULL, 'waited', '{}')")
+        target.execute("INSERT INTO journal VALUES (7, 3, 'note', 'h', NULL, NULL, NULL, NULL, NULL, 'before', '{}')")
+        target.execute(
+            "CREATE TRIGGER full BEFORE INSERT ON journal BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+        for _ in range(3):
+            with pytest.raises(sqlite3.Error):
+                move_memory_to_file(source, target, continues=False, is_copy=False)
+        target.execute("DROP TRIGGER full")
+        move_memory_to_file(source, target, continues=False, is_copy=False)
+
+        assert target.execute("SELECT id, text FROM journal ORDER BY id").fetchall() == [(7, "before"), (8, "waited")]
+        assert source.execute("SELECT rowid FROM journal_words WHERE journal_words MATCH 'waited'").fetchall() == [(1,)]
+
+
+def fill_with_past(path: Path, entries: int, incidents: int) -> None:
+    open_keeper(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        rows = [(number, number, "note", "h", f"note {number}", "{}") for number in range(1, entries + 1)]
+        rows[0] = (1, 1, "deployment", "h", "long ago", "{}")
+        connection.executemany("INSERT INTO journal (id, at, kind, host, text, data) VALUES (?, ?, ?, ?, ?, ?)", rows)
+        old = [
+            (f"old-{number}", number, number, "shop", "web", "unhealthy", "by_itself") for number in range(incidents)
+        ]
+        connection.executemany("INSERT INTO incidents VALUES (?, ?, ?, ?, ?, ?, ?, 'text')", old)
+        connection.commit()
+
+
+def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
+    return int(connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()[0])
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_all_that_the_file_had_is_there_afterwards_also_where_another_file_takes_its_place(
+    tmp_path: Path, *, is_removed: bool
 ) -> None:
-    monkeypatch.setattr("bcon_exporter.journal.waiting_entries.WAITING_ENTRIES", 20)
-    keeper = open_keeper(tmp_path / "state.db")
-    for number in range(30):
-        note(keeper, number)
-    with locked(tmp_path / "state.db"):
-        note(keeper, 30)
-        assert len(told(keeper)) == 20
+    state = tmp_path / "state.db"
+    fill_with_past(state, 2_500, 1_200)
+    keeper = open_keeper(state)
+    if is_removed:
+        state.unlink()
+        note(keeper, 1)
+    else:
+        with locked(state):
+            note(keeper, 1)
     take_back(keeper)
-    assert len(told(keeper)) == 31
-    assert told(keeper, JournalKind.GAP) == []
+    keeper.close()
+
+    with closing(sqlite3.connect(state)) as connection:
+        assert count(connection, "journal") == 2_501
+        assert count(connection, "journal", "kind = 'gap'") == 0
+        assert count(connection, "incidents", "incident = 'text'") == 1_200
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        words = "SELECT count(*) FROM journal_words WHERE journal_words MATCH 'note'"
+        assert connection.execute(words).fetchone() == (2_500,)
+
+
+def test_of_a_file_that_is_only_locked_memory_takes_the_newest_entries_and_the_texts_of_the_newest_incidents(
+    tmp_path: Path,
+) -> None:
+    fill_with_past(tmp_path / "state.db", 2_500, 1_200)
+    with (
+        closing(sqlite3.connect(tmp_path / "state.db")) as source,
+        closing(copy_to_memory(source, whole=False)) as memory,
+    ):
+        assert count(memory, "journal") == 2_001
+        assert count(memory, "journal", "kind = 'deployment'") == 1
+        assert count(memory, "incidents") == 1_200
+        assert count(memory, "incidents", "incident != ''") == 1_000
+    with (
+        closing(sqlite3.connect(tmp_path / "state.db")) as source,
+        closing(copy_to_memory(source, whole=True)) as memory,
+    ):
+        assert (count(memory, "journal"), count(memory, "incidents", "incident != ''")) == (2_500, 1_200)
