@@ -614,6 +614,12 @@ class MemoryKeeper:
         return self._memory.coverage.observed_since
 
     @property
+    def journal_since(self) -> datetime | None:
+        """The same for the journal, of which memory has only a part while the state file cannot be used."""
+        times = (self.observed_since, self._state.part_since)
+        return max((at for at in times if at is not None), default=None)
+
+    @property
     def errors_total(self) -> int:
         """How often the state file failed."""
         return self._state.errors_total

@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from datetime import datetime
 
 from bcon_exporter.journal.schema import from_micros
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -16,6 +17,15 @@ _BEGAN = "began_at"
 def find_newest_id(connection: sqlite3.Connection) -> int:
     """Return the number of the newest entry, 0 where there is none."""
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM journal").fetchone()[0])
+
+
+def find_part_since(connection: sqlite3.Connection, saved_id: int) -> datetime | None:
+    """Return the time of the oldest of the newest entries, where older ones may be in the file only; else None."""
+    oldest_id = saved_id - WAITING_ENTRIES + 1
+    if oldest_id <= 1:
+        return None
+    ((at,),) = connection.execute("SELECT min(at) FROM journal WHERE id >= ?", (oldest_id,))
+    return None if at is None else from_micros(at)
 
 
 def bound_waiting_entries(connection: sqlite3.Connection, saved_id: int) -> None:

@@ -186,6 +186,10 @@ class Memories(Protocol):
     def observed_since(self) -> datetime | None:
         """Since when events are known; None when none could be read."""
 
+    @property
+    def journal_since(self) -> datetime | None:
+        """Since when the entries of the journal are known."""
+
     def close(self) -> None:
         """Let go of the file."""
 

@@ -65,7 +65,7 @@ def get_history(context: Context, request: GetHistoryInput) -> HistoryReport:
     wanted = EntryFilter(since, until, request.name, kinds, request.words)
     entries, total = context.memory.find_entries(wanted, request.limit, request.offset)
     return HistoryReport(
-        since=since, until=until, total=total, entries=tuple(entries), known_since=context.memory.observed_since
+        since=since, until=until, total=total, entries=tuple(entries), known_since=context.memory.journal_since
     )
 
 

@@ -228,6 +228,7 @@ class SnapshotMemory:
 
     status: Literal["file", "memory", "none"] = "none"
     observed_since: datetime | None = None
+    journal_since: datetime | None = None
     memory = Memory()
 
     def __init__(self, logs: LogReading | None = None) -> None:

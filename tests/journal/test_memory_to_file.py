@@ -13,7 +13,7 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, IncidentFilter
 from bcon_exporter.journal.memory_to_file import move_memory_to_file
 from bcon_exporter.journal.opening import copy_to_memory, open_memory
-from bcon_exporter.journal.schema import TABLES
+from bcon_exporter.journal.schema import TABLES, from_micros, to_micros
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, IncidentState
 from bcon_exporter.model.journal import JournalEntry
@@ -254,7 +254,9 @@ def test_what_waits_is_numbered_behind_what_the_file_has_however_often_that_fail
 def fill_with_past(path: Path, entries: int, incidents: int) -> None:
     open_keeper(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        rows = [(number, number, "note", "h", f"note {number}", "{}") for number in range(1, entries + 1)]
+        rows = [
+            (number, to_micros(NOON) + number, "note", "h", f"note {number}", "{}") for number in range(1, entries + 1)
+        ]
         rows[0] = (1, 1, "deployment", "h", "long ago", "{}")
         connection.executemany("INSERT INTO journal (id, at, kind, host, text, data) VALUES (?, ?, ?, ?, ?, ?)", rows)
         old = [
@@ -310,3 +312,15 @@ def test_of_a_file_that_is_only_locked_memory_takes_the_newest_entries_and_the_t
         closing(copy_to_memory(source, whole=True)) as memory,
     ):
         assert (count(memory, "journal"), count(memory, "incidents", "incident != ''")) == (2_500, 1_200)
+
+
+def test_the_journal_is_known_no_further_back_than_memory_has_it(tmp_path: Path) -> None:
+    fill_with_past(tmp_path / "state.db", 2_500, 0)
+    keeper = open_keeper(tmp_path / "state.db")
+    keeper.add_events(batch(), NOON)
+    assert keeper.journal_since == keeper.observed_since
+    with locked(tmp_path / "state.db"):
+        note(keeper, 1)
+    assert keeper.journal_since == from_micros(to_micros(NOON) + 501)
+    take_back(keeper)
+    assert keeper.journal_since == keeper.observed_since
