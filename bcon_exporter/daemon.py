@@ -19,9 +19,9 @@ from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
 from bcon_exporter.outputs.http import (
     Connections,
-    Limits,
     Listener,
     ListenerPolicy,
+    RateLimits,
     Users,
     bind,
     close_all,
@@ -228,7 +228,7 @@ class Daemon:
         self._site.live.wake()
 
     def _make_listeners(self) -> list[Listener]:
-        limits = Limits()
+        limits = RateLimits()
         listeners: list[Listener] = []
         try:
             for setting, address in self._addresses().items():

@@ -9,7 +9,7 @@ from argparse_manpage.manpage import Manpage
 from bcon_exporter import __version__
 from bcon_exporter.cli.completion_command import make_whole_parser
 from bcon_exporter.cli.parsing import Parser
-from bcon_exporter.cli.setting_flags import Flag, Table
+from bcon_exporter.cli.setting_flags import Flag, FlagTable
 from bcon_exporter.settings import add_setting_flags
 
 ROOT = Path(__file__).parent.parent
@@ -17,7 +17,7 @@ MAN_PAGE = ROOT / "deploy/bcon-exporter.1"
 TABLE = ROOT / "bcon_exporter/cli/setting_flags.json"
 
 
-def make_table() -> Table:
+def make_table() -> FlagTable:
     """Return every section of settings, and every flag in the order of the settings' own parser."""
     parser = Parser(add_help=False)
     add_setting_flags(parser)
@@ -34,7 +34,7 @@ def make_table() -> Table:
         for action in parser._actions  # noqa: SLF001
         if (section := section_of.get(action)) is not None
     ]
-    return Table(sections={str(group.title): group.description for group in groups}, flags=flags)
+    return FlagTable(sections={str(group.title): group.description for group in groups}, flags=flags)
 
 
 def _kind(action: object) -> str:

@@ -3,22 +3,22 @@
 from bcon_exporter.alerting.counters import Counters, find_growth, remember_counters
 from bcon_exporter.alerting.pushed_alerts import (
     INCIDENT_ALERT,
+    AlertInputs,
     AlertSeverity,
     AlertState,
     Condition,
     PushedAlert,
-    Situation,
     follow_alerts,
 )
 
 __all__ = [
     "INCIDENT_ALERT",
+    "AlertInputs",
     "AlertSeverity",
     "AlertState",
     "Condition",
     "Counters",
     "PushedAlert",
-    "Situation",
     "find_growth",
     "follow_alerts",
     "remember_counters",

@@ -97,7 +97,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class AlertInputs:
     """What alerts are made of at a moment.
 
     Attributes:
@@ -120,7 +120,7 @@ class Situation:
     interval: timedelta = timedelta(seconds=30)
 
 
-def follow_alerts(state: AlertState | None, situation: Situation) -> AlertState:
+def follow_alerts(state: AlertState | None, situation: AlertInputs) -> AlertState:
     """Return the alerts of this moment; `state` are those of the moment before."""
     now, before = situation.now, () if state is None else state.alerts
     is_known = state is not None and now - state.at <= FORGOTTEN_AFTER
@@ -133,7 +133,7 @@ def follow_alerts(state: AlertState | None, situation: Situation) -> AlertState:
     return AlertState(at=now, alerts=(*alerts, *ended))
 
 
-def _follow_conditions(before: Iterable[PushedAlert], situation: Situation) -> list[PushedAlert]:
+def _follow_conditions(before: Iterable[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
     now, known = situation.now, {(a.name, a.labels): a for a in before}
     alerts: list[PushedAlert] = []
     for condition in situation.conditions:
@@ -151,7 +151,7 @@ def _end(alert: PushedAlert, at: datetime) -> PushedAlert:
     return alert.model_copy(update={"resolved_at": at})
 
 
-def _follow_incidents(before: Iterable[PushedAlert], situation: Situation) -> list[PushedAlert]:
+def _follow_incidents(before: Iterable[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
     open_ids = {incident.id for incident in situation.open_incidents}
     by_incident: dict[str, list[PushedAlert]] = {}
     alerts: list[PushedAlert] = []
@@ -167,7 +167,7 @@ def _follow_incidents(before: Iterable[PushedAlert], situation: Situation) -> li
     return alerts
 
 
-def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: Situation) -> list[PushedAlert]:
+def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
     """Return the alerts of an open incident: one, and when it grew worse after it was told, one more.
 
     The lesser one goes on: its end would say that the failure is over. Of several that were told before their incidents
@@ -191,7 +191,7 @@ def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: S
 
 
 def _open_alert(
-    incident: Incident, severity: AlertSeverity, waiting: list[PushedAlert], situation: Situation
+    incident: Incident, severity: AlertSeverity, waiting: list[PushedAlert], situation: AlertInputs
 ) -> PushedAlert:
     """Return the alert that waits for its opening, or fires now; those that waited before count for its wait."""
     first = min(waiting, key=lambda alert: alert.seen_at, default=None)

@@ -13,7 +13,7 @@ from bcon_exporter.cli.tool_runner import close_context, make_context
 from bcon_exporter.deployments.check import CHECK_RULES
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError, InvalidInputError, SettingsError
 from bcon_exporter.model.check_report import CheckReport, CheckSeverity, CheckVerdict
-from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, Level
+from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, FindingLevel
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.tools import Envelope, run_tool
@@ -21,7 +21,11 @@ from bcon_exporter.tools.check import CHECK
 from bcon_exporter.tools.what_if import render_diff
 
 STDIN = "-"
-_LEVELS = {CheckSeverity.FAILS: Level.FAILURE, CheckSeverity.RISK: Level.WARNING, CheckSeverity.ADVICE: Level.NOTE}
+_LEVELS = {
+    CheckSeverity.FAILS: FindingLevel.FAILURE,
+    CheckSeverity.RISK: FindingLevel.WARNING,
+    CheckSeverity.ADVICE: FindingLevel.NOTE,
+}
 
 
 def run_check(call: Invocation) -> int:
@@ -74,7 +78,7 @@ def exit_of_check(report: CheckReport, fail_on: str) -> Exit:
 
 def make_ci_report(report: CheckReport, fail_on: str) -> CiReport:
     """Return a report for CI systems: what fails the command fails the job, and what nobody can judge is unsure."""
-    levels = {**_LEVELS, CheckSeverity.RISK: Level.FAILURE} if fail_on == CheckSeverity.RISK.value else _LEVELS
+    levels = {**_LEVELS, CheckSeverity.RISK: FindingLevel.FAILURE} if fail_on == CheckSeverity.RISK.value else _LEVELS
     findings = [
         CiFinding(
             levels[finding.severity],
@@ -88,8 +92,8 @@ def make_ci_report(report: CheckReport, fail_on: str) -> CiReport:
         for finding in report.findings
     ]
     if report.verdict is CheckVerdict.UNKNOWN:
-        findings.append(CiFinding(Level.UNSURE, "unknown", report.summary))
-    ailing = {finding.service for finding in report.findings if levels[finding.severity] is Level.FAILURE}
+        findings.append(CiFinding(FindingLevel.UNSURE, "unknown", report.summary))
+    ailing = {finding.service for finding in report.findings if levels[finding.severity] is FindingLevel.FAILURE}
     return CiReport(
         "check",
         report.project,

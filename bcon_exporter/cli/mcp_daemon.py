@@ -51,7 +51,7 @@ _LOCAL = frozenset(("localhost", "127.0.0.1", "::1"))
 
 
 @dataclass(frozen=True)
-class Daemon:
+class DaemonAddress:
     """How a daemon is asked.
 
     Attributes:
@@ -97,7 +97,7 @@ def _read(answer: http.client.HTTPResponse, seconds: float) -> bytes:
     return bytes(body)
 
 
-def find_daemon(call: Invocation, url: str | None, say: Callable[[str], None]) -> Daemon | None:
+def find_daemon(call: Invocation, url: str | None, say: Callable[[str], None]) -> DaemonAddress | None:
     """Return the daemon to ask.
 
     Args:
@@ -117,7 +117,7 @@ def find_daemon(call: Invocation, url: str | None, say: Callable[[str], None]) -
         say(f"no daemon is asked: {error.message}")
         return None
     address = address_of(settings)
-    daemon = Daemon(
+    daemon = DaemonAddress(
         str(address),
         lambda seconds: make_connection(address, encrypted=encrypted, seconds=seconds),
         path_of(settings, ""),
@@ -130,7 +130,7 @@ def find_daemon(call: Invocation, url: str | None, say: Callable[[str], None]) -
     return daemon
 
 
-def _daemon_at(url: str, headers: Mapping[str, str]) -> Daemon:
+def _daemon_at(url: str, headers: Mapping[str, str]) -> DaemonAddress:
     """Return the daemon at a web address.
 
     Raises:
@@ -153,10 +153,10 @@ def _daemon_at(url: str, headers: Mapping[str, str]) -> Daemon:
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
 
-    return Daemon(f"{host}:{port}" if port else host, connect, parts.path.rstrip("/"), headers)
+    return DaemonAddress(f"{host}:{port}" if port else host, connect, parts.path.rstrip("/"), headers)
 
 
-def _find_problem(daemon: Daemon) -> str | None:
+def _find_problem(daemon: DaemonAddress) -> str | None:
     """Return why a daemon cannot be asked; None where it can."""
     try:
         status, body = daemon.ask("POST", "/api/v1/tools/list_containers?view=agent", {"limit": 1}, _CONNECT_SECONDS)
@@ -181,7 +181,7 @@ def _record_of(body: bytes) -> dict[str, Any] | None:
 class DaemonAnswers:
     """Answers from a daemon, which renders them itself."""
 
-    def __init__(self, daemon: Daemon, threads: RequestThreads) -> None:
+    def __init__(self, daemon: DaemonAddress, threads: RequestThreads) -> None:
         self._daemon = daemon
         self._threads = threads
 

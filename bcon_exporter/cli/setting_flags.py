@@ -21,7 +21,7 @@ class Flag(TypedDict):
     help: str
 
 
-class Table(TypedDict):
+class FlagTable(TypedDict):
     """The headings under which `--help` lists settings, with their summaries, and the flags in order."""
 
     sections: dict[str, str | None]
@@ -29,9 +29,9 @@ class Table(TypedDict):
 
 
 @cache
-def read_table() -> Table:
+def read_table() -> FlagTable:
     """Return the sections and flags."""
-    table: Table = json.loads(get_data(__name__, "setting_flags.json") or "{}")
+    table: FlagTable = json.loads(get_data(__name__, "setting_flags.json") or "{}")
     return table
 
 

@@ -19,7 +19,7 @@ from bcon_exporter.diagnosis.container_lookup import (
 from bcon_exporter.diagnosis.failed_connections import RELATED, Failure, FailureKind, blame
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.peer_changes import has_worked
-from bcon_exporter.diagnosis.peer_state import READY_SECONDS, HostContext, Trouble, find_trouble, lost_network
+from bcon_exporter.diagnosis.peer_state import READY_SECONDS, HostContext, PeerTrouble, find_trouble, lost_network
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import LikelyCause, Urgency
@@ -111,7 +111,7 @@ def find_renamed_peer(
     return Finding(cause, (_RESTORE_NAME,), renamed.id)
 
 
-def explain_renamed_peer(gone: ContainerFacts, new: ContainerFacts, trouble: Trouble, line: str | None) -> Finding:
+def explain_renamed_peer(gone: ContainerFacts, new: ContainerFacts, trouble: PeerTrouble, line: str | None) -> Finding:
     """Report that the removed container seems to run under another name."""
     cause = LikelyCause(
         id="name_lost",

@@ -293,7 +293,7 @@ class ContainerLookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Binding:
+class PortMapping:
     """One published port: host address ("" for all), host port, container port, protocol."""
 
     address: str
@@ -302,7 +302,7 @@ class Binding:
     protocol: str
 
 
-def bindings_of(container: ContainerFacts) -> tuple[Binding, ...]:
+def bindings_of(container: ContainerFacts) -> tuple[PortMapping, ...]:
     """Return the ports that it publishes, or would publish if it ran."""
     published: dict[str, str | None] = {**(container.wiring.published if container.wiring is not None else {})}
     published.update({inner: bound for inner, bound in container.ports.items() if bound})
@@ -312,7 +312,7 @@ def bindings_of(container: ContainerFacts) -> tuple[Binding, ...]:
         for text in (bound or "").split(", "):
             address, _, port = text.rpartition(":")
             if port.isascii() and port.isdigit() and number.isascii() and number.isdigit():
-                bindings.append(Binding(address.strip("[]"), int(port), int(number), protocol or "tcp"))
+                bindings.append(PortMapping(address.strip("[]"), int(port), int(number), protocol or "tcp"))
     return tuple(bindings)
 
 

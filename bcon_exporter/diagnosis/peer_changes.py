@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.last_exit import was_recreated
-from bcon_exporter.diagnosis.peer_state import HostContext, Span, Trouble
+from bcon_exporter.diagnosis.peer_state import FailureTimes, HostContext, PeerTrouble
 from bcon_exporter.diagnosis.usage_in_words import name_images
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.quantities import show_duration
@@ -27,7 +27,9 @@ class Change:
     confidence: float
 
 
-def find_change(peer: ContainerFacts, client: ContainerFacts, span: Span, context: HostContext) -> Trouble | None:
+def find_change(
+    peer: ContainerFacts, client: ContainerFacts, span: FailureTimes, context: HostContext
+) -> PeerTrouble | None:
     """Find the change of a healthy peer just before its client began to fail.
 
     A change before the client was made itself is none of them: it was made for the peer as it is.
@@ -39,10 +41,10 @@ def find_change(peer: ContainerFacts, client: ContainerFacts, span: Span, contex
     lead = first - change.at
     if not timedelta(seconds=-JITTER_SECONDS) <= lead <= timedelta(seconds=SOON_SECONDS):
         return None
-    return Trouble(id="dependency_changed", text=change.text, confidence=change.confidence)
+    return PeerTrouble(id="dependency_changed", text=change.text, confidence=change.confidence)
 
 
-def has_worked(client: ContainerFacts, span: Span) -> bool:
+def has_worked(client: ContainerFacts, span: FailureTimes) -> bool:
     """Whether the client ran, and logged something, well before its first failure."""
     first, started = span.first, client.started_at
     lines = client.logs.lines if client.logs is not None else ()

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.host_outages import Shutdown
+from bcon_exporter.diagnosis.host_outages import HostOutage
 from bcon_exporter.diagnosis.last_exit import (
     Ending,
     EndKind,
@@ -70,7 +70,7 @@ class HostContext:
     now: datetime
     thresholds: Thresholds
     symptoms: Mapping[str, Sequence[Symptom]]
-    shutdowns: tuple[Shutdown, ...] = ()
+    shutdowns: tuple[HostOutage, ...] = ()
     engine_started_at: datetime | None = None
     removed: frozenset[str] = frozenset()
     rejecting_logins: frozenset[str] = frozenset()
@@ -79,18 +79,18 @@ class HostContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class FailureTimes:
     """The times of the first and the last failed connection in the log; None where its lines have no times."""
 
     first: datetime | None = None
     last: datetime | None = None
 
 
-AT_SOME_TIME = Span()
+AT_SOME_TIME = FailureTimes()
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class PeerTrouble:
     """What is wrong with a container. `text` goes on a sentence that begins with the container's name."""
 
     id: str
@@ -101,12 +101,12 @@ class Trouble:
 
 def find_trouble(
     peer: ContainerFacts,
-    span: Span,
+    span: FailureTimes,
     context: HostContext,
     client: ContainerFacts | None = None,
     *,
     reached: bool = False,
-) -> Trouble | None:
+) -> PeerTrouble | None:
     """Find why `peer` did not answer `client` in the time of `span`; None when it seems fine.
 
     Args:
@@ -118,7 +118,9 @@ def find_trouble(
     """
     match peer.state:
         case ContainerState.PAUSED:
-            return Trouble(id="dependency_paused", text=f"is paused{_since(_paused_at(peer), context)}", confidence=0.9)
+            return PeerTrouble(
+                id="dependency_paused", text=f"is paused{_since(_paused_at(peer), context)}", confidence=0.9
+            )
         case ContainerState.RESTARTING:
             return _restarting(peer, context)
         case ContainerState.RUNNING:
@@ -129,11 +131,11 @@ def find_trouble(
             return _stopped(peer, span, context)
 
 
-def _removed(at: datetime, span: Span, context: HostContext) -> Trouble:
+def _removed(at: datetime, span: FailureTimes, context: HostContext) -> PeerTrouble:
     """Report a removed container; a scan missed it first at `at`."""
     too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
     ago = show_duration((context.now - at).total_seconds())
-    return Trouble(id="dependency_removed", text=f"was removed {ago} ago", confidence=0.4 if too_early else 0.93)
+    return PeerTrouble(id="dependency_removed", text=f"was removed {ago} ago", confidence=0.4 if too_early else 0.93)
 
 
 def _paused_at(peer: ContainerFacts) -> datetime | None:
@@ -144,11 +146,11 @@ def _since(at: datetime | None, context: HostContext) -> str:
     return "" if at is None else f", for {show_duration((context.now - at).total_seconds())}"
 
 
-def _restarting(peer: ContainerFacts, context: HostContext) -> Trouble:
+def _restarting(peer: ContainerFacts, context: HostContext) -> PeerTrouble:
     count = len(recent_restarts(peer, context.now, context.thresholds)) or peer.restart_count
     times = f" ({count} restarts)" if count else ""
     code = f", the last time with code {explain_exit(peer.exit_code)}" if peer.exit_code is not None else ""
-    return Trouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
+    return PeerTrouble(id="dependency_restarting", text=f"keeps failing and restarting{times}{code}", confidence=0.9)
 
 
 def lost_network(container: ContainerFacts) -> str | None:
@@ -160,17 +162,17 @@ def lost_network(container: ContainerFacts) -> str | None:
 
 
 def _running(
-    peer: ContainerFacts, span: Span, context: HostContext, client: ContainerFacts | None, *, reached: bool
-) -> Trouble | None:
+    peer: ContainerFacts, span: FailureTimes, context: HostContext, client: ContainerFacts | None, *, reached: bool
+) -> PeerTrouble | None:
     lost = lost_network(peer)
     if lost is not None and not peer.networks:
         text = f"was disconnected from its network ({lost}) and can be reached by nobody"
-        return Trouble(id="dependency_disconnected", text=text, confidence=0.92)
+        return PeerTrouble(id="dependency_disconnected", text=text, confidence=0.92)
     if is_looping(peer, context.now, context.thresholds):
         return _restarting(peer, context)
     if peer.health is not None and peer.health.status is HealthStatus.UNHEALTHY:
         outputs = tuple(quote(probe.output.strip()) for probe in peer.health.probes[-1:] if probe.output.strip())
-        return Trouble(
+        return PeerTrouble(
             id="dependency_unhealthy", text="is unhealthy: its own health check fails", confidence=0.8, evidence=outputs
         )
     troubles = (_not_ready(peer, span), _ailing(peer, context, client, reached=reached))
@@ -181,8 +183,8 @@ def _running(
 
 
 def _came_back(
-    peer: ContainerFacts, span: Span, context: HostContext, client: ContainerFacts | None = None
-) -> Trouble | None:
+    peer: ContainerFacts, span: FailureTimes, context: HostContext, client: ContainerFacts | None = None
+) -> PeerTrouble | None:
     """Report a peer that was down when the connections failed, and runs again."""
     end, started = _last_end(peer), peer.started_at
     if end is None or started is None or span.last is None or end.at > started:
@@ -197,10 +199,12 @@ def _came_back(
     how = "was restarted on request" if end.requested else _how_it_ended(peer, end.exit_code, end)
     text = f"{how} {_when(end.at, span, context)}, and runs again since {again}"
     failed_only_while_away = span.first is None or span.first >= away_from
-    return Trouble(id="dependency_restarted", text=text, confidence=0.8 if failed_only_while_away else 0.5)
+    return PeerTrouble(id="dependency_restarted", text=text, confidence=0.8 if failed_only_while_away else 0.5)
 
 
-def _may_explain_failure(ended_at: datetime, peer: ContainerFacts, span: Span, client: ContainerFacts | None) -> bool:
+def _may_explain_failure(
+    ended_at: datetime, peer: ContainerFacts, span: FailureTimes, client: ContainerFacts | None
+) -> bool:
     """Whether the end of the container that `peer` has replaced can be why connections failed.
 
     It cannot for a client that was created later, nor if the first failure came only after the new one ran.
@@ -216,28 +220,28 @@ def _last_end(peer: ContainerFacts) -> ExitFacts | None:
     return peer.lifecycle.exits[-1] if peer.lifecycle is not None and peer.lifecycle.exits else None
 
 
-def _not_ready(peer: ContainerFacts, span: Span) -> Trouble | None:
+def _not_ready(peer: ContainerFacts, span: FailureTimes) -> PeerTrouble | None:
     started = peer.started_at
     if peer.health is not None and peer.health.status is HealthStatus.STARTING:
-        return Trouble(
+        return PeerTrouble(
             id="dependency_starting", text="has not passed its health check yet since it started", confidence=0.6
         )
     if started is None or span.last is None or span.last > started + timedelta(seconds=READY_SECONDS):
         return None
     if span.first is not None and span.first < started - timedelta(seconds=JITTER_SECONDS):
         delay = show_duration((started - span.first).total_seconds())
-        return Trouble(
+        return PeerTrouble(
             id="dependency_starting", text=f"was started only {delay} after the first failure", confidence=0.7
         )
     age = show_duration(max(0.0, (span.last - started).total_seconds()))
-    return Trouble(
+    return PeerTrouble(
         id="dependency_starting", text=f"had been started only {age} before the last failure", confidence=0.5
     )
 
 
 def _ailing(
     peer: ContainerFacts, context: HostContext, client: ContainerFacts | None, *, reached: bool
-) -> Trouble | None:
+) -> PeerTrouble | None:
     """Find a symptom or a load of a running peer because of which it may not answer, or only late."""
     grounds = _BLOCKING_WHEN_REACHED if reached else _BLOCKING_SYMPTOMS
     bad = [
@@ -249,7 +253,7 @@ def _ailing(
         and not (symptom.type is SymptomType.LOG_ERROR and peer.id in context.rejecting_logins)
     ]
     if bad:
-        return Trouble(
+        return PeerTrouble(
             id="dependency_ailing",
             text=f"runs, but shows {bad[0].type.value}",
             confidence=0.65,
@@ -257,7 +261,7 @@ def _ailing(
         )
     slow = [symptom for symptom in context.symptoms.get(peer.id, ()) if reached and symptom.type in _SLOW_SYMPTOMS]
     if slow:
-        return Trouble(
+        return PeerTrouble(
             id="dependency_overloaded",
             text=f"answers late: it shows {slow[0].type.value}",
             confidence=0.65,
@@ -265,7 +269,7 @@ def _ailing(
         )
     usage = peer.usage
     if usage is not None and usage.cpu_ratio is not None and usage.cpu_ratio > BUSY_RATIO:
-        return Trouble(
+        return PeerTrouble(
             id="dependency_overloaded", text=f"uses {in_percent(usage.cpu_ratio)} of its CPUs", confidence=0.6
         )
     return None
@@ -292,7 +296,7 @@ def _contains_word(text: str, name: str) -> bool:
     return False
 
 
-def _stopped(peer: ContainerFacts, span: Span, context: HostContext) -> Trouble:
+def _stopped(peer: ContainerFacts, span: FailureTimes, context: HostContext) -> PeerTrouble:
     ending = classify_ending(peer, context.now, context.thresholds, context.shutdowns, context.engine_started_at)
     trouble = _by_ending(peer, ending, span, context)
     late = span.last is not None and ending.at is not None
@@ -304,28 +308,30 @@ def _stopped(peer: ContainerFacts, span: Span, context: HostContext) -> Trouble:
     return replace(trouble, confidence=0.4)
 
 
-def _by_ending(peer: ContainerFacts, ending: Ending, span: Span, context: HostContext) -> Trouble:
+def _by_ending(peer: ContainerFacts, ending: Ending, span: FailureTimes, context: HostContext) -> PeerTrouble:
     when = "" if ending.at is None else f" {_when(ending.at, span, context)}"
     if peer.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
-        return Trouble(id="dependency_down", text="was created but never started", confidence=0.88)
+        return PeerTrouble(id="dependency_down", text="was created but never started", confidence=0.88)
     if peer.state is ContainerState.CREATED or (peer.error and ending.kind is EndKind.FAILED):
         error = (quote(peer.error),) if peer.error else ()
-        return Trouble(id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error)
+        return PeerTrouble(
+            id="dependency_down", text="could not be started by the engine", confidence=0.92, evidence=error
+        )
     match ending.kind:
         case EndKind.REQUESTED:
             how = "was stopped on request" if ending.certain else "was probably stopped by hand"
-            return Trouble(id="dependency_stopped", text=f"{how}{when}", confidence=0.9)
+            return PeerTrouble(id="dependency_stopped", text=f"{how}{when}", confidence=0.9)
         case EndKind.SHUTDOWN | EndKind.CRASHED_WITH_ENGINE:
-            return Trouble(
+            return PeerTrouble(
                 id="dependency_stopped",
                 text=f"ended with the engine or its host{when} and was not started",
                 confidence=0.9,
             )
         case EndKind.DONE:
-            return Trouble(id="dependency_down", text=f"ended with code 0{when} and does not run", confidence=0.88)
+            return PeerTrouble(id="dependency_down", text=f"ended with code 0{when} and does not run", confidence=0.88)
         case EndKind.FAILED | EndKind.UNKNOWN | EndKind.NONE:
             lines = ending.exit.last_lines[-1:] if ending.exit is not None else ()
-            return Trouble(
+            return PeerTrouble(
                 id="dependency_down",
                 text=_how_it_ended(peer, ending.exit_code, ending.exit) + when,
                 confidence=0.92,
@@ -343,7 +349,7 @@ def _how_it_ended(peer: ContainerFacts, code: int | None, end: ExitFacts | None)
     return "does not run" if code is None else f"exited with code {explain_exit(code)}"
 
 
-def _when(at: datetime, span: Span, context: HostContext) -> str:
+def _when(at: datetime, span: FailureTimes, context: HostContext) -> str:
     if span.first is not None:
         lead = (span.first - at).total_seconds()
         if 0 <= lead <= BEFORE_SECONDS:

@@ -30,7 +30,7 @@ from bcon_exporter.diagnosis.container_lookup import (
 from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.peer_changes import find_change
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, HostContext, Span, Trouble, find_trouble
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureTimes, HostContext, PeerTrouble, find_trouble
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
@@ -110,7 +110,7 @@ def _answered_from_inside(failure: Failure) -> bool:
 
 
 def _find_stopped_on_network(
-    client: ContainerFacts, lookup: ContainerLookup, context: HostContext, span: Span
+    client: ContainerFacts, lookup: ContainerLookup, context: HostContext, span: FailureTimes
 ) -> list[Finding]:
     """Find the one stopped container on its networks, for a client that declares no dependencies and names no peer."""
     removed = [container for container in lookup.removed if lookup.resolve(container.name, None, client) is not None]
@@ -152,7 +152,7 @@ def find_dependency_causes(
     client: ContainerFacts,
     lookup: ContainerLookup,
     context: HostContext,
-    span: Span = AT_SOME_TIME,
+    span: FailureTimes = AT_SOME_TIME,
     *,
     reached: bool = False,
 ) -> list[Finding]:
@@ -204,7 +204,7 @@ def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, co
         return []
     ago = show_duration((context.now - owner.started_at).total_seconds())
     text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
-    return [_blame_namespace_owner(owner, Trouble(id="namespace_gone", text=text, confidence=0.92))]
+    return [_blame_namespace_owner(owner, PeerTrouble(id="namespace_gone", text=text, confidence=0.92))]
 
 
 def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
@@ -214,14 +214,14 @@ def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[
     if len(newer) != 1:
         return []
     text = "was made anew after this one: it has no network until it is recreated too"
-    return [_blame_namespace_owner(newer[0], Trouble(id="namespace_gone", text=text, confidence=0.92))]
+    return [_blame_namespace_owner(newer[0], PeerTrouble(id="namespace_gone", text=text, confidence=0.92))]
 
 
 def _is_made_after(other: ContainerFacts, container: ContainerFacts) -> bool:
     return other.created_at > container.created_at
 
 
-def _blame_namespace_owner(owner: ContainerFacts, trouble: Trouble) -> Finding:
+def _blame_namespace_owner(owner: ContainerFacts, trouble: PeerTrouble) -> Finding:
     finding = blame(owner, trouble, None)
     text = f"{owner.name}, whose network it shares, {trouble.text}."
     return replace(finding, cause=finding.cause.model_copy(update={"description": text}))
@@ -245,10 +245,10 @@ def _is_completed(container: ContainerFacts) -> bool:
     return not container.is_running and container.exit_code == 0 and container.started_at is not None
 
 
-def _union_of_spans(spans: Sequence[Span]) -> Span:
+def _union_of_spans(spans: Sequence[FailureTimes]) -> FailureTimes:
     firsts = [span.first for span in spans if span.first is not None]
     lasts = [span.last for span in spans if span.last is not None]
-    return Span(min(firsts, default=None), max(lasts, default=None))
+    return FailureTimes(min(firsts, default=None), max(lasts, default=None))
 
 
 def _find_causes_of_failure(
@@ -320,7 +320,7 @@ def _find_transitive_dependency(
 
 
 def _blame_transitive(
-    direct: ContainerFacts, dependency: ContainerFacts, trouble: Trouble, failure: Failure
+    direct: ContainerFacts, dependency: ContainerFacts, trouble: PeerTrouble, failure: Failure
 ) -> Finding:
     finding = weakened(blame(dependency, trouble, failure.line), INDIRECT_PENALTY)
     text = f"{dependency.name}, which {direct.name} needs, {trouble.text}."
@@ -340,7 +340,7 @@ def _find_peer_trouble(  # noqa: PLR0913 -- peers, client, time and kind of the 
     client: ContainerFacts,
     lookup: ContainerLookup,
     context: HostContext,
-    span: Span,
+    span: FailureTimes,
     line: str | None = None,
     *,
     reached: bool = False,

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import re2
 
-from bcon_exporter.diagnosis.container_lookup import Binding, ContainerLookup, bindings_of, ports_of
+from bcon_exporter.diagnosis.container_lookup import ContainerLookup, PortMapping, bindings_of, ports_of
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
@@ -38,11 +38,11 @@ def find_port_holders(error: str, container: ContainerFacts, lookup: ContainerLo
     return [_held_by(holders[0], wanted)] if holders else [_held_by_host(wanted)]
 
 
-def _wanted_binding(error: str, container: ContainerFacts) -> Binding | None:
+def _wanted_binding(error: str, container: ContainerFacts) -> PortMapping | None:
     match = _WANTED.search(error)
     if match is not None:
         protocol = match.group(3) or ("udp" if "udp" in match.group(0) else _protocol(int(match.group(2)), container))
-        return Binding(match.group(1) or "", int(match.group(2)), 0, protocol)
+        return PortMapping(match.group(1) or "", int(match.group(2)), 0, protocol)
     configured = bindings_of(container)
     return configured[0] if len(configured) == 1 else None
 
@@ -53,14 +53,14 @@ def _protocol(port: int, container: ContainerFacts) -> str:
     return protocols.pop() if len(protocols) == 1 else "tcp"
 
 
-def _collide(first: Binding, second: Binding) -> bool:
+def _collide(first: PortMapping, second: PortMapping) -> bool:
     """Whether the engine cannot publish both: they have the same port, on one address or on all."""
     if (first.port, first.protocol) != (second.port, second.protocol):
         return False
     return first.address == second.address or first.address in _ANY or second.address in _ANY
 
 
-def _held_by(holder: ContainerFacts, binding: Binding) -> Finding:
+def _held_by(holder: ContainerFacts, binding: PortMapping) -> Finding:
     cause = LikelyCause(
         id="port_held_by_container",
         description=f"Port {binding.port}/{binding.protocol} of the host is published by {holder.name} already.",
@@ -79,7 +79,7 @@ def _held_by(holder: ContainerFacts, binding: Binding) -> Finding:
     return Finding(cause, (suggestion,))
 
 
-def _held_by_host(binding: Binding) -> Finding:
+def _held_by_host(binding: PortMapping) -> Finding:
     cause = LikelyCause(
         id="port_held_by_host",
         description=f"A program of the host holds port {binding.port}/{binding.protocol}; no container publishes it.",
@@ -95,7 +95,7 @@ def _held_by_host(binding: Binding) -> Finding:
     return Finding(cause, (suggestion,))
 
 
-def _shown(binding: Binding) -> str:
+def _shown(binding: PortMapping) -> str:
     address = f"[{binding.address}]:" if ":" in binding.address else f"{binding.address}:" if binding.address else ""
     return f"{address}{binding.port}/{binding.protocol}"
 

@@ -15,7 +15,7 @@ from bcon_exporter.diagnosis.failed_connections import CERTIFICATE_EXPIRED, Fail
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.last_exit import was_recreated
 from bcon_exporter.diagnosis.peer_changes import WORKED_SECONDS, find_change, has_worked
-from bcon_exporter.diagnosis.peer_state import HostContext, RejectedLogin, Trouble, find_trouble
+from bcon_exporter.diagnosis.peer_state import HostContext, PeerTrouble, RejectedLogin, find_trouble
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.server_kinds import candidates_for, find_server
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
@@ -139,16 +139,16 @@ def _server_of(failure: Failure, client: ContainerFacts, lookup: ContainerLookup
 
 def _find_server_trouble(
     server: ContainerFacts, failure: Failure, client: ContainerFacts, context: HostContext
-) -> Trouble | None:
+) -> PeerTrouble | None:
     if failure.signature == CERTIFICATE_EXPIRED:
         text = "presents a certificate that has expired, or is not valid yet"
-        return Trouble(id="certificate_expired", text=text, confidence=0.9)
+        return PeerTrouble(id="certificate_expired", text=text, confidence=0.9)
     state_text = _ITS_OWN_STATE.get(failure.signature)
     if state_text is not None:
         own = find_trouble(server, failure.span, context, reached=True)
         known = own is not None and own.confidence > 0.6  # noqa: PLR2004 - surer than what it says itself
         text = f"{state_text}, and {own.text}" if own is not None and known else state_text
-        return Trouble(id="dependency_refuses_work", text=text, confidence=0.85)
+        return PeerTrouble(id="dependency_refuses_work", text=text, confidence=0.85)
     changed = find_change(server, client, failure.span, context)
     if changed is not None:
         return replace(changed, confidence=CHANGED_CONFIDENCE)
@@ -156,7 +156,7 @@ def _find_server_trouble(
         return None
     what = "its credentials" if failure.kind is FailureKind.DENIED else "what it holds"
     text = f"answered well before; {what} probably changed there since"
-    return Trouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
+    return PeerTrouble(id="dependency_changed", text=text, confidence=CHANGED_CONFIDENCE)
 
 
 CAUSES = {

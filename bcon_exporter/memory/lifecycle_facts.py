@@ -67,7 +67,7 @@ class KnownLifecycle:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ScanKnowledge:
     """What one scan knows beside a container and its past.
 
     Attributes:
@@ -86,7 +86,7 @@ class Surroundings:
 
 
 def find_lifecycle(
-    past: Past, container: ContainerFacts, around: Surroundings, known: KnownLifecycle | None
+    past: Past, container: ContainerFacts, around: ScanKnowledge, known: KnownLifecycle | None
 ) -> tuple[Past, KnownLifecycle]:
     """Return the container's lifecycle, the one made before as long as it holds, and the past with what was learned."""
     past, timeline = with_timeline(past, around.shutdowns)
@@ -108,7 +108,7 @@ def find_lifecycle(
 
 
 def _make_facts(
-    past: Past, timeline: Timeline, container: ContainerFacts, around: Surroundings
+    past: Past, timeline: Timeline, container: ContainerFacts, around: ScanKnowledge
 ) -> tuple[Past, LifecycleFacts]:
     now, circumstances = around.now, past.circumstances(around.shutdowns)
     unseen = _find_unseen_end(past.events, container)

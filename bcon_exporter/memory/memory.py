@@ -18,7 +18,7 @@ from bcon_exporter.memory.event_coverage import (
 )
 from bcon_exporter.memory.identity import identity_of, identity_of_event
 from bcon_exporter.memory.journal_entries import has_events_to_journal
-from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, Surroundings, find_lifecycle
+from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, ScanKnowledge, find_lifecycle
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
 from bcon_exporter.memory.timeline import (
@@ -226,7 +226,7 @@ def _find_lifecycles(
     since, gaps = known_since(memory.coverage, now)
     filled = []
     for container, identity in zip(containers, identities, strict=True):
-        around = Surroundings(
+        around = ScanKnowledge(
             now=now,
             shutdowns=memory.coverage.shutdowns,
             since=since,

@@ -46,6 +46,10 @@ KindOfEntry = Annotated[JournalKind, WithJsonSchema({"type": "string", "enum": l
 """Written out where it stands: what describes a query can refer to nothing."""
 
 
+class Nothing(Frozen):
+    """Input of what needs none."""
+
+
 class Words(dict[str, object]):
     """A tool's input as a query or a command line brings it: in words, where "10" is a number and "false" a switch."""
 

@@ -2,7 +2,7 @@
 
 from bcon_exporter.deployments.verify import VERIFY_RULES
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
-from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, Level
+from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, FindingLevel
 
 UNSURE = "unsure"
 
@@ -13,7 +13,7 @@ def find_findings(report: VerifyReport) -> CiReport:
         _finding(service, report) for service in report.services if service.verdict is not DeploymentVerdict.GOOD
     ]
     if report.reason is not None:
-        findings.append(CiFinding(level=Level.UNSURE, code=UNSURE, message=report.reason, file=_file(report)))
+        findings.append(CiFinding(level=FindingLevel.UNSURE, code=UNSURE, message=report.reason, file=_file(report)))
     return CiReport(
         command="verify",
         project=report.project,
@@ -31,7 +31,7 @@ def _finding(service: ServiceVerdict, report: VerifyReport) -> CiFinding:
     causes = [f"Likely cause: {cause.description}" for cause in service.causes[:1]]
     changes = [f"Changed: {change}" for change in service.changes]
     return CiFinding(
-        level=Level.FAILURE if bad else Level.UNSURE,
+        level=FindingLevel.FAILURE if bad else FindingLevel.UNSURE,
         code=service.code.value if service.code is not None else UNSURE,
         message="\n".join(filter(None, (service.message, root, *causes, *changes))),
         service=service.service,

@@ -10,7 +10,7 @@ from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import STATUSES
 from bcon_exporter.model.lifecycle import HostMemory, without_lines
 from bcon_exporter.model.reports import ContainerStats, DiagnoseAllReport, DiagnosisReport
-from bcon_exporter.model.tool_inputs import ContainerRef, DiagnoseAllInput, DiagnoseContainerInput, ProjectName
+from bcon_exporter.model.tool_inputs import ContainerRef, DiagnoseAllInput, DiagnoseContainerInput, Nothing, ProjectName
 from bcon_exporter.tools.containers import host_memory_bytes, show_usage
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
@@ -19,10 +19,6 @@ from bcon_exporter.tools.first_seen import date_differences
 from bcon_exporter.tools.fresh_snapshot import observe
 from bcon_exporter.tools.notes import with_notes_of_drift
 from bcon_exporter.tools.tool import Tool
-
-
-class Nothing(Frozen):
-    """Input of what needs none."""
 
 
 class NamedInput(Frozen):

@@ -20,7 +20,6 @@ from bcon_exporter.memory import (
     refuse_note,
     remove_note,
 )
-from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.name_suggestions import did_you_mean
@@ -39,6 +38,7 @@ from bcon_exporter.model.notes import (
     WrittenNote,
 )
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport
+from bcon_exporter.model.tool_inputs import Nothing
 from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.tool import Tool
@@ -48,10 +48,6 @@ _IS_FORGOTTEN = "a person refused it: it is forgotten, do not write it again"
 _WAITS = "it waits until a person approves it: bcon-exporter notes approve {id}"
 _NOBODY_KEEPS = "notes are kept by the daemon, and none is asked here; is `bcon-exporter serve` running?"
 _DRY_RUN = "nothing was kept; with dry_run false it would wait until a person approves it"
-
-
-class Nothing(Frozen):
-    """Input of what needs none."""
 
 
 # -- what people and agents do ---------------------------------------------------------------------------------------

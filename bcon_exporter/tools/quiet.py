@@ -8,7 +8,6 @@ from datetime import datetime
 
 from bcon_exporter.errors import InvalidInputError, NotFoundError
 from bcon_exporter.incidents import find_muting
-from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.journal import JournalEntry
@@ -16,7 +15,7 @@ from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.model.quiet import EndQuietInput, Muting, Quiet, QuietInput, QuietLine, QuietReport
-from bcon_exporter.model.tool_inputs import AcknowledgeInput
+from bcon_exporter.model.tool_inputs import AcknowledgeInput, Nothing
 from bcon_exporter.secrets.masking import safe_text
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.incidents import find_incident
@@ -24,10 +23,6 @@ from bcon_exporter.tools.tool import Tool
 
 _QUIETS_AT_MOST = 500
 _WHY_CHARS = 200
-
-
-class Nothing(Frozen):
-    """Input of what needs none."""
 
 
 def find_quiet(context: Context, now: datetime, containers: Iterable[ContainerFacts]) -> Muting:

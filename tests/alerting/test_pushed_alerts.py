@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from bcon_exporter.alerting import (
+    AlertInputs,
     AlertSeverity,
     AlertState,
     Condition,
     Counters,
-    Situation,
     find_growth,
     follow_alerts,
     remember_counters,
@@ -46,7 +46,7 @@ class Play:
 
     def look(self, seconds: float, *incidents: Incident, conditions: tuple[Condition, ...] = ()) -> None:
         """One moment, at which a diagnosis has just ended."""
-        situation = Situation(
+        situation = AlertInputs(
             at(seconds),
             conditions,
             incidents,
@@ -88,7 +88,7 @@ def test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_ho
     play = Play()
     play.look(0, incident("db"))
     assert play.state is not None
-    later = Situation(at(seconds), (), (incident("db"),), scanned_at=at(0), interval=INTERVAL)
+    later = AlertInputs(at(seconds), (), (incident("db"),), scanned_at=at(0), interval=INTERVAL)
     play.state = follow_alerts(play.state, later)
 
     assert play.shown() == [("db", "warning", phase)]

@@ -666,7 +666,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _deployment_verdicts("DeploymentJudge.look", always("self._judging.acquire"), "test_a_scan_waits_for_no_verdict_and_begins_no_second_round"),
     # what a deployment would meet
     _check_rules("port_taken._processes", always("published.find(binding) is None"), "test_the_engine_itself_listens_on_the_port_of_the_container_that_is_replaced"),
-    _check_rules("Situation.is_replaced", with_text("claim.service in self._looked_after", "True"), "test_port_taken_only_by_what_runs_and_stays"),
+    _check_rules("PlannedDeployment.is_replaced", with_text("claim.service in self._looked_after", "True"), "test_port_taken_only_by_what_runs_and_stays"),
     _check_reading("ComposeReader.resolve_deployment", with_text("not involved.is_unchanged()", "False"), "test_files_that_change_while_they_are_read_are_not_judged"),
     _check_rules("check.rules.name_taken._find_wanted", with_text(" and int(number) <= service.replicas", ""), "test_two_billion_replicas_are_not_counted_out"),
     _check_rules("wanted_deployment.is_image_name", returns("True"), "test_a_name_that_no_image_can_have_fails"),

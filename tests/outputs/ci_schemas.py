@@ -17,7 +17,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from bcon_exporter.outputs.ci_formats import Level, render_junit, render_sarif
+from bcon_exporter.outputs.ci_formats import FindingLevel, render_junit, render_sarif
 from tests.outputs.test_ci_formats import HOSTILE, finding_of, report_of
 
 FOLDER = Path(".state/ci-schemas")
@@ -53,7 +53,7 @@ def _member(archive: Path, name: str) -> bytes:
 
 def reports() -> list[Any]:
     """Findings of every level with texts of every kind, also without service and file; and none at all."""
-    found = [finding_of(text, level) for text, level in product(("plain", *HOSTILE), Level)]
+    found = [finding_of(text, level) for text, level in product(("plain", *HOSTILE), FindingLevel)]
     bare = [type(one)(one.level, one.code, one.message, line=one.line) for one in found]
     return [report_of(*found, *bare), report_of(), report_of(*found, root=""), report_of(passed=())]
 

@@ -9,7 +9,14 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from bcon_exporter.outputs.ci_formats import CiFinding, CiReport, Level, render_github, render_junit, render_sarif
+from bcon_exporter.outputs.ci_formats import (
+    CiFinding,
+    CiReport,
+    FindingLevel,
+    render_github,
+    render_junit,
+    render_sarif,
+)
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 HOSTILE = (
@@ -29,7 +36,7 @@ def report_of(*findings: CiFinding, **changes: Any) -> CiReport:
     return replace(base, **changes)
 
 
-def finding_of(text: str, level: Level = Level.FAILURE) -> CiFinding:
+def finding_of(text: str, level: FindingLevel = FindingLevel.FAILURE) -> CiFinding:
     return CiFinding(level, "port_taken", text, service=text, evidence=(text, text), file=f"/work/shop/{text}", line=7)
 
 
@@ -59,8 +66,8 @@ def check_sarif(log: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("level", Level)
-def test_junit_is_well_formed_and_holds_every_finding_whatever_stands_in_it(text: str, level: Level) -> None:
+@pytest.mark.parametrize("level", FindingLevel)
+def test_junit_is_well_formed_and_holds_every_finding_whatever_stands_in_it(text: str, level: FindingLevel) -> None:
     document = ET.fromstring(render_junit(report_of(finding_of(text, level))))
     suite = document.find("testsuite")
     assert suite is not None
@@ -72,7 +79,7 @@ def test_junit_is_well_formed_and_holds_every_finding_whatever_stands_in_it(text
 
 
 def test_junit_fails_for_failures_errs_for_what_is_unsure_and_passes_for_all_else() -> None:
-    suite = ET.fromstring(render_junit(report_of(*(finding_of("x", level) for level in Level))))[0]
+    suite = ET.fromstring(render_junit(report_of(*(finding_of("x", level) for level in FindingLevel))))[0]
     outcomes = [[child.tag for child in case] for case in suite.findall("testcase")]
     assert outcomes == [["failure"], ["error"], ["system-out"], ["system-out"], []]
 
@@ -83,7 +90,7 @@ def test_sarif_has_what_its_schema_requires_whatever_stands_in_a_finding(text: s
 
 
 def test_sarif_names_files_below_the_root_without_it_and_others_as_they_are() -> None:
-    inside = CiFinding(Level.FAILURE, "port_taken", "x", file="/work/shop/sub dir/a.yaml", line=3)
+    inside = CiFinding(FindingLevel.FAILURE, "port_taken", "x", file="/work/shop/sub dir/a.yaml", line=3)
     outside = replace(inside, file="/etc/b.yaml", line=0)
     log = json.loads(render_sarif(report_of(inside, outside)))
     found = [result["locations"][0]["physicalLocation"] for result in log["runs"][0]["results"]]
@@ -109,7 +116,7 @@ def test_github_is_given_one_command_for_each_finding_and_none_of_a_text(text: s
 
 
 def test_github_shows_the_message_as_it_is() -> None:
-    found = CiFinding(Level.WARNING, "image_missing", "100% sure:\nyes, a", service="web")
+    found = CiFinding(FindingLevel.WARNING, "image_missing", "100% sure:\nyes, a", service="web")
     assert render_github(report_of(found)).splitlines()[0] == (
         "::warning title=web%3A image_missing (bcon-exporter check)::100%25 sure:%0Ayes, a"
     )
@@ -124,8 +131,10 @@ def test_no_format_shows_a_secret_or_an_acting_character(form: str) -> None:
 
 
 def test_junit_has_the_attributes_of_its_schema_alone_and_tells_the_place_in_the_text() -> None:
-    found = CiFinding(Level.FAILURE, "port_taken", "taken", service="web", file="/work/shop/compose.yaml", line=7)
-    bare = CiFinding(Level.NOTE, "log_unbounded", "unbounded", line=7)
+    found = CiFinding(
+        FindingLevel.FAILURE, "port_taken", "taken", service="web", file="/work/shop/compose.yaml", line=7
+    )
+    bare = CiFinding(FindingLevel.NOTE, "log_unbounded", "unbounded", line=7)
     cases = ET.fromstring(render_junit(report_of(found, bare))).findall("testsuite/testcase")
     assert {name for case in cases for name in case.attrib} == {"classname", "name"}
     assert [case[0].text for case in cases[:2]] == ["taken\ncompose.yaml:7", "note: unbounded"]

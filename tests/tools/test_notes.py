@@ -32,7 +32,7 @@ from bcon_exporter.model.notes import (
     WriteMemoryInput,
     WrittenNote,
 )
-from bcon_exporter.model.tool_inputs import DiagnoseContainerInput
+from bcon_exporter.model.tool_inputs import DiagnoseContainerInput, Nothing
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
 from bcon_exporter.outputs.text import render_markdown
@@ -41,7 +41,6 @@ from bcon_exporter.tools import call_tool, find_tool
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
 from bcon_exporter.tools.incidents import find_incident
 from bcon_exporter.tools.notes import (
-    Nothing,
     add_note_of_person,
     approve,
     find_notes_of_host,

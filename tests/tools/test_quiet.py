@@ -13,9 +13,9 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import EntryFilter, MemoryKeeper
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
 from bcon_exporter.model.quiet import EndQuietInput, QuietInput, parse_quiet_hours
-from bcon_exporter.model.tool_inputs import AcknowledgeInput
+from bcon_exporter.model.tool_inputs import AcknowledgeInput, Nothing
 from bcon_exporter.tools import execute
-from bcon_exporter.tools.quiet import Nothing, acknowledge_incident, begin_quiet, end_quiet, find_quiet_now, list_quiet
+from bcon_exporter.tools.quiet import acknowledge_incident, begin_quiet, end_quiet, find_quiet_now, list_quiet
 from tests.factories import NOON, compose, container, snapshot
 from tests.incidents.test_quiet import incident
 from tests.left_open import close_later

@@ -5,7 +5,7 @@ from posixpath import normpath
 
 from bcon_exporter.deployments.check.plan import make_plan
 from bcon_exporter.deployments.check.rule import Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.deployments.check.rules import CHECK_RULES
 from bcon_exporter.model.check_report import (
     CheckCode,
@@ -25,7 +25,7 @@ _CODES = tuple(CheckCode)
 
 def check_deployment(given: CheckInput) -> CheckReport:
     """Return whether a deployment would come up, and what it would do."""
-    situation = Situation(given, given.deployment or WantedDeployment(project=""), make_plan(given))
+    situation = PlannedDeployment(given, given.deployment or WantedDeployment(project=""), make_plan(given))
     findings: list[CheckFinding] = []
     not_checked: dict[NotChecked, None] = {}
     failed: list[str] = []

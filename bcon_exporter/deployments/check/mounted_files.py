@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, Found
-from bcon_exporter.deployments.check.rule_context import Situation, only_one
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only_one
 from bcon_exporter.model.check_report import NotChecked
 from bcon_exporter.model.deployment import WantedFile, WantedService
 
 
 def find_missing_files(
-    situation: Situation,
+    situation: PlannedDeployment,
     kind: str,
     files: Iterable[WantedFile],
     uses: Callable[[WantedService], tuple[str, ...]],

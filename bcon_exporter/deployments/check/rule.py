@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, CheckSeverity, NotChecked
 
 FAILS, RISK, ADVICE = CheckSeverity.FAILS, CheckSeverity.RISK, CheckSeverity.ADVICE
@@ -41,4 +41,4 @@ class CheckRule:
     code: CheckCode
     meaning: str
     source: str
-    find: Callable[[Situation], Iterable[Found | NotChecked]]
+    find: Callable[[PlannedDeployment], Iterable[Found | NotChecked]]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Situation:
+class PlannedDeployment:
     """A deployment on a host. `plan`: what `up` would do to each service."""
 
     given: CheckInput

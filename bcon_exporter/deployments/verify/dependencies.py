@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from bcon_exporter.deployments.verify.rule_context import Dependency
+from bcon_exporter.deployments.verify.rule_context import MissingDependency
 from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
@@ -15,23 +15,23 @@ Replicas = Mapping[str, Sequence[ContainerFacts]]
 """The containers of a project by service."""
 
 
-def find_dependency(containers: Sequence[ContainerFacts], replicas: Replicas) -> Dependency | None:
+def find_dependency(containers: Sequence[ContainerFacts], replicas: Replicas) -> MissingDependency | None:
     """Return what the replicas of a service wait for that were created and never started; None where none waits."""
     waiting = [one for one in containers if one.state is ContainerState.CREATED and one.started_at is None]
     found = (_blocked_by(one, replicas, frozenset()) for one in waiting if not (one.error or one.exit_code))
     return next((dependency for dependency in found if dependency is not None), None)
 
 
-def _blocked_by(container: ContainerFacts, replicas: Replicas, seen: frozenset[str]) -> Dependency | None:
+def _blocked_by(container: ContainerFacts, replicas: Replicas, seen: frozenset[str]) -> MissingDependency | None:
     """Return the dependency that is not ready; else the one with a condition, which came too late for Compose."""
     own = container.compose.service if container.compose else ""
     late = None
     for service, condition in dependencies_of(container):
         lacks = _lacks(replicas.get(service, ()), condition)
         if lacks is not None and service not in seen:
-            return Dependency(service, _root_of(service, replicas, seen | {own}), *lacks)
+            return MissingDependency(service, _root_of(service, replicas, seen | {own}), *lacks)
         if condition in (COMPLETED, HEALTHY) and late is None:
-            late = Dependency(service, service, "became ready too late", is_final=True)
+            late = MissingDependency(service, service, "became ready too late", is_final=True)
     return late
 
 

@@ -20,7 +20,7 @@ JUST_CREATED = timedelta(seconds=3)
 
 
 @dataclass(frozen=True, slots=True)
-class Dependency:
+class MissingDependency:
     """What a container that never started waits for.
 
     Attributes:
@@ -59,7 +59,7 @@ class ServiceCase:
     differences: tuple[ServiceDrift, ...] = ()
     before: frozenset[tuple[str, SymptomType]] = frozenset()
     refused_by: tuple[str, ...] = ()
-    dependency: Dependency | None = None
+    dependency: MissingDependency | None = None
     doubt: str | None = None
 
     @cached_property

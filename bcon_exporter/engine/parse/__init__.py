@@ -28,7 +28,7 @@ from bcon_exporter.engine.parse.json_fields import (
     decode_object,
 )
 from bcon_exporter.engine.parse.log_stream import (
-    LogEntry,
+    RawLogLine,
     drop_cut_line,
     finish_entries,
     parse_log_stream,
@@ -41,9 +41,9 @@ __all__ = [
     "Element",
     "ElementMemory",
     "EventKey",
-    "LogEntry",
     "NotJsonError",
     "Placement",
+    "RawLogLine",
     "UsageSample",
     "decode_array",
     "decode_json",

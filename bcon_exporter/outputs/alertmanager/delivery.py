@@ -31,7 +31,7 @@ class UnreachableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class PushOutcome:
     """How a round went.
 
     Attributes:
@@ -138,9 +138,9 @@ def _describe(error: Exception) -> str:
 Post = Callable[[Sequence[Payload]], None]
 
 
-def deliver(post: Post, alerts: Sequence[Payload]) -> Delivery:
+def deliver(post: Post, alerts: Sequence[Payload]) -> PushOutcome:
     """Send a round in batches; one bad alert is found by halving its batch and loses none of the others."""
-    whole = Delivery()
+    whole = PushOutcome()
     for start in range(0, len(alerts), BATCH_SIZE):
         try:
             part = _deliver_batch(post, alerts[start : start + BATCH_SIZE])
@@ -150,16 +150,16 @@ def deliver(post: Post, alerts: Sequence[Payload]) -> Delivery:
     return whole
 
 
-def _deliver_batch(post: Post, batch: Sequence[Payload]) -> Delivery:
+def _deliver_batch(post: Post, batch: Sequence[Payload]) -> PushOutcome:
     try:
         post(batch)
     except RefusedError as problem:
         if len(batch) == 1:
-            return Delivery(0, (batch[0]["labels"]["alertname"],), str(problem))
+            return PushOutcome(0, (batch[0]["labels"]["alertname"],), str(problem))
         middle = len(batch) // 2
         return _add(_deliver_batch(post, batch[:middle]), _deliver_batch(post, batch[middle:]))
-    return Delivery(len(batch))
+    return PushOutcome(len(batch))
 
 
-def _add(one: Delivery, other: Delivery) -> Delivery:
-    return Delivery(one.accepted + other.accepted, one.refused + other.refused, other.error or one.error)
+def _add(one: PushOutcome, other: PushOutcome) -> PushOutcome:
+    return PushOutcome(one.accepted + other.accepted, one.refused + other.refused, other.error or one.error)

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.alerting import (
+    AlertInputs,
     AlertSeverity,
     AlertState,
     Counters,
     PushedAlert,
-    Situation,
     follow_alerts,
     remember_counters,
 )
@@ -160,11 +160,11 @@ class AlertWatch:
             for pusher in self._pushers:
                 pusher.offer(payload)
 
-    def _situation(self, context: Context, now: datetime, who: Identity | None) -> Situation:
+    def _situation(self, context: Context, now: datetime, who: Identity | None) -> AlertInputs:
         here, scan = who.instance if who is not None else _HERE, context.scans.diagnosis
         address, muting = who.url if who is not None else None, find_quiet_now(context)
         dropped = self._exposition.moment().series_dropped
-        return Situation(
+        return AlertInputs(
             now=now,
             conditions=find_conditions(context, self._own, self._counters, dropped, here, self._runbooks_url),
             open_incidents=tuple(tracked.incident for tracked in context.memory.memory.incidents.open),

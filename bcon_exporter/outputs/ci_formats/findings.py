@@ -11,7 +11,7 @@ from enum import StrEnum
 from bcon_exporter.secrets.masking import safe_name, safe_text
 
 
-class Level(StrEnum):
+class FindingLevel(StrEnum):
     """What a finding means for the job: FAILURE fails it, UNSURE could not be judged, the others are told only."""
 
     FAILURE = "failure"
@@ -32,7 +32,7 @@ class CiFinding:
         file, line: Where it stands, from 1; None where that is not known.
     """
 
-    level: Level
+    level: FindingLevel
     code: str
     message: str
     service: str | None = None

@@ -1,8 +1,13 @@
 """GitHub's annotations: workflow commands, one a line."""
 
-from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, Level, make_safe
+from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, FindingLevel, make_safe
 
-_COMMANDS = {Level.FAILURE: "error", Level.UNSURE: "warning", Level.WARNING: "warning", Level.NOTE: "notice"}
+_COMMANDS = {
+    FindingLevel.FAILURE: "error",
+    FindingLevel.UNSURE: "warning",
+    FindingLevel.WARNING: "warning",
+    FindingLevel.NOTE: "notice",
+}
 _IN_MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _IN_PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 

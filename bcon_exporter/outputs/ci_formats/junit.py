@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree as ET
 
-from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, Level, make_safe
+from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, FindingLevel, make_safe
 
 
 def render_junit(report: CiReport) -> str:
@@ -11,8 +11,8 @@ def render_junit(report: CiReport) -> str:
     levels = [finding.level for finding in report.findings]
     counts = {
         "tests": str(len(report.findings) + len(report.passed)),
-        "failures": str(levels.count(Level.FAILURE)),
-        "errors": str(levels.count(Level.UNSURE)),
+        "failures": str(levels.count(FindingLevel.FAILURE)),
+        "errors": str(levels.count(FindingLevel.UNSURE)),
     }
     name = f"bcon-exporter {report.command} {report.project}"
     suites = ET.Element("testsuites", {"name": name, **counts})
@@ -37,11 +37,11 @@ def _add_finding(suite: ET.Element, finding: CiFinding, report: CiReport) -> Non
     )
     text = "\n".join(filter(None, (finding.full_message, where)))
     match finding.level:
-        case Level.FAILURE:
+        case FindingLevel.FAILURE:
             ET.SubElement(case, "failure", _what(finding)).text = text
-        case Level.UNSURE:
+        case FindingLevel.UNSURE:
             ET.SubElement(case, "error", _what(finding)).text = text
-        case Level.WARNING | Level.NOTE:
+        case FindingLevel.WARNING | FindingLevel.NOTE:
             ET.SubElement(case, "system-out").text = f"{finding.level}: {text}"
 
 

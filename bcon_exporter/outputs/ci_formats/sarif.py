@@ -5,11 +5,16 @@ from typing import Any
 from urllib.parse import quote
 
 from bcon_exporter import __version__
-from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, Level, make_safe
+from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, FindingLevel, make_safe
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _HELP = "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/deployments.md"
-_LEVELS = {Level.FAILURE: "error", Level.UNSURE: "warning", Level.WARNING: "warning", Level.NOTE: "note"}
+_LEVELS = {
+    FindingLevel.FAILURE: "error",
+    FindingLevel.UNSURE: "warning",
+    FindingLevel.WARNING: "warning",
+    FindingLevel.NOTE: "note",
+}
 
 
 def render_sarif(report: CiReport) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.connections import Place, client_of
-from bcon_exporter.outputs.http.rate_limits import Limits, TooManyRequestsError
+from bcon_exporter.outputs.http.rate_limits import RateLimits, TooManyRequestsError
 from bcon_exporter.outputs.http.replies import SECURITY_HEADERS, Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.request_body import BodyRefusedError, ClientGoneError, buffer_body
 from bcon_exporter.outputs.http.users import Users, parse_basic, parse_bearer
@@ -115,7 +115,7 @@ class Gate:
         app: App,
         policy: Callable[[], ListenerPolicy],
         users: Callable[[], Users | None],
-        limits: Limits,
+        limits: RateLimits,
     ) -> None:
         self._app = app
         self._policy = policy

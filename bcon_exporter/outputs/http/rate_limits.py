@@ -186,7 +186,7 @@ def _too_many_wrong(wait: float) -> TooManyRequestsError:
     return TooManyRequestsError("too many wrong passwords or tokens; try again later", wait)
 
 
-class Limits:
+class RateLimits:
     """The limits that all listeners share."""
 
     def __init__(self) -> None:

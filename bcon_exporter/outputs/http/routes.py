@@ -8,7 +8,7 @@ from bcon_exporter.outputs.http.access_control import MCP_PATH, STREAM_PATH, App
 from bcon_exporter.outputs.http.live import LiveStreams
 from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
-from bcon_exporter.outputs.http.rate_limits import Limits
+from bcon_exporter.outputs.http.rate_limits import RateLimits
 from bcon_exporter.outputs.http.replies import Receive, Scope, Send, http_error, send_error
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.users import Users
@@ -49,10 +49,10 @@ class Site:
         return replace(self, posted={path: app for path, app in self.posted.items() if path != MCP_PATH})
 
     def behind(
-        self, policy: Callable[[], ListenerPolicy], users: Callable[[], Users | None], limits: Limits | None = None
+        self, policy: Callable[[], ListenerPolicy], users: Callable[[], Users | None], limits: RateLimits | None = None
     ) -> Gate:
         """Return the application of one listener; `policy` and `users` are asked at each request."""
-        return Gate(self, policy, users, limits or Limits())
+        return Gate(self, policy, users, limits or RateLimits())
 
 
 async def _answer_post(app: App, scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bcon_exporter.outputs.pages.html import favicon, sign_path
-from bcon_exporter.outputs.pages.views import Host, read_host, to_row
+from bcon_exporter.outputs.pages.views import HostHeader, read_host, to_row
 from bcon_exporter.tools import Context
 
 
@@ -17,7 +17,7 @@ class LiveState:
         rows: Container → what its row says.
     """
 
-    host: Host
+    host: HostHeader
     rows: Mapping[str, tuple[str, str]]
 
     def message(self, before: "LiveState | None", now: datetime) -> dict[str, object]:

@@ -26,6 +26,7 @@ from bcon_exporter.model.tool_inputs import (
     GetIncidentInput,
     ListDeploymentsInput,
     ListIncidentsInput,
+    Nothing,
     Words,
 )
 from bcon_exporter.model.verify_report import DeploymentRecord
@@ -36,7 +37,7 @@ from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.exporter_status import get_history, list_deployments
 from bcon_exporter.tools.incidents import find_incident, find_open, list_incidents
 from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
-from bcon_exporter.tools.quiet import Nothing, find_quiet_now, list_quiet
+from bcon_exporter.tools.quiet import find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 
 NO_PROJECT = "no project"
@@ -106,7 +107,7 @@ class RowFilter:
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostHeader:
     """What every page says of the host.
 
     Attributes:
@@ -212,7 +213,7 @@ class HistoryPage:
     offset: int
 
 
-def read_host(context: Context, hang: str | None) -> Host:
+def read_host(context: Context, hang: str | None) -> HostHeader:
     """Return what every page says of the host."""
     scan, now = context.scans.diagnosis, context.now()
     report = scan.report if scan is not None else None
@@ -230,7 +231,7 @@ def read_host(context: Context, hang: str | None) -> Host:
         quiet=list_quiet(context, Nothing()).quiet,
     )
     engine = scan.snapshot.engine if scan is not None else None
-    return Host(
+    return HostHeader(
         name=engine.name if engine is not None else "",
         engine=engine,
         sentence=describe_host(situation),

@@ -140,12 +140,12 @@ class Quote:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class EmptyLine:
     """An empty line on a terminal."""
 
 
-Block = Line | Heading | Section | Items | Fields | Table | Quote | Gap
-GAP = Gap()
+Block = Line | Heading | Section | Items | Fields | Table | Quote | EmptyLine
+EMPTY_LINE = EmptyLine()
 
 
 def plain(text: str) -> Span:

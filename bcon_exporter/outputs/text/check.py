@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from bcon_exporter.model.check_report import CheckCode, CheckFinding, CheckReport, CheckSeverity, CheckVerdict
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.outputs.text.blocks import (
-    GAP,
+    EMPTY_LINE,
     Badge,
     Block,
     Field,
@@ -41,16 +41,16 @@ def check_blocks(report: CheckReport) -> list[Block]:
     """Return a check; the plan stands in a table of its own, not among the findings."""
     badge = Badge(report.verdict.value.upper(), _VERDICTS[report.verdict])
     title = line(name(report.project or "deployment", Style.STRONG), badge=badge, notes=(dim(report.summary),))
-    blocks: list[Block] = [Heading(title), GAP]
+    blocks: list[Block] = [Heading(title), EMPTY_LINE]
     findings = [finding for finding in report.findings if finding.code is not CheckCode.RECREATES]
     if findings:
-        blocks += [Fields(tuple(map(_finding, findings))), GAP]
+        blocks += [Fields(tuple(map(_finding, findings))), EMPTY_LINE]
     if report.plan:
-        blocks += [_plan(report), GAP]
+        blocks += [_plan(report), EMPTY_LINE]
     if report.diff:
-        blocks += [Section(_title("Judged with this edit, which is not written"), (_diff(report.diff),)), GAP]
+        blocks += [Section(_title("Judged with this edit, which is not written"), (_diff(report.diff),)), EMPTY_LINE]
     if report.not_checked:
-        blocks += [Section(_title("Not checked"), (Items(tuple(_not_checked(report))),)), GAP]
+        blocks += [Section(_title("Not checked"), (Items(tuple(_not_checked(report))),)), EMPTY_LINE]
     if report.rule_errors:
         failed = f"Rules that failed: {', '.join(report.rule_errors)}; please report this."
         blocks.append(line(Span(failed, Style.BAD)))

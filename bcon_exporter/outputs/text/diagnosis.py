@@ -10,7 +10,7 @@ from bcon_exporter.model.notes import ShownNote
 from bcon_exporter.model.quantities import show_count, show_duration, show_time, show_times
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause
 from bcon_exporter.outputs.text.blocks import (
-    GAP,
+    EMPTY_LINE,
     SEVERITY_STYLES,
     Badge,
     Block,
@@ -52,19 +52,19 @@ _OUR_WORDS = (("", " times"), ("probe exit ", ""), ("probe exit -", ""))
 
 def host_blocks(report: DiagnoseAllReport, *, healthy_too: bool, brief: bool) -> list[Block]:
     """Return the counts, then each ailing container with what, why and what to do."""
-    blocks: list[Block] = [Heading(_headline(report)), GAP]
+    blocks: list[Block] = [Heading(_headline(report)), EMPTY_LINE]
     if report.roots:
-        blocks += [*(line(_root(root)) for root in report.roots), GAP]
+        blocks += [*(line(_root(root)) for root in report.roots), EMPTY_LINE]
     if not report.reports:  # the tool's own answer has a line of each
         blocks.append(Items(tuple(Item(_summary(summary)) for summary in _all_summaries(report))))
     for diagnosis in report.reports:
         if diagnosis.status != "healthy" or healthy_too:
-            blocks += [container_section(diagnosis, level=2, brief=brief), GAP]
+            blocks += [container_section(diagnosis, level=2, brief=brief), EMPTY_LINE]
     if report.reports and not healthy_too:
         blocks += _healthy_lines(report)
     notes = tuple(note_fields(_notes_left(report, healthy_too=healthy_too)))
-    shown: list[Block] = [GAP, Fields(notes, LABEL_WIDTH)] if notes else []
-    return [*blocks, *_failed_runs(report), *shown, *_blind_spots(report)]
+    shown: list[Block] = [EMPTY_LINE, Fields(notes, LABEL_WIDTH)] if notes else []
+    return [*blocks, *_failed_runs(report), *shown, *_unread_blocks(report)]
 
 
 def _notes_left(report: DiagnoseAllReport, *, healthy_too: bool) -> tuple[ShownNote, ...]:
@@ -83,7 +83,7 @@ def _failed_runs(report: DiagnoseAllReport) -> list[Block]:
         how = "killed for want of memory" if runs[0].oom else f"exit code {runs[0].exit_code}"
         times = "" if len(runs) == 1 else f", {show_times(len(runs))} in a day"
         lines.append(line(name(run_name, Style.STRONG), f" failed and removed itself {ago} ago: {how}{times}."))
-    return lines and [*lines, GAP]
+    return lines and [*lines, EMPTY_LINE]
 
 
 def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = False) -> Section:
@@ -100,7 +100,7 @@ def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = 
         fields.append(field("", dim(report.summary)))
     if unjudged := _unjudged(report):
         sentences = (f"{', '.join(names)} not judged: {reason}" for reason, names in unjudged.items())
-        fields.append(field("blind", dim("; ".join(sentences))))
+        fields.append(field("unknown", dim("; ".join(sentences))))
     if report.rule_errors:
         failed = f"rules that failed: {', '.join(report.rule_errors)}; please report this"
         fields.append(field("bug", Span(failed, Style.BAD)))
@@ -226,14 +226,14 @@ def _healthy_lines(report: DiagnoseAllReport) -> Iterator[Line]:
             yield line(*comma_list(sorted(names)), badge=badge)
 
 
-def _blind_spots(report: DiagnoseAllReport) -> list[Block]:
+def _unread_blocks(report: DiagnoseAllReport) -> list[Block]:
     """Return what of the host could not be read: silence is never health."""
     unread = [f"not read: {what}: {reason}" for what, reason in sorted(report.unread.items())]
     if report.incomplete:
         unread.append(f"incomplete facts of: {_some(report.incomplete)}")
     lines = [line(Span(text, Style.WARNING)) for text in unread]
     lines += [line(dim(f"not judged: {text}")) for text in _unjudged_of_healthy(report)]
-    return [GAP, *lines] if lines else []
+    return [EMPTY_LINE, *lines] if lines else []
 
 
 def _root(root: RootCause) -> Span:

@@ -8,7 +8,7 @@ from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.quantities import show_count, show_time
 from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DriftReport, DriftStatus
 from bcon_exporter.outputs.text.blocks import (
-    GAP,
+    EMPTY_LINE,
     Badge,
     Block,
     Field,
@@ -42,9 +42,9 @@ def findings_blocks(findings: DriftFindings) -> list[Block]:
     reports = sorted(findings.reports, key=lambda report: (DRIFT_STATUS_RANK[report.status], report.project_name))
     if not reports:
         return [line("No Compose project runs here and none is configured."), *_untracked(findings.untracked)]
-    blocks: list[Block] = [Heading(_headline(reports)), GAP]
+    blocks: list[Block] = [Heading(_headline(reports)), EMPTY_LINE]
     for report in reports:
-        blocks += [_project(report, level=2), GAP]
+        blocks += [_project(report, level=2), EMPTY_LINE]
     return [*blocks, *_untracked(findings.untracked)]
 
 

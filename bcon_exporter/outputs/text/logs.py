@@ -6,7 +6,7 @@ from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis, LogEv
 from bcon_exporter.model.quantities import show_count, show_time, show_times
 from bcon_exporter.model.reports import ContainerLogs, LogEntry
 from bcon_exporter.outputs.text.blocks import (
-    GAP,
+    EMPTY_LINE,
     Block,
     Field,
     Fields,
@@ -74,11 +74,11 @@ def explanation_blocks(report: ErrorExplanation) -> list[Block]:
     samples = (block for sample in report.samples[-_SHOWN_SAMPLES:] for block in _sample(sample))
     body = (Fields(tuple(fields), LABEL_WIDTH), *samples)
     searched = f"{show_count(report.lines_searched, 'log line')} searched"
-    return [Section(Heading(title), body), GAP, line(dim(searched))]
+    return [Section(Heading(title), body), EMPTY_LINE, line(dim(searched))]
 
 
 def _sample(sample: SampleLog) -> Iterator[Block]:
-    yield GAP
+    yield EMPTY_LINE
     if sample.history:
         yield line(dim("history"))
     hit = sample.match_index

@@ -6,8 +6,8 @@ from itertools import groupby
 from bcon_exporter.outputs.text.blocks import (
     Badge,
     Block,
+    EmptyLine,
     Fields,
-    Gap,
     Heading,
     Item,
     Items,
@@ -69,7 +69,7 @@ def _render(block: Block) -> list[str]:
             return _table(block)
         case Quote():
             return _quote(block)
-        case Gap():
+        case EmptyLine():
             return []
 
 

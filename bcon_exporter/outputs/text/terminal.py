@@ -12,8 +12,8 @@ from rich.text import Text
 from bcon_exporter.outputs.text.blocks import (
     Badge,
     Block,
+    EmptyLine,
     Fields,
-    Gap,
     Heading,
     Item,
     Items,
@@ -72,7 +72,7 @@ def _render(block: Block) -> RenderableType:
             return FittingTable(block, tuple(tuple(map(_text, row)) for row in block.rows))
         case Quote():
             return _quote(block)
-        case Gap():
+        case EmptyLine():
             return Text()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
-from bcon_exporter.outputs.http import Limits, ListenerPolicy, Site, Users, make_site
+from bcon_exporter.outputs.http import ListenerPolicy, RateLimits, Site, Users, make_site
 from bcon_exporter.outputs.mcp import McpApp
 from tests.outputs.scenes import make_context, make_exposition
 
@@ -62,7 +62,7 @@ def ask(
     policy: ListenerPolicy = LOOPBACK,
     known: Users | None = None,
     host: str = "localhost:19877",
-    limits: Limits | None = None,
+    limits: RateLimits | None = None,
     **options: Any,
 ) -> httpx.Response:
     """Send one request through the gate and return the answer."""

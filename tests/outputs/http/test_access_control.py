@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import ErrorCode
-from bcon_exporter.outputs.http import Limits, ListenerPolicy, Users
+from bcon_exporter.outputs.http import ListenerPolicy, RateLimits, Users
 from bcon_exporter.outputs.http.access_control import MCP_PATH, OPEN_PATHS, PROBE_PATHS, SCRAPED_PATHS, STREAM_PATH
 from bcon_exporter.outputs.http.api import create_api
 from bcon_exporter.outputs.http.rate_limits import WRONG_PASSWORDS_AT_ONCE
@@ -231,7 +231,7 @@ def test_a_bearer_token_is_as_good_as_a_password_everywhere(path: str) -> None:
 
 @pytest.mark.promise("S4")
 def test_who_guesses_tokens_has_to_wait_and_a_good_token_has_not() -> None:
-    known, limits = users_with_tokens(agent="good"), Limits()
+    known, limits = users_with_tokens(agent="good"), RateLimits()
 
     def status(token: str) -> int:
         headers = {"authorization": f"Bearer {token}"}

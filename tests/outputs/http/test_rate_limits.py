@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from bcon_exporter.outputs.http import Limits, Users
+from bcon_exporter.outputs.http import RateLimits, Users
 from bcon_exporter.outputs.http.access_control import PROBE_PATHS
 from bcon_exporter.outputs.http.rate_limits import (
     ALL_REQUESTS_AT_ONCE,
@@ -47,7 +47,7 @@ def ask_all(
     *,
     known: Users | None = None,
     policy: ListenerPolicy = LOOPBACK,
-    limits: Limits | None = None,
+    limits: RateLimits | None = None,
     **options: object,
 ) -> list[httpx.Response]:
     """Ask one listener for each path, one after the other."""
@@ -78,7 +78,7 @@ def test_buckets_are_kept_for_so_many_clients() -> None:
 
 
 def test_a_client_that_asks_too_often_gets_429_and_when_to_come_again() -> None:
-    limits = Limits()
+    limits = RateLimits()
     limits.requests = RequestLimits(Clock())
     answers = ask_all(["/api/v1/tools"] * (REQUESTS_AT_ONCE + 20), limits=limits)
 
@@ -149,7 +149,7 @@ def test_so_many_requests_are_answered_at_once_of_one_client_and_of_all() -> Non
 @pytest.mark.parametrize("policy", [LOOPBACK, BEYOND])
 def test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check(policy: ListenerPolicy) -> None:
     known = users(me="right")
-    limits = Limits()
+    limits = RateLimits()
     limits.passwords = PasswordChecks(Clock())
     wrong = ask_all(["/metrics"] * 30, known=known, policy=policy, limits=limits, auth=("me", "wrong"))
     right = ask_all(["/metrics"], known=known, policy=policy, limits=limits, auth=("me", "right"))
@@ -162,7 +162,7 @@ def test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_chec
 
 def test_right_passwords_use_up_nothing_and_who_is_known_is_not_kept_out() -> None:
     known = users(me="right", **{f"user{number}": "right" for number in range(20)})
-    limits = Limits()
+    limits = RateLimits()
     for number in range(20):
         (answer,) = ask_all(["/metrics"], known=known, limits=limits, auth=(f"user{number}", "right"))
         assert answer.status_code == 200

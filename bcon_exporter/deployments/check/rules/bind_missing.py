@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from posixpath import basename
 
 from bcon_exporter.deployments.check.rule import FAILS, RISK, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import BindSource
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     unseen: dict[str, None] = {}
     for service in situation.services:
         for bind in service.binds:
@@ -36,7 +36,7 @@ def _found(service: str, bind: BindSource) -> Found:
     return Found(severity, message, service, key=f"services.{service}.volumes", item=basename(bind.source.rstrip("/")))
 
 
-def _reason(situation: Situation) -> str:
+def _reason(situation: PlannedDeployment) -> str:
     if situation.host.paths is not None:
         return "this user may not look there"
     return next(reversed(situation.host.unseen.values()), "the host's files are not seen from here")

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     refusal = situation.given.refusal
     if refusal is not None:
         yield Found(FAILS, refusal.message, file=refusal.file, line=refusal.line)

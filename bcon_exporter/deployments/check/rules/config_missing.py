@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.mounted_files import find_missing_files
 from bcon_exporter.deployments.check.rule import CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     configs = situation.deployment.configs
     return find_missing_files(situation, "config", configs, lambda service: service.configs)
 

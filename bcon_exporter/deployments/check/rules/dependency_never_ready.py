@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import Dependency, WantedService
 
 _ALWAYS = ("always", "unless-stopped")
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     for service in situation.services:
         for dependency in service.depends_on:
             needed = situation.services_by_name.get(dependency.service)
@@ -25,7 +25,7 @@ def _find(situation: Situation) -> Iterator[Found | NotChecked]:
 
 
 def _judge_health(
-    service: WantedService, dependency: Dependency, needed: WantedService, situation: Situation
+    service: WantedService, dependency: Dependency, needed: WantedService, situation: PlannedDeployment
 ) -> Iterator[Found | NotChecked]:
     has_check: bool | None = needed.health_check == "file"
     if needed.health_check == "image":

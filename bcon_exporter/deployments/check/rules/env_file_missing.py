@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     for missing in situation.deployment.missing_env_files:
         key = f"services.{missing.service}.env_file" if missing.service else ""
         advice = "Create it, or write `required: false` beside its path." if missing.service else "Create it."

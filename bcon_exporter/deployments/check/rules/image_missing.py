@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, RISK, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import WantedService
 
 _KEEPS = "never"
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     for service in situation.services:
         if not service.has_image_name:
             message = f"No image can be called {service.image}: the engine refuses it. Names are in small letters."

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.platforms import architecture_asked_for, architecture_of, runs_here
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     here = architecture_of(situation.snapshot.engine)
     if here is None:
         return

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import RISK, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.diagnosis.usage_in_words import in_bytes
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.deployment import WantedService
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     for service in situation.services:
         if service.memory_limit_bytes is None:
             continue

@@ -3,21 +3,21 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import ADVICE, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 from bcon_exporter.model.deployment import WantedService
 
 _UNBOUNDED = "json-file"
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     for service in situation.services:
         if _is_unbounded(service, situation):
             message = "Its log file grows without bound. Give `logging` the option max-size, or the driver local."
             yield Found(ADVICE, message, service.name, key=f"services.{service.name}.logging")
 
 
-def _is_unbounded(service: WantedService, situation: Situation) -> bool:
+def _is_unbounded(service: WantedService, situation: PlannedDeployment) -> bool:
     """Return whether a log is certainly unbounded: the engine's settings hold for its default driver."""
     engine = situation.snapshot.engine
     default = engine.log_driver if engine is not None else None

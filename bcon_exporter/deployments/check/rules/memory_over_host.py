@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import RISK, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.diagnosis.usage_in_words import in_bytes
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     engine = situation.snapshot.engine
     memory = engine.memory_bytes if engine is not None else None
     if memory is None:

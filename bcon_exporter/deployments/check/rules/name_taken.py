@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator
 import re2
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation, describe_owner
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, describe_owner
 from bcon_exporter.model.check_report import CheckCode
 from bcon_exporter.model.deployment import WantedService
 
 _NUMBER = re2.compile(r"[1-9][0-9]{0,9}")
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     taken = {container.name: container for container in situation.staying}
     for service in situation.services:
         if service.container_name is not None and service.replicas > 1:
@@ -35,7 +35,7 @@ def _find(situation: Situation) -> Iterator[Found]:
             )
 
 
-def _find_wanted(taken: Collection[str], service: WantedService, situation: Situation) -> Iterator[str]:
+def _find_wanted(taken: Collection[str], service: WantedService, situation: PlannedDeployment) -> Iterator[str]:
     """Yield those of the names that containers of a service need which are not there yet."""
     if service.container_name is not None:
         yield from [service.container_name] if service.container_name in taken else []

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation, only_one
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only_one
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     external = [network for network in situation.deployment.networks if network.external]
     users = {network.key: situation.users_of(lambda service: service.networks, network.key) for network in external}
     if situation.snapshot.networks is None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from bcon_exporter.deployments.check.ports import Binding, Holders, bindings_of_container, bindings_of_port
+from bcon_exporter.deployments.check.ports import BoundPort, Holders, bindings_of_container, bindings_of_port
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation, describe_owner
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, describe_owner
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import PublishedPort
 
@@ -12,7 +12,7 @@ _PROCESSES = "processes of the host that hold ports"
 _HOST_NETWORK = "host"
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     services = [service for service in situation.services if service.ports and not service.uses_host_network]
     if not services:
         return
@@ -25,7 +25,7 @@ def _find(situation: Situation) -> Iterator[Found | NotChecked]:
                 yield _found(service.name, port, *holder)
 
 
-def _found(service: str, port: PublishedPort, held: Binding, owner: str) -> Found:
+def _found(service: str, port: PublishedPort, held: BoundPort, owner: str) -> Found:
     first = next(bindings_of_port(port))
     what = f"The port {first} of the host" if port.first == port.last else f"Every port from {first} to {port.last}"
     return Found(
@@ -38,9 +38,9 @@ def _found(service: str, port: PublishedPort, held: Binding, owner: str) -> Foun
     )
 
 
-def _holder_of(port: PublishedPort, holders: Holders) -> tuple[Binding, str] | None:
+def _holder_of(port: PublishedPort, holders: Holders) -> tuple[BoundPort, str] | None:
     """Return what holds a port; of a range, only where each of its ports is held."""
-    first: tuple[Binding, str] | None = None
+    first: tuple[BoundPort, str] | None = None
     for wanted in bindings_of_port(port):
         holder = holders.find(wanted)
         if holder is None:
@@ -49,23 +49,23 @@ def _holder_of(port: PublishedPort, holders: Holders) -> tuple[Binding, str] | N
     return first
 
 
-def _containers(situation: Situation) -> Iterator[tuple[Binding, str]]:
+def _containers(situation: PlannedDeployment) -> Iterator[tuple[BoundPort, str]]:
     for container in situation.staying:
         owner = describe_owner(container, situation.deployment.project)
         yield from ((binding, owner) for binding in bindings_of_container(container))
 
 
-def _processes(situation: Situation) -> Iterator[tuple[Binding, str]]:
+def _processes(situation: PlannedDeployment) -> Iterator[tuple[BoundPort, str]]:
     """Yield the sockets that no container explains: the engine itself listens on each port that it publishes."""
     containers = situation.snapshot.containers
     published = Holders((binding, one.name) for one in containers for binding in bindings_of_container(one))
     for socket in situation.host.sockets or ():
-        binding = Binding(socket.address, socket.port, socket.protocol)
+        binding = BoundPort(socket.address, socket.port, socket.protocol)
         if published.find(binding) is None:
             yield binding, "a process of the host"
 
 
-def _why_unseen(situation: Situation) -> str | None:
+def _why_unseen(situation: PlannedDeployment) -> str | None:
     if situation.host.sockets is None:
         return next(iter(situation.host.unseen.values()), "they cannot be seen from here")
     for container in situation.snapshot.containers:

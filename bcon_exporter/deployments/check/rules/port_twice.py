@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bcon_exporter.deployments.check.ports import Binding, Holders, bindings_of_port, overlap
+from bcon_exporter.deployments.check.ports import BoundPort, Holders, bindings_of_port, overlap
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 from bcon_exporter.model.deployment import PublishedPort, WantedService
 
@@ -23,7 +23,7 @@ class _Claim:
         return self.port.first != self.port.last
 
 
-def _find(situation: Situation) -> Iterator[Found]:
+def _find(situation: PlannedDeployment) -> Iterator[Found]:
     claims = list(_claims(situation))
     found: dict[tuple[str, PublishedPort], Found] = {}
     earlier: dict[tuple[int, str], list[_Claim]] = {}
@@ -44,24 +44,24 @@ def _find(situation: Situation) -> Iterator[Found]:
     yield from found.values()
 
 
-def _claims(situation: Situation) -> Iterator[_Claim]:
+def _claims(situation: PlannedDeployment) -> Iterator[_Claim]:
     for service in situation.services:
         for replica in range(0 if service.uses_host_network else min(service.replicas, 2)):
             yield from (_Claim(service, replica, port) for port in service.ports)
 
 
-def _collide(claim: _Claim, other: _Claim, situation: Situation) -> bool:
+def _collide(claim: _Claim, other: _Claim, situation: PlannedDeployment) -> bool:
     if not overlap(_binding(claim), _binding(other)):
         return False
     one, two = claim.service, other.service
     return not _ends_before(one, two, situation) and not _ends_before(two, one, situation)
 
 
-def _binding(claim: _Claim) -> Binding:
+def _binding(claim: _Claim) -> BoundPort:
     return next(bindings_of_port(claim.port))
 
 
-def _ends_before(first: WantedService, later: WantedService, situation: Situation) -> bool:
+def _ends_before(first: WantedService, later: WantedService, situation: PlannedDeployment) -> bool:
     """Return whether a service starts only when another one has ended: then it may have that one's port."""
     by_name = situation.services_by_name
     waiting, seen = [later], {later.name}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import ADVICE, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked, ServicePlan
 
 _SAYS = {
@@ -16,7 +16,7 @@ _SAYS = {
 }
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     for step in situation.plan:
         if step.action == "unknown":
             yield NotChecked(what=f"what `up` would do to {step.service}", reason="; ".join(step.why))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.container_facts import EngineFacts
 
@@ -12,7 +12,7 @@ _SHIM = ("io.containerd.", "/")
 """How the names of runtimes begin that the engine takes without knowing them (from 23.0 on)."""
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     engine = situation.snapshot.engine
     for service in situation.services:
         key = f"services.{service.name}"
@@ -36,7 +36,7 @@ def _knows(engine: EngineFacts, runtime: str) -> bool:
     return not engine.runtimes or runtime in engine.runtimes or runtime.startswith(_SHIM)
 
 
-def _knows_gpu(situation: Situation, driver: str) -> bool | None:
+def _knows_gpu(situation: PlannedDeployment, driver: str) -> bool | None:
     """Return whether the engine can give a GPU: by the runtime that the toolkit names, or by its hook."""
     engine = situation.snapshot.engine
     if driver not in ("", _NVIDIA) or engine is None or not engine.runtimes:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation, only_one
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only_one
 from bcon_exporter.deployments.check.subnets import Subnet, parse_subnet, subnets_overlap
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import WantedNetwork
@@ -12,7 +12,7 @@ _GLOBAL_DRIVERS = ("overlay",)
 """Their addresses are handed out by the swarm, not by this engine."""
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     wanted = [
         (network, subnet)
         for network in situation.deployment.networks
@@ -31,7 +31,7 @@ def _find(situation: Situation) -> Iterator[Found | NotChecked]:
             yield _found(network, subnet, rival, situation)
 
 
-def _staying(situation: Situation) -> Iterator[tuple[str, Subnet]]:
+def _staying(situation: PlannedDeployment) -> Iterator[tuple[str, Subnet]]:
     """Yield the subnets of the networks that are there, but for those that stand for the files' own."""
     own = {network.name for network in situation.deployment.networks if not network.external}
     for network in situation.snapshot.networks or ():
@@ -41,7 +41,7 @@ def _staying(situation: Situation) -> Iterator[tuple[str, Subnet]]:
                     yield network.name, subnet
 
 
-def _found(network: WantedNetwork, subnet: Subnet, rival: str, situation: Situation) -> Found:
+def _found(network: WantedNetwork, subnet: Subnet, rival: str, situation: PlannedDeployment) -> Found:
     return Found(
         FAILS,
         f"The subnet {subnet} of the network {network.name} overlaps that of the network {rival}. Choose another one.",

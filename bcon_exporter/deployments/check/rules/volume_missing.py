@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
-from bcon_exporter.deployments.check.rule_context import Situation, only_one
+from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only_one
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: Situation) -> Iterator[Found | NotChecked]:
+def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
     external = [volume for volume in situation.deployment.volumes if volume.external]
     users = {volume.key: situation.users_of(lambda service: service.volumes, volume.key) for volume in external}
     if situation.snapshot.volumes is None:
