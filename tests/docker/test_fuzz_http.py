@@ -107,6 +107,8 @@ def warm_up(daemon: Daemon, *, tls: bool) -> None:
     base = f"{'https' if tls else 'http'}://127.0.0.1:{daemon.port}"
     for path in ("/api/v1/diagnosis", "/api/v1/drift", "/api/v1/alerts", "/openapi.json", "/-/ready", "/"):
         wait_until(lambda path=path: session.get(base + path).status_code == 200, path)  # type: ignore[misc]  # a bound default
+    if not tls:
+        fuzz_schema(daemon, settings(RUN, max_examples=2), from_seed=0)
     with ThreadPoolExecutor(16) as pool:
         rng = random.Random(0)
         list(
@@ -218,7 +220,7 @@ def raw_bytes(port: int, seed: int, *, tls: bool, figure: Figure) -> Iterator[No
     figure(f"{RAW} raw: {dict(sorted(statuses.items()))}")
 
 
-def fuzz_schema(daemon: Daemon) -> Counter[int]:
+def fuzz_schema(daemon: Daemon, run: settings = RUN, from_seed: int = SEED) -> Counter[int]:
     """Call every operation of the OpenAPI document with right and wrong input; the number of answers by status."""
     base = f"http://127.0.0.1:{daemon.port}"
     calls: list[Future[int]] = []
@@ -230,7 +232,7 @@ def fuzz_schema(daemon: Daemon) -> Counter[int]:
         for number, (operation, mode) in enumerate(itertools.product(operations, GenerationMode)):
             ask = caller(pool, calls, base, sessions.enter_context(session_of(number)))
             with contextlib.suppress(Unsatisfiable, pytest.skip.Exception):  # nothing is wrong input for some
-                RUN(seed(SEED)(given(case=operation.as_strategy(generation_mode=mode))(ask)))()
+                run(seed(from_seed)(given(case=operation.as_strategy(generation_mode=mode))(ask)))()
         return Counter(done.result() for done in calls)
 
 
