@@ -120,23 +120,23 @@ class AlertInputs:
     interval: timedelta = timedelta(seconds=30)
 
 
-def follow_alerts(state: AlertState | None, situation: AlertInputs) -> AlertState:
+def follow_alerts(state: AlertState | None, inputs: AlertInputs) -> AlertState:
     """Return the alerts of this moment; `state` are those of the moment before."""
-    now, before = situation.now, () if state is None else state.alerts
+    now, before = inputs.now, () if state is None else state.alerts
     is_known = state is not None and now - state.at <= FORGOTTEN_AFTER
     ended = [a for a in before if a.resolved_at is not None and now - a.resolved_at <= RESOLVED_FOR]
     own = [a for a in before if a.resolved_at is None and a.incident is None and is_known]
     of_incidents = [a for a in before if a.resolved_at is None and a.incident is not None]
-    alerts = [*_follow_conditions(own, situation), *_follow_incidents(of_incidents, situation)]
+    alerts = [*_follow_conditions(own, inputs), *_follow_incidents(of_incidents, inputs)]
     firing_again = {(a.name, a.severity, a.labels) for a in alerts if a.is_firing}
     ended = [a for a in ended if (a.name, a.severity, a.labels) not in firing_again]
     return AlertState(at=now, alerts=(*alerts, *ended))
 
 
-def _follow_conditions(before: Iterable[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
-    now, known = situation.now, {(a.name, a.labels): a for a in before}
+def _follow_conditions(before: Iterable[PushedAlert], inputs: AlertInputs) -> list[PushedAlert]:
+    now, known = inputs.now, {(a.name, a.labels): a for a in before}
     alerts: list[PushedAlert] = []
-    for condition in situation.conditions:
+    for condition in inputs.conditions:
         earlier = known.pop((condition.name, condition.labels), None) or PushedAlert(
             name=condition.name, severity=condition.severity, labels=condition.labels, since=now, seen_at=now
         )
@@ -151,23 +151,23 @@ def _end(alert: PushedAlert, at: datetime) -> PushedAlert:
     return alert.model_copy(update={"resolved_at": at})
 
 
-def _follow_incidents(before: Iterable[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
-    open_ids = {incident.id for incident in situation.open_incidents}
+def _follow_incidents(before: Iterable[PushedAlert], inputs: AlertInputs) -> list[PushedAlert]:
+    open_ids = {incident.id for incident in inputs.open_incidents}
     by_incident: dict[str, list[PushedAlert]] = {}
     alerts: list[PushedAlert] = []
     for alert in before:
-        incident_id, ended = follow_merges(alert.incident or "", open_ids, situation.find_ended)
+        incident_id, ended = follow_merges(alert.incident or "", open_ids, inputs.find_ended)
         if incident_id in open_ids:
             by_incident.setdefault(incident_id, []).append(alert.model_copy(update={"incident": incident_id}))
         elif alert.fired_at is not None:
             ended_at = None if ended is None else ended.ended_at
-            alerts.append(_end(alert, ended_at or situation.now))
-    for incident in situation.open_incidents:
-        alerts += _follow_incident(incident, by_incident.get(incident.id, []), situation)
+            alerts.append(_end(alert, ended_at or inputs.now))
+    for incident in inputs.open_incidents:
+        alerts += _follow_incident(incident, by_incident.get(incident.id, []), inputs)
     return alerts
 
 
-def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: AlertInputs) -> list[PushedAlert]:
+def _follow_incident(incident: Incident, alerts: list[PushedAlert], inputs: AlertInputs) -> list[PushedAlert]:
     """Return the alerts of an open incident: one, and when it grew worse after it was told, one more.
 
     The lesser one goes on: its end would say that the failure is over. Of several that were told before their incidents
@@ -180,32 +180,32 @@ def _follow_incident(incident: Incident, alerts: list[PushedAlert], situation: A
     over = []
     for alert in told:
         if alert.severity in kept:
-            over.append(_end(alert, situation.now))
+            over.append(_end(alert, inputs.now))
         else:
             kept[alert.severity] = alert
     current = list(kept.values())
     if severity not in kept and AlertSeverity.CRITICAL not in kept:
-        current.append(_open_alert(incident, severity, waiting, situation))
-    texts = situation.describe(incident)
+        current.append(_open_alert(incident, severity, waiting, inputs))
+    texts = inputs.describe(incident)
     return [*(alert.model_copy(update={"annotations": texts}) for alert in current), *over]
 
 
 def _open_alert(
-    incident: Incident, severity: AlertSeverity, waiting: list[PushedAlert], situation: AlertInputs
+    incident: Incident, severity: AlertSeverity, waiting: list[PushedAlert], inputs: AlertInputs
 ) -> PushedAlert:
     """Return the alert that waits for its opening, or fires now; those that waited before count for its wait."""
     first = min(waiting, key=lambda alert: alert.seen_at, default=None)
     alert = PushedAlert(
         name=INCIDENT_ALERT,
         severity=severity,
-        labels=situation.label(incident),
+        labels=inputs.label(incident),
         since=incident.started_at,
-        seen_at=situation.now if first is None else first.seen_at,
-        seen_in=situation.scanned_at if first is None else first.seen_in,
+        seen_at=inputs.now if first is None else first.seen_at,
+        seen_in=inputs.scanned_at if first is None else first.seen_in,
         incident=incident.id,
     )
-    now, scanned_at = situation.now, situation.scanned_at
-    waited = has_waited(incident.severity, alert.seen_at, alert.seen_in, now, scanned_at, situation.interval)
-    if situation.is_muted(incident) or not waited:
+    now, scanned_at = inputs.now, inputs.scanned_at
+    waited = has_waited(incident.severity, alert.seen_at, alert.seen_in, now, scanned_at, inputs.interval)
+    if inputs.is_muted(incident) or not waited:
         return alert
-    return alert.model_copy(update={"fired_at": situation.now})
+    return alert.model_copy(update={"fired_at": inputs.now})

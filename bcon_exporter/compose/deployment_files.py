@@ -11,7 +11,7 @@ from bcon_exporter.compose.edited_files import EditedView
 from bcon_exporter.compose.env_files import parse_env_file
 from bcon_exporter.compose.file_signatures import ABSENT, Signature, read_file, sign
 from bcon_exporter.compose.files import check_file, find_default_file, find_override, is_directory
-from bcon_exporter.compose.invocation import ComposeCall
+from bcon_exporter.compose.invocation import ComposeInvocation
 from bcon_exporter.compose.key_locations import find_key_locations
 from bcon_exporter.compose.wanted_deployment import Deployment, make_deployment
 from bcon_exporter.errors import BconError, ComposeFileNotFoundError
@@ -101,7 +101,7 @@ def _readable(file: Path) -> Path:
     return Path(os.path.normpath(file))
 
 
-def find_places(invocation: ComposeCall, edited: Mapping[str, str]) -> dict[str, KeyLocation]:
+def find_places(invocation: ComposeInvocation, edited: Mapping[str, str]) -> dict[str, KeyLocation]:
     """Return where the keys of a project's files stand."""
 
     def read(file: str) -> str | None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bcon_exporter.compose.invocation import ComposeCall
+from bcon_exporter.compose.invocation import ComposeInvocation
 from bcon_exporter.errors import InvalidInputError, NotAvailableError
 from bcon_exporter.secrets.masking import safe_text
 
@@ -47,7 +47,7 @@ class EditedView:
             hangs on names that are not the originals'.
     """
 
-    invocation: ComposeCall
+    invocation: ComposeInvocation
     root: str = ""
     is_whole: bool = False
 
@@ -61,7 +61,7 @@ class EditedView:
 
 
 @contextmanager
-def view_edited(invocation: ComposeCall, edited: Mapping[str, str]) -> Iterator[EditedView]:
+def view_edited(invocation: ComposeInvocation, edited: Mapping[str, str]) -> Iterator[EditedView]:
     """Provide what to ask with edited files in the places of their originals.
 
     Args:

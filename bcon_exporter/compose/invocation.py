@@ -19,7 +19,7 @@ _ALL_PROFILES: tuple[str, ...] = ("--profile", "*")
 
 
 @dataclass(frozen=True)
-class ComposeCall:
+class ComposeInvocation:
     """The files and flags of one call. Paths are local ones, not the Docker host's."""
 
     files: tuple[Path, ...]
@@ -71,7 +71,7 @@ class ResolvedModel:
     variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
 
-def resolve_model(invocation: ComposeCall, run: Runner) -> ResolvedModel:
+def resolve_model(invocation: ComposeInvocation, run: Runner) -> ResolvedModel:
     """Ask the binary for the model, the hashes, and what an unset variable would change.
 
     Raises:
@@ -96,7 +96,7 @@ def resolve_model(invocation: ComposeCall, run: Runner) -> ResolvedModel:
     return ResolvedModel(model, enabled, hashes, unset, probe, tuple(_find_variables(invocation, run)))
 
 
-def resolve_leniently(invocation: ComposeCall, run: Runner) -> Mapping[str, Any] | None:
+def resolve_leniently(invocation: ComposeInvocation, run: Runner) -> Mapping[str, Any] | None:
     """Return the model of files that Compose refuses, as far as it reads them without looking for contradictions.
 
     Env files are then not read; the services name them. None where it refuses the files all the same.
@@ -112,7 +112,7 @@ def resolve_leniently(invocation: ComposeCall, run: Runner) -> Mapping[str, Any]
     return model if isinstance(model, dict) else None
 
 
-def resolve_hashes(invocation: ComposeCall, run: Runner, flags: tuple[str, ...] = ()) -> dict[str, str]:
+def resolve_hashes(invocation: ComposeInvocation, run: Runner, flags: tuple[str, ...] = ()) -> dict[str, str]:
     """Return service → config hash; empty where the binary fails.
 
     Args:
@@ -127,19 +127,19 @@ def resolve_hashes(invocation: ComposeCall, run: Runner, flags: tuple[str, ...] 
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 — "name hash"
 
 
-def resolve_hashes_with_override(invocation: ComposeCall, run: Runner) -> dict[str, str]:
+def resolve_hashes_with_override(invocation: ComposeInvocation, run: Runner) -> dict[str, str]:
     """Return service → config hash, with one more Compose file read from the standard input."""
     return resolve_hashes(invocation, run, (*_ALL_PROFILES, "-f", "-"))
 
 
 def _run_config(
-    invocation: ComposeCall, run: Runner, profiles: tuple[str, ...], extra: Mapping[str, str] | None = None
+    invocation: ComposeInvocation, run: Runner, profiles: tuple[str, ...], extra: Mapping[str, str] | None = None
 ) -> RunOutcome:
     return run((*invocation.arguments, *profiles, "config", "--format", "json"), invocation.cwd, extra or {})
 
 
 def _resolve_with_probe_values(
-    invocation: ComposeCall, run: Runner, profiles: tuple[str, ...], unset: tuple[str, ...]
+    invocation: ComposeInvocation, run: Runner, profiles: tuple[str, ...], unset: tuple[str, ...]
 ) -> Mapping[str, Any] | None:
     for value in _PROBE_VALUES if unset else ():
         outcome = _run_config(invocation, run, profiles, dict.fromkeys(unset, value))
@@ -148,7 +148,7 @@ def _resolve_with_probe_values(
     return None
 
 
-def _find_variables(invocation: ComposeCall, run: Runner) -> Iterator[tuple[str, str]]:
+def _find_variables(invocation: ComposeInvocation, run: Runner) -> Iterator[tuple[str, str]]:
     """Yield names and values that interpolation used; nothing before Compose 2.29, which cannot list them."""
     outcome = run((*invocation.arguments, "config", "--environment"), invocation.cwd, {})
     if outcome.exit_code == 0 and not outcome.timed_out:
@@ -179,7 +179,7 @@ def parse_variables(text: str) -> Iterator[tuple[str, str]]:
     yield name, "\n".join(lines)
 
 
-def _parse_model(outcome: RunOutcome, invocation: ComposeCall) -> Mapping[str, Any]:
+def _parse_model(outcome: RunOutcome, invocation: ComposeInvocation) -> Mapping[str, Any]:
     _raise_on_failure(outcome, invocation)
     # The binary doubles every dollar sign of its output, so that it could be read as a Compose file again.
     model = json.loads(outcome.output.replace("$$", "$"))
@@ -189,12 +189,12 @@ def _parse_model(outcome: RunOutcome, invocation: ComposeCall) -> Mapping[str, A
     return model
 
 
-def _parse_names(outcome: RunOutcome, invocation: ComposeCall) -> frozenset[str]:
+def _parse_names(outcome: RunOutcome, invocation: ComposeInvocation) -> frozenset[str]:
     _raise_on_failure(outcome, invocation)
     return frozenset(outcome.output.split())
 
 
-def _raise_on_failure(outcome: RunOutcome, invocation: ComposeCall) -> None:
+def _raise_on_failure(outcome: RunOutcome, invocation: ComposeInvocation) -> None:
     if outcome.timed_out:
         msg = f"Compose did not resolve {invocation.files[0]} in time. Does it expand YAML aliases without bound?"
         raise DeadlineExceededError(msg, {"file": str(invocation.files[0])})

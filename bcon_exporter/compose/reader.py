@@ -49,7 +49,7 @@ from bcon_exporter.compose.files import (
     unfit_file_error,
 )
 from bcon_exporter.compose.invocation import (
-    ComposeCall,
+    ComposeInvocation,
     ResolvedModel,
     resolve_hashes_with_override,
     resolve_leniently,
@@ -123,8 +123,8 @@ class _EditTarget:
         name: The file, as the project names it.
     """
 
-    invocation: ComposeCall
-    edited_invocation: ComposeCall
+    invocation: ComposeInvocation
+    edited_invocation: ComposeInvocation
     name: str
 
 
@@ -190,7 +190,7 @@ class ComposeReader:
     ) -> DesiredProject:
         wait_seconds = self._options.timeout_seconds  # somebody waits for this one, and no scan
         override = find_override(file)
-        invocation = ComposeCall(
+        invocation = ComposeInvocation(
             tuple(path for path in (file, override) if path), project_name, None, self._env_files((), file.parent)
         )
         if (
@@ -259,7 +259,7 @@ class ComposeReader:
         self,
         view: EditedView,
         edited: Mapping[str, str],
-        original: ComposeCall,
+        original: ComposeInvocation,
         now: datetime,
         projects: tuple[RunningProject, ...],
     ) -> ResolvedDeployment:
@@ -340,7 +340,7 @@ class ComposeReader:
             return None
         return answer.project.name
 
-    def _target_in(self, file: Path, invocation: ComposeCall) -> "_EditTarget | None":
+    def _target_in(self, file: Path, invocation: ComposeInvocation) -> "_EditTarget | None":
         """Return how a project reads a file, or would read it if it were there; None where it does not, or must not."""
         request = self._request(invocation)
         if request.roots is not None and not is_within(file, request.roots):
@@ -355,9 +355,9 @@ class ComposeReader:
                 return _EditTarget(invocation, edited, known)
         return None
 
-    def _invocation_of_file(self, file: Path, name: str | None) -> ComposeCall:
+    def _invocation_of_file(self, file: Path, name: str | None) -> ComposeInvocation:
         files = tuple(path for path in (file, find_override(file)) if path)
-        return ComposeCall(files, name, None, self._env_files((), file.parent))
+        return ComposeInvocation(files, name, None, self._env_files((), file.parent))
 
     def _read_to_edit(self, file: Path) -> str | None:
         """Return a file's text; None where there is no such file."""
@@ -383,7 +383,7 @@ class ComposeReader:
         reader._version_retry_at = self._version_retry_at
         return reader
 
-    def _find_invocation(self, words: DeploymentWords, projects: tuple[RunningProject, ...]) -> ComposeCall:
+    def _find_invocation(self, words: DeploymentWords, projects: tuple[RunningProject, ...]) -> ComposeInvocation:
         """Return what Compose is to be asked: as it chooses by itself, or the files of a running project."""
         running = next((project for project in projects if project.name == words.project_name), None)
         problem = find_problem(running, self._options) if running is not None else None
@@ -392,13 +392,13 @@ class ComposeReader:
         files = () if is_of_running else find_named_files(words, self._environ)
         if files:
             env_files = self._env_files(env_files, files[0].parent)
-            return ComposeCall(files, words.project_name, None, env_files, words.profiles)
+            return ComposeInvocation(files, words.project_name, None, env_files, words.profiles)
         if running is None or problem is not None:
             raise no_file_error() if problem is None else ComposeFileNotFoundError(problem[1])
         return replace(self._invocation_of_running(running, env_files), profiles=words.profiles)
 
     def _resolve_deployment(
-        self, invocation: ComposeCall, words: DeploymentWords, now: datetime, projects: tuple[RunningProject, ...]
+        self, invocation: ComposeInvocation, words: DeploymentWords, now: datetime, projects: tuple[RunningProject, ...]
     ) -> ResolvedDeployment:
         if self._options.binary is None or not self._usable_version():
             return _unresolved(invocation, now, ComposeFileNotFoundError(HOW_TO_GET_ONE), ProjectProblem.NO_BINARY)
@@ -417,7 +417,7 @@ class ComposeReader:
         )
         return ResolvedDeployment(answer.deployment, desired)
 
-    def _read_leniently(self, invocation: ComposeCall, words: DeploymentWords) -> Deployment | None:
+    def _read_leniently(self, invocation: ComposeInvocation, words: DeploymentWords) -> Deployment | None:
         """Return what Compose reads of files that it refuses."""
         absent = missing_env_files(invocation.env_files)
         missing = [to_host(file, self._options.path_map) for file in absent]
@@ -449,7 +449,7 @@ class ComposeReader:
         override = find_override(target)
         files = tuple(path for path in (target, override) if path)
         try:
-            return self._resolve(ComposeCall(files, None, None, self._env_files((), target.parent)), None, now)
+            return self._resolve(ComposeInvocation(files, None, None, self._env_files((), target.parent)), None, now)
         except BconError as error:
             return _unresolved_project(claimed, now, _problem_kind(error), error.message)
 
@@ -468,13 +468,13 @@ class ComposeReader:
             raise wrong
         return file
 
-    def _invocation_of_running(self, project: RunningProject, env_files: Sequence[Path] = ()) -> ComposeCall:
+    def _invocation_of_running(self, project: RunningProject, env_files: Sequence[Path] = ()) -> ComposeInvocation:
         files = find_files(project, self._options)
         local = env_files or [Path(to_local(file, self._options.path_map)) for file in project.environment_files]
         directory = Path(to_local(project.working_dir, self._options.path_map)) if project.working_dir else None
         if directory is not None and not is_directory(directory):
             directory = None
-        return ComposeCall(files, project.name, directory, self._env_files(local, directory or files[0].parent))
+        return ComposeInvocation(files, project.name, directory, self._env_files(local, directory or files[0].parent))
 
     def _env_files(self, env_files: Sequence[Path], directory: Path) -> tuple[Path, ...]:
         """Return the env files to pass: passing one switches the default .env off, so that is then passed too."""
@@ -485,7 +485,11 @@ class ComposeReader:
         return (*(env_files or default), extra)
 
     def _resolve(
-        self, invocation: ComposeCall, running: RunningProject | None, now: datetime, wait_seconds: float | None = None
+        self,
+        invocation: ComposeInvocation,
+        running: RunningProject | None,
+        now: datetime,
+        wait_seconds: float | None = None,
     ) -> DesiredProject:
         """Resolve, and hide the files' secrets in errors: names in an error may hold interpolated values."""
         try:
@@ -494,7 +498,7 @@ class ComposeReader:
             raise hide_in_error(error, self._env_file_reader.secrets_of(self._request(invocation)).hide) from error
 
     def _resolve_files(
-        self, invocation: ComposeCall, running: RunningProject | None, now: datetime, wait_seconds: float | None
+        self, invocation: ComposeInvocation, running: RunningProject | None, now: datetime, wait_seconds: float | None
     ) -> DesiredProject:
         if self._options.binary is None or not self._usable_version():
             name = invocation.project_name or invocation.files[0].parent.name
@@ -504,7 +508,7 @@ class ComposeReader:
         return self._finish(answer, invocation, running, key, now)
 
     def _find_answer(
-        self, invocation: ComposeCall, now: datetime, wait_seconds: float | None
+        self, invocation: ComposeInvocation, now: datetime, wait_seconds: float | None
     ) -> tuple[_Answer, str | None]:
         """Return the binary's answer, asked now or before, and the key under which it is kept."""
         request = self._request(invocation)
@@ -529,7 +533,7 @@ class ComposeReader:
     def _finish(
         self,
         answer: _Answer,
-        invocation: ComposeCall,
+        invocation: ComposeInvocation,
         running: RunningProject | None,
         key: str | None,
         now: datetime,
@@ -542,7 +546,7 @@ class ComposeReader:
         return project.model_copy(update={"resolved_at": now})
 
     def _with_namespace_hashes(
-        self, answer: _Answer, invocation: ComposeCall, running: RunningProject | None, key: str | None
+        self, answer: _Answer, invocation: ComposeInvocation, running: RunningProject | None, key: str | None
     ) -> DesiredProject:
         """Return the project with the hashes of services that share namespaces: these depend on container ids."""
         if not answer.shared or running is None or self._options.path_map:
@@ -572,7 +576,7 @@ class ComposeReader:
             self._hashed_projects.keep(key, project)
         return project
 
-    def _request(self, invocation: ComposeCall) -> ResolutionRequest:
+    def _request(self, invocation: ComposeInvocation) -> ResolutionRequest:
         options = self._options
         roots = None if options.trusted else (*options.roots, *folders_of_configured(invocation.files, options))
         if roots is not None and options.env_file is not None:
@@ -584,7 +588,7 @@ class ComposeReader:
             self._answers.keep(key, answer)
 
     def _resolve_if_unchanged(
-        self, invocation: ComposeCall, request: ResolutionRequest, now: datetime, deadline: float | None
+        self, invocation: ComposeInvocation, request: ResolutionRequest, now: datetime, deadline: float | None
     ) -> _Answer | BconError:
         """Resolve, and drop the answer if a file changed meanwhile: it may have read unchecked files."""
         involved = self._involved_files.find(request)
@@ -597,7 +601,7 @@ class ComposeReader:
         return (roots or ()) if self._is_confined else ()
 
     def _resolve_with_binary(
-        self, invocation: ComposeCall, now: datetime, deadline: float | None, readable: tuple[Path, ...] = ()
+        self, invocation: ComposeInvocation, now: datetime, deadline: float | None, readable: tuple[Path, ...] = ()
     ) -> _Answer | BconError:
         try:
             resolved = resolve_model(invocation, partial(self._run, deadline=deadline, readable=readable))
@@ -615,7 +619,7 @@ class ComposeReader:
             return explain_failure("unusable value", [str(file) for file in invocation.files])
 
     def _make_project(
-        self, resolved: ResolvedModel, invocation: ComposeCall, now: datetime, secrets: KnownSecrets
+        self, resolved: ResolvedModel, invocation: ComposeInvocation, now: datetime, secrets: KnownSecrets
     ) -> DesiredProject:
         options = self._options
         mapped = ResolvedModel(
@@ -697,7 +701,7 @@ class ComposeReader:
                 return outcome.output.strip().removeprefix("v")[:32], confined
         return None, False
 
-    def _cache_key(self, invocation: ComposeCall, involved: InvolvedFiles) -> str | None:
+    def _cache_key(self, invocation: ComposeInvocation, involved: InvolvedFiles) -> str | None:
         if involved.fingerprint is None:
             return None
         content = json.dumps([involved.fingerprint, invocation.arguments, sorted(self._options.environ.items())])
@@ -750,7 +754,7 @@ def _unresolved_project(project: RunningProject, now: datetime, problem: Project
 
 
 def _unresolved(
-    invocation: ComposeCall, now: datetime, error: BconError, kind: ProjectProblem | None = None
+    invocation: ComposeInvocation, now: datetime, error: BconError, kind: ProjectProblem | None = None
 ) -> ResolvedDeployment:
     """Return a deployment of which nothing could be read, and why."""
     name = invocation.project_name or invocation.cwd.name

@@ -14,7 +14,7 @@ from bcon_exporter.diagnosis.failed_connections import (
     peer_of,
 )
 from bcon_exporter.diagnosis.log_events import find_events
-from bcon_exporter.diagnosis.peer_state import FailureTimes
+from bcon_exporter.diagnosis.peer_state import FailureSpan
 from bcon_exporter.diagnosis.rule import Case
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
@@ -113,6 +113,6 @@ def group_failures(timed_hits: Sequence[TimedHit]) -> list[Failure]:
     ]
 
 
-def _span(group: Sequence[TimedHit]) -> FailureTimes:
+def _span(group: Sequence[TimedHit]) -> FailureSpan:
     times = [timed_hit.at for timed_hit in group if timed_hit.at is not None]
-    return FailureTimes(min(times, default=None), max(times, default=None))
+    return FailureSpan(min(times, default=None), max(times, default=None))

@@ -8,7 +8,7 @@ import re2
 from bcon_exporter.diagnosis.container_lookup import host_of, is_address, is_localhost
 from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.peer_names import parse_peer
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureTimes, PeerTrouble
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, PeerTrouble
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.model.container_facts import ContainerFacts
@@ -84,7 +84,7 @@ class Failure:
     kind: FailureKind
     peer: str | None
     line: str
-    span: FailureTimes = AT_SOME_TIME
+    span: FailureSpan = AT_SOME_TIME
     signature: str = ""
 
 

@@ -21,7 +21,7 @@ STOP_LIKE_CODES = frozenset({130, 137, 143, 255})
 
 
 @dataclass(frozen=True, slots=True)
-class HostOutage:
+class InferredShutdown:
     """A time at which everything ended: the first and the last end."""
 
     began_at: datetime
@@ -32,7 +32,7 @@ class HostOutage:
         return self.began_at <= at <= self.ended_at
 
 
-def find_shutdowns(host: HostSnapshot) -> tuple[HostOutage, ...]:
+def find_shutdowns(host: HostSnapshot) -> tuple[InferredShutdown, ...]:
     """Find the times at which all running containers ended together, oldest first.
 
     An engine that was up before such a time and is still up did not go down then.
@@ -42,12 +42,12 @@ def find_shutdowns(host: HostSnapshot) -> tuple[HostOutage, ...]:
         ((container.finished_at, container) for container in host.containers if container.finished_at is not None),
         key=lambda pair: pair[0],
     )
-    shutdowns: list[HostOutage] = []
+    shutdowns: list[InferredShutdown] = []
     start = 0
     for index, (at, _) in enumerate(ended):
         if index + 1 < len(ended) and ended[index + 1][0] - ended[start][0] <= timedelta(seconds=TOGETHER_SECONDS):
             continue
-        shutdown = HostOutage(ended[start][0], at)
+        shutdown = InferredShutdown(ended[start][0], at)
         members = [container for _, container in ended[start : index + 1]]
         start = index + 1
         if up_since is not None and shutdown.began_at > up_since + timedelta(seconds=START_SECONDS):
@@ -74,7 +74,7 @@ def _came_back(container: ContainerFacts) -> bool:
     return container.is_running and not container.restart_count
 
 
-def _kept_running(container: ContainerFacts, shutdown: HostOutage) -> bool:
+def _kept_running(container: ContainerFacts, shutdown: InferredShutdown) -> bool:
     if container.started_at is None or container.started_at >= shutdown.began_at:
         return False
     return container.is_running or (container.finished_at is not None and container.finished_at > shutdown.ended_at)

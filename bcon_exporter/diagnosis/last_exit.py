@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bcon_exporter.diagnosis.host_outages import HostOutage
+from bcon_exporter.diagnosis.host_outages import InferredShutdown
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.exit_codes import CRASHED_HOST_CODE, SIGNAL_BASE, parse_signal
 from bcon_exporter.model.lifecycle import ExitFacts
@@ -68,7 +68,7 @@ def classify_ending(
     container: ContainerFacts,
     now: datetime,
     thresholds: Thresholds,
-    shutdowns: tuple[HostOutage, ...] = (),
+    shutdowns: tuple[InferredShutdown, ...] = (),
     engine_started_at: datetime | None = None,
 ) -> Ending:
     """Classify the end of a container that does not run ("Requested" in docs/symptoms.md).

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.last_exit import was_recreated
-from bcon_exporter.diagnosis.peer_state import FailureTimes, HostContext, PeerTrouble
+from bcon_exporter.diagnosis.peer_state import FailureSpan, HostContext, PeerTrouble
 from bcon_exporter.diagnosis.usage_in_words import name_images
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.quantities import show_duration
@@ -28,7 +28,7 @@ class Change:
 
 
 def find_change(
-    peer: ContainerFacts, client: ContainerFacts, span: FailureTimes, context: HostContext
+    peer: ContainerFacts, client: ContainerFacts, span: FailureSpan, context: HostContext
 ) -> PeerTrouble | None:
     """Find the change of a healthy peer just before its client began to fail.
 
@@ -44,7 +44,7 @@ def find_change(
     return PeerTrouble(id="dependency_changed", text=change.text, confidence=change.confidence)
 
 
-def has_worked(client: ContainerFacts, span: FailureTimes) -> bool:
+def has_worked(client: ContainerFacts, span: FailureSpan) -> bool:
     """Whether the client ran, and logged something, well before its first failure."""
     first, started = span.first, client.started_at
     lines = client.logs.lines if client.logs is not None else ()

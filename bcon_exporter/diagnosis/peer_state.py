@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.diagnosis.finding import quote
-from bcon_exporter.diagnosis.host_outages import HostOutage
+from bcon_exporter.diagnosis.host_outages import InferredShutdown
 from bcon_exporter.diagnosis.last_exit import (
     Ending,
     EndKind,
@@ -70,7 +70,7 @@ class HostContext:
     now: datetime
     thresholds: Thresholds
     symptoms: Mapping[str, Sequence[Symptom]]
-    shutdowns: tuple[HostOutage, ...] = ()
+    shutdowns: tuple[InferredShutdown, ...] = ()
     engine_started_at: datetime | None = None
     removed: frozenset[str] = frozenset()
     rejecting_logins: frozenset[str] = frozenset()
@@ -79,14 +79,14 @@ class HostContext:
 
 
 @dataclass(frozen=True, slots=True)
-class FailureTimes:
+class FailureSpan:
     """The times of the first and the last failed connection in the log; None where its lines have no times."""
 
     first: datetime | None = None
     last: datetime | None = None
 
 
-AT_SOME_TIME = FailureTimes()
+AT_SOME_TIME = FailureSpan()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class PeerTrouble:
 
 def find_trouble(
     peer: ContainerFacts,
-    span: FailureTimes,
+    span: FailureSpan,
     context: HostContext,
     client: ContainerFacts | None = None,
     *,
@@ -131,7 +131,7 @@ def find_trouble(
             return _stopped(peer, span, context)
 
 
-def _removed(at: datetime, span: FailureTimes, context: HostContext) -> PeerTrouble:
+def _removed(at: datetime, span: FailureSpan, context: HostContext) -> PeerTrouble:
     """Report a removed container; a scan missed it first at `at`."""
     too_early = span.last is not None and span.last < at - timedelta(seconds=READY_SECONDS)
     ago = show_duration((context.now - at).total_seconds())
@@ -162,7 +162,7 @@ def lost_network(container: ContainerFacts) -> str | None:
 
 
 def _running(
-    peer: ContainerFacts, span: FailureTimes, context: HostContext, client: ContainerFacts | None, *, reached: bool
+    peer: ContainerFacts, span: FailureSpan, context: HostContext, client: ContainerFacts | None, *, reached: bool
 ) -> PeerTrouble | None:
     lost = lost_network(peer)
     if lost is not None and not peer.networks:
@@ -183,7 +183,7 @@ def _running(
 
 
 def _came_back(
-    peer: ContainerFacts, span: FailureTimes, context: HostContext, client: ContainerFacts | None = None
+    peer: ContainerFacts, span: FailureSpan, context: HostContext, client: ContainerFacts | None = None
 ) -> PeerTrouble | None:
     """Report a peer that was down when the connections failed, and runs again."""
     end, started = _last_end(peer), peer.started_at
@@ -203,7 +203,7 @@ def _came_back(
 
 
 def _may_explain_failure(
-    ended_at: datetime, peer: ContainerFacts, span: FailureTimes, client: ContainerFacts | None
+    ended_at: datetime, peer: ContainerFacts, span: FailureSpan, client: ContainerFacts | None
 ) -> bool:
     """Whether the end of the container that `peer` has replaced can be why connections failed.
 
@@ -220,7 +220,7 @@ def _last_end(peer: ContainerFacts) -> ExitFacts | None:
     return peer.lifecycle.exits[-1] if peer.lifecycle is not None and peer.lifecycle.exits else None
 
 
-def _not_ready(peer: ContainerFacts, span: FailureTimes) -> PeerTrouble | None:
+def _not_ready(peer: ContainerFacts, span: FailureSpan) -> PeerTrouble | None:
     started = peer.started_at
     if peer.health is not None and peer.health.status is HealthStatus.STARTING:
         return PeerTrouble(
@@ -296,7 +296,7 @@ def _contains_word(text: str, name: str) -> bool:
     return False
 
 
-def _stopped(peer: ContainerFacts, span: FailureTimes, context: HostContext) -> PeerTrouble:
+def _stopped(peer: ContainerFacts, span: FailureSpan, context: HostContext) -> PeerTrouble:
     ending = classify_ending(peer, context.now, context.thresholds, context.shutdowns, context.engine_started_at)
     trouble = _by_ending(peer, ending, span, context)
     late = span.last is not None and ending.at is not None
@@ -308,7 +308,7 @@ def _stopped(peer: ContainerFacts, span: FailureTimes, context: HostContext) -> 
     return replace(trouble, confidence=0.4)
 
 
-def _by_ending(peer: ContainerFacts, ending: Ending, span: FailureTimes, context: HostContext) -> PeerTrouble:
+def _by_ending(peer: ContainerFacts, ending: Ending, span: FailureSpan, context: HostContext) -> PeerTrouble:
     when = "" if ending.at is None else f" {_when(ending.at, span, context)}"
     if peer.state is ContainerState.CREATED and ending.kind is EndKind.NONE:
         return PeerTrouble(id="dependency_down", text="was created but never started", confidence=0.88)
@@ -349,7 +349,7 @@ def _how_it_ended(peer: ContainerFacts, code: int | None, end: ExitFacts | None)
     return "does not run" if code is None else f"exited with code {explain_exit(code)}"
 
 
-def _when(at: datetime, span: FailureTimes, context: HostContext) -> str:
+def _when(at: datetime, span: FailureSpan, context: HostContext) -> str:
     if span.first is not None:
         lead = (span.first - at).total_seconds()
         if 0 <= lead <= BEFORE_SECONDS:

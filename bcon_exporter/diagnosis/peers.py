@@ -30,7 +30,7 @@ from bcon_exporter.diagnosis.container_lookup import (
 from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
 from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.peer_changes import find_change
-from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureTimes, HostContext, PeerTrouble, find_trouble
+from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, HostContext, PeerTrouble, find_trouble
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.quantities import show_duration
@@ -110,7 +110,7 @@ def _answered_from_inside(failure: Failure) -> bool:
 
 
 def _find_stopped_on_network(
-    client: ContainerFacts, lookup: ContainerLookup, context: HostContext, span: FailureTimes
+    client: ContainerFacts, lookup: ContainerLookup, context: HostContext, span: FailureSpan
 ) -> list[Finding]:
     """Find the one stopped container on its networks, for a client that declares no dependencies and names no peer."""
     removed = [container for container in lookup.removed if lookup.resolve(container.name, None, client) is not None]
@@ -152,7 +152,7 @@ def find_dependency_causes(
     client: ContainerFacts,
     lookup: ContainerLookup,
     context: HostContext,
-    span: FailureTimes = AT_SOME_TIME,
+    span: FailureSpan = AT_SOME_TIME,
     *,
     reached: bool = False,
 ) -> list[Finding]:
@@ -245,10 +245,10 @@ def _is_completed(container: ContainerFacts) -> bool:
     return not container.is_running and container.exit_code == 0 and container.started_at is not None
 
 
-def _union_of_spans(spans: Sequence[FailureTimes]) -> FailureTimes:
+def _union_of_spans(spans: Sequence[FailureSpan]) -> FailureSpan:
     firsts = [span.first for span in spans if span.first is not None]
     lasts = [span.last for span in spans if span.last is not None]
-    return FailureTimes(min(firsts, default=None), max(lasts, default=None))
+    return FailureSpan(min(firsts, default=None), max(lasts, default=None))
 
 
 def _find_causes_of_failure(
@@ -340,7 +340,7 @@ def _find_peer_trouble(  # noqa: PLR0913 -- peers, client, time and kind of the 
     client: ContainerFacts,
     lookup: ContainerLookup,
     context: HostContext,
-    span: FailureTimes,
+    span: FailureSpan,
     line: str | None = None,
     *,
     reached: bool = False,

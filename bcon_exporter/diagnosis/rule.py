@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from bcon_exporter.diagnosis import recovered_connections
 from bcon_exporter.diagnosis.container_lookup import ContainerLookup
-from bcon_exporter.diagnosis.host_outages import HostOutage
+from bcon_exporter.diagnosis.host_outages import InferredShutdown
 from bcon_exporter.diagnosis.last_exit import (
     KEEPS_RUNNING,
     Ending,
@@ -47,7 +47,7 @@ class Case:
     thresholds: Thresholds
     catalogue: Catalogue
     use_logs: bool = True
-    shutdowns: tuple[HostOutage, ...] = ()
+    shutdowns: tuple[InferredShutdown, ...] = ()
     lookup: ContainerLookup | None = None
     log_reader: LogReader = field(default_factory=LogReader)
 

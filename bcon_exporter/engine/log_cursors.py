@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bcon_exporter.engine.parse import RawLogLine, drop_cut_line, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds
 from bcon_exporter.model.container_facts import LogFacts, LogLine
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
@@ -235,13 +235,13 @@ def _since_behind(nanoseconds: int) -> str:
     return format_nanoseconds(nanoseconds - _OVERLAP_NANOSECONDS)
 
 
-def _advance(window: _LogWindow, entries: list[RawLogLine]) -> list[RawLogLine]:
+def _advance(window: _LogWindow, entries: list[RawLogEntry]) -> list[RawLogEntry]:
     """Return the new entries, and move the cursor."""
     newest = window.cursor or 0
     oldest = newest - _OVERLAP_NANOSECONDS
     recent = window.recent
     already_seen = recent.copy()
-    new: list[RawLogLine] = []
+    new: list[RawLogEntry] = []
     for entry in entries:
         at = entry.nanoseconds
         if at is not None and entry.complete:
@@ -261,7 +261,7 @@ def _advance(window: _LogWindow, entries: list[RawLogLine]) -> list[RawLogLine]:
     return new
 
 
-def _has_gap(cursor: int | None, entries: list[RawLogLine], *, is_full: bool) -> bool:
+def _has_gap(cursor: int | None, entries: list[RawLogEntry], *, is_full: bool) -> bool:
     """Return whether `tail` cut off lines: of a first read if it is full, else if it does not reach the last line."""
     if cursor is None:
         return is_full

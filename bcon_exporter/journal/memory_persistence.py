@@ -616,7 +616,7 @@ class MemoryKeeper:
     @property
     def journal_since(self) -> datetime | None:
         """The same for the journal, of which memory has only a part while the state file cannot be used."""
-        times = (self.observed_since, self._state.part_since)
+        times = (self.observed_since, self._state.knows_journal_since)
         return max((at for at in times if at is not None), default=None)
 
     @property

@@ -45,11 +45,11 @@ def move_memory_to_file(
         _copy(source, target, "events", "ABORT", _MARK_COUNTED)
         for table in ("costs", "usage"):
             _copy(source, target, table, "IGNORE")
+        verb = "REPLACE" if continues else "IGNORE"
         for table in _CHANGING:
-            _copy(source, target, table, "REPLACE" if continues else "IGNORE")
-        texts = "REPLACE" if continues else "IGNORE"
-        _copy(source, target, "incidents", texts, where="incident != ''")
-        _copy(source, target, "incidents", "IGNORE", where="incident = ''")  # the file may have their text
+            _copy(source, target, table, verb)
+        _copy(source, target, "incidents", verb, where="incident != ''")
+        _copy(source, target, "incidents", "IGNORE", where="incident = ''")  # their text stayed in the file
         # What both count from 1 is not the same entry.
         _copy_entries(source, target, 0 if is_copy else find_newest_id(target))
         target.execute("COMMIT")

@@ -19,7 +19,7 @@ from bcon_exporter.journal.opening import (
     set_aside,
     translate,
 )
-from bcon_exporter.journal.waiting_entries import bound_waiting_entries, find_newest_id, find_part_since
+from bcon_exporter.journal.waiting_entries import bound_waiting_entries, find_newest_id, find_oldest_taken
 
 if TYPE_CHECKING:
     from bcon_exporter.journal.file_lock import FileLock
@@ -38,7 +38,7 @@ class StateFile:
         status: "file" while the state file is used, "memory" when it should be but cannot, "none" when there is none.
         reason: Why it is not "file".
         lost: What the file held cannot be read any more; whoever knows some of it writes it once more.
-        part_since: While memory stands in for a file that has more: since when it knows the journal. Else None.
+        knows_journal_since: From when on memory has the journal while the file has more of it; else None.
     """
 
     def __init__(self, path: Path | None, *, read_only: bool) -> None:
@@ -52,7 +52,7 @@ class StateFile:
         self._saved_id = 0  # of the newest entry of the journal that came from the file
         self._is_closed = False
         self.lost = False
-        self.part_since: datetime | None = None
+        self.knows_journal_since: datetime | None = None
         self.status: Literal["file", "memory", "none"] = "none"
         self.reason: str | None = None
         self.errors_total = 0
@@ -96,7 +96,7 @@ class StateFile:
     ) -> None:
         self._connection.close()
         self._connection = connection
-        self.status, self.reason, self.part_since = status, reason, None
+        self.status, self.reason, self.knows_journal_since = status, reason, None
 
     def _complain(self, reason: str, now: datetime) -> None:
         """Count a failure; the log hears of it when the status changes, not at every scan."""
@@ -177,7 +177,7 @@ class StateFile:
             memory, self._is_copy, self._saved_id = open_memory(), False, 0
         self._swap(memory, "file", None)
         if not is_lost:
-            self.part_since = find_part_since(memory, self._saved_id)
+            self.knows_journal_since = find_oldest_taken(memory, self._saved_id)
         self._complain(str(problem), now)
         return problem
 

@@ -19,7 +19,7 @@ def find_newest_id(connection: sqlite3.Connection) -> int:
     return int(connection.execute("SELECT coalesce(max(id), 0) FROM journal").fetchone()[0])
 
 
-def find_part_since(connection: sqlite3.Connection, saved_id: int) -> datetime | None:
+def find_oldest_taken(connection: sqlite3.Connection, saved_id: int) -> datetime | None:
     """Return the time of the oldest of the newest entries, where older ones may be in the file only; else None."""
     oldest_id = saved_id - WAITING_ENTRIES + 1
     if oldest_id <= 1:

@@ -86,44 +86,44 @@ class ScanKnowledge:
 
 
 def find_lifecycle(
-    past: Past, container: ContainerFacts, around: ScanKnowledge, known: KnownLifecycle | None
+    past: Past, container: ContainerFacts, knowledge: ScanKnowledge, known: KnownLifecycle | None
 ) -> tuple[Past, KnownLifecycle]:
     """Return the container's lifecycle, the one made before as long as it holds, and the past with what was learned."""
-    past, timeline = with_timeline(past, around.shutdowns)
+    past, timeline = with_timeline(past, knowledge.shutdowns)
     basis = (
         timeline,
-        around.rivals,
+        knowledge.rivals,
         container.state,
         container.finished_at,
         container.exit_code,
         container.oom_killed,
-        around.since if around.is_observed else None,
-        around.complete,
+        knowledge.since if knowledge.is_observed else None,
+        knowledge.complete,
     )
     newest_line = container.logs.lines[-1].at if container.logs and container.logs.lines else None
-    if known is not None and known.holds(basis, newest_line, around.now):
+    if known is not None and known.holds(basis, newest_line, knowledge.now):
         return past, known
-    past, facts = _make_facts(past, timeline, container, around)
-    return past, KnownLifecycle(basis, facts, around.now, _holds_until(facts, around.now), newest_line)
+    past, facts = _make_facts(past, timeline, container, knowledge)
+    return past, KnownLifecycle(basis, facts, knowledge.now, _holds_until(facts, knowledge.now), newest_line)
 
 
 def _make_facts(
-    past: Past, timeline: Timeline, container: ContainerFacts, around: ScanKnowledge
+    past: Past, timeline: Timeline, container: ContainerFacts, knowledge: ScanKnowledge
 ) -> tuple[Past, LifecycleFacts]:
-    now, circumstances = around.now, past.circumstances(around.shutdowns)
+    now, circumstances = knowledge.now, past.circumstances(knowledge.shutdowns)
     unseen = _find_unseen_end(past.events, container)
-    if around.rivals or unseen is not None:
+    if knowledge.rivals or unseen is not None:
         # Labels are claims: what another container that is there now has suffered is not this one's past.
-        own = [event for event in past.events if event.container_id not in around.rivals]
+        own = [event for event in past.events if event.container_id not in knowledge.rivals]
         own = sort_events([*own, unseen]) if unseen is not None else own
-        timeline = make_timeline(own, past, around.shutdowns)
+        timeline = make_timeline(own, past, knowledge.shutdowns)
     exits = _find_exits(past, timeline, container, circumstances, now)
     past, exits = _add_lines(past, container, exits)
     change = timeline.image_change
     restarts = [(container_id, at) for container_id, at in timeline.restarts if _is_recent(at, now, DAY)]
     return past, LifecycleFacts(
-        observed_since=around.since,
-        complete=around.complete,
+        observed_since=knowledge.since,
+        complete=knowledge.complete,
         exits=tuple(facts for _, facts in exits),
         restarts=tuple(at for _, at in restarts),
         predecessors_restarts=sum(1 for _ in takewhile(lambda restart: restart[0] != container.id, restarts)),

@@ -46,7 +46,7 @@ class Play:
 
     def look(self, seconds: float, *incidents: Incident, conditions: tuple[Condition, ...] = ()) -> None:
         """One moment, at which a diagnosis has just ended."""
-        situation = AlertInputs(
+        inputs = AlertInputs(
             at(seconds),
             conditions,
             incidents,
@@ -55,7 +55,7 @@ class Play:
             scanned_at=at(seconds),
             interval=INTERVAL,
         )
-        self.state = follow_alerts(self.state, situation)
+        self.state = follow_alerts(self.state, inputs)
         self.state = AlertState.model_validate_json(self.state.model_dump_json())
 
     def shown(self) -> list[tuple[str, str, str]]:

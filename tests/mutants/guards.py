@@ -588,7 +588,7 @@ HOUSE = (
     _pushed("remember_counters", with_text("now - COUNTED_FOR <= moment[0]", "moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
     _pushed("remember_counters", with_text("<= moment[0] <= now", "<= moment[0]"), "test_what_no_window_reaches_and_what_is_still_to_come_is_not_remembered"),
     _pushed("remember_counters", never("[before for"), "test_counters_that_stand_still_are_remembered_once_however_often_they_are_looked_at"),
-    _pushed("_open_alert", with_text("situation.is_muted(incident) or ", ""), "test_one_that_is_muted_waits_and_speaks_when_that_ends_and_one_that_was_told_goes_on"),
+    _pushed("_open_alert", with_text("inputs.is_muted(incident) or ", ""), "test_one_that_is_muted_waits_and_speaks_when_that_ends_and_one_that_was_told_goes_on"),
     _pushed("follow_merges", never("ended.merged_into is None"), "test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing"),
     _pushed("has_waited", with_text("1.5 * interval", "interval"), "test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_holds_nothing_up"),
     _push_watch("watch_outage", never("context.host.is_up()"), "test_an_engine_that_is_away_is_one_incident_of_the_host_while_it_is"),

@@ -25,13 +25,13 @@ _CODES = tuple(CheckCode)
 
 def check_deployment(given: CheckInput) -> CheckReport:
     """Return whether a deployment would come up, and what it would do."""
-    situation = PlannedDeployment(given, given.deployment or WantedDeployment(project=""), make_plan(given))
+    planned = PlannedDeployment(given, given.deployment or WantedDeployment(project=""), make_plan(given))
     findings: list[CheckFinding] = []
     not_checked: dict[NotChecked, None] = {}
     failed: list[str] = []
     for rule in CHECK_RULES:
         try:
-            for said in rule.find(situation):
+            for said in rule.find(planned):
                 if isinstance(said, NotChecked):
                     not_checked[said] = None
                 else:
@@ -44,13 +44,13 @@ def check_deployment(given: CheckInput) -> CheckReport:
     verdict = _verdict(given, findings)
     return CheckReport(
         timestamp=given.snapshot.taken_at,
-        project=situation.deployment.project,
+        project=planned.deployment.project,
         verdict=verdict,
         summary=_summary(verdict, findings, given),
         findings=tuple(findings),
         not_checked=tuple(not_checked),
-        plan=situation.plan,
-        services=tuple(service.name for service in situation.services),
+        plan=planned.plan,
+        services=tuple(service.name for service in planned.services),
         files=given.files,
         rule_errors=tuple(failed),
     )

@@ -9,7 +9,7 @@ from bcon_exporter.model.deployment import WantedFile, WantedService
 
 
 def find_missing_files(
-    situation: PlannedDeployment,
+    planned: PlannedDeployment,
     kind: str,
     files: Iterable[WantedFile],
     uses: Callable[[WantedService], tuple[str, ...]],
@@ -17,18 +17,18 @@ def find_missing_files(
     """Yield the files that some service uses and that are not there.
 
     Args:
-        situation: The deployment.
+        planned: The deployment.
         kind: "secret" or "config".
         files: All of that kind.
         uses: Returns which of them a service uses.
     """
     for file in files:
-        users = situation.users_of(uses, file.key)
+        users = planned.users_of(uses, file.key)
         if file.path is None or not users:
             continue
-        is_there = situation.is_there(file.path)
+        is_there = planned.is_there(file.path)
         if is_there is None:
-            reason = next(reversed(situation.host.unseen.values()), "this user may not look there")
+            reason = next(reversed(planned.host.unseen.values()), "this user may not look there")
             yield NotChecked(what=f"the file {file.path} of the {kind} {file.key}", reason=reason)
         elif not is_there:
             message = f"The file {file.path} of the {kind} {file.key} is not there. Create it, or correct the path."

@@ -28,7 +28,7 @@ from bcon_exporter.engine.parse.json_fields import (
     decode_object,
 )
 from bcon_exporter.engine.parse.log_stream import (
-    RawLogLine,
+    RawLogEntry,
     drop_cut_line,
     finish_entries,
     parse_log_stream,
@@ -43,7 +43,7 @@ __all__ = [
     "EventKey",
     "NotJsonError",
     "Placement",
-    "RawLogLine",
+    "RawLogEntry",
     "UsageSample",
     "decode_array",
     "decode_json",

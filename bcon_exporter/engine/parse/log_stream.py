@@ -47,7 +47,7 @@ _LONGEST_STAMP = len("2026-01-01T00:00:00.000000000+00:00")
 
 
 @dataclass(slots=True)
-class RawLogLine:
+class RawLogEntry:
     """One line as it was read: not decoded, cleaned or masked.
 
     Attributes:
@@ -74,7 +74,7 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
 
 
 def finish_entries(
-    entries: Sequence[RawLogLine], secrets: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()
+    entries: Sequence[RawLogEntry], secrets: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()
 ) -> tuple[LogLine, ...]:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
 
@@ -91,7 +91,7 @@ def finish_entries(
     )
 
 
-def drop_cut_line(entries: list[RawLogLine], tail: int) -> tuple[list[RawLogLine], bool]:
+def drop_cut_line(entries: list[RawLogEntry], tail: int) -> tuple[list[RawLogEntry], bool]:
     """Return the entries without what may be the rest of a line begun before them, and whether there are older ones.
 
     A secret in such a rest has lost its name. Of a line of several pieces only the words at the cut go.
@@ -110,7 +110,7 @@ def drop_cut_line(entries: list[RawLogLine], tail: int) -> tuple[list[RawLogLine
     return [replace(first, body=f"{ELLIPSIS} ".encode() + first.body[cut:]), *others], True
 
 
-def split_entries(raw: bytes, *, tty: bool | None) -> list[RawLogLine]:
+def split_entries(raw: bytes, *, tty: bool | None) -> list[RawLogEntry]:
     """Take the stream apart to lines; long ones are joined again and their middle is dropped."""
     if tty or not _is_framed(raw):
         return _split_terminal(raw)
@@ -188,15 +188,15 @@ class _Growing:
                 del self.tail[:-_RAW_TAIL_BYTES]
                 self.dropped = True
 
-    def finish(self, stream: Stream, *, complete: bool) -> RawLogLine:
+    def finish(self, stream: Stream, *, complete: bool) -> RawLogEntry:
         if not self.dropped:
-            return RawLogLine(self.nanoseconds, stream, bytes(self.head + self.tail), complete, self.pieces)
+            return RawLogEntry(self.nanoseconds, stream, bytes(self.head + self.tail), complete, self.pieces)
         blank = self.head.rfind(b" ", -_LONGEST_CUT_WORD)
         head = self.head[: blank if blank > 0 else -_LONGEST_CUT_WORD]
         blank = self.tail.find(b" ", 0, _LONGEST_CUT_WORD)
         tail = self.tail[blank + 1 if blank >= 0 else _LONGEST_CUT_WORD :]
         body = bytes(head) + f" {ELLIPSIS} ".encode() + bytes(tail)
-        return RawLogLine(self.nanoseconds, stream, body, complete, self.pieces)
+        return RawLogEntry(self.nanoseconds, stream, body, complete, self.pieces)
 
 
 def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:
@@ -213,8 +213,8 @@ def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:
         yield stream, raw[start:position]
 
 
-def _split_frames(raw: bytes) -> list[RawLogLine]:
-    entries: list[RawLogLine] = []
+def _split_frames(raw: bytes) -> list[RawLogEntry]:
+    entries: list[RawLogEntry] = []
     growing: dict[Stream, _Growing] = {}
     for stream, payload in _frames(raw):
         nanoseconds, text = _split_stamp(payload)
@@ -223,7 +223,7 @@ def _split_frames(raw: bytes) -> list[RawLogLine]:
             entries.append(growing.pop(stream).finish(stream, complete=True))
             open_line = None
         if open_line is None and text.find(b"\n") == len(text) - 1 and 0 < len(text) <= _RAW_HEAD_BYTES:
-            entries.append(RawLogLine(nanoseconds, stream, text[:-1]))
+            entries.append(RawLogEntry(nanoseconds, stream, text[:-1]))
             continue
         if open_line is None:
             open_line = growing[stream] = _Growing(nanoseconds)
@@ -248,8 +248,8 @@ def _split_stamp(line: bytes) -> tuple[int | None, bytes]:
     return (None, line) if nanoseconds is None else (nanoseconds, line[end + 1 :])
 
 
-def _split_terminal(raw: bytes) -> list[RawLogLine]:
-    entries: list[RawLogLine] = []
+def _split_terminal(raw: bytes) -> list[RawLogEntry]:
+    entries: list[RawLogEntry] = []
     start = 0
     while start < len(raw):
         end = raw.find(b"\n", start)
@@ -279,7 +279,7 @@ def _beginnings(raw: bytes, start: int, stop: int) -> Iterator[int]:
             yield match.start()
 
 
-def _terminal_line(beginning: bytes, raw: bytes, start: int, stop: int) -> RawLogLine:
+def _terminal_line(beginning: bytes, raw: bytes, start: int, stop: int) -> RawLogEntry:
     nanoseconds, text = _split_stamp(beginning)
     skipped = len(beginning) - len(text)
     stamp = beginning[:skipped]

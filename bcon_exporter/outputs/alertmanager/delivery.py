@@ -31,7 +31,7 @@ class UnreachableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PushOutcome:
+class PushDelivery:
     """How a round went.
 
     Attributes:
@@ -138,9 +138,9 @@ def _describe(error: Exception) -> str:
 Post = Callable[[Sequence[Payload]], None]
 
 
-def deliver(post: Post, alerts: Sequence[Payload]) -> PushOutcome:
+def deliver(post: Post, alerts: Sequence[Payload]) -> PushDelivery:
     """Send a round in batches; one bad alert is found by halving its batch and loses none of the others."""
-    whole = PushOutcome()
+    whole = PushDelivery()
     for start in range(0, len(alerts), BATCH_SIZE):
         try:
             part = _deliver_batch(post, alerts[start : start + BATCH_SIZE])
@@ -150,16 +150,16 @@ def deliver(post: Post, alerts: Sequence[Payload]) -> PushOutcome:
     return whole
 
 
-def _deliver_batch(post: Post, batch: Sequence[Payload]) -> PushOutcome:
+def _deliver_batch(post: Post, batch: Sequence[Payload]) -> PushDelivery:
     try:
         post(batch)
     except RefusedError as problem:
         if len(batch) == 1:
-            return PushOutcome(0, (batch[0]["labels"]["alertname"],), str(problem))
+            return PushDelivery(0, (batch[0]["labels"]["alertname"],), str(problem))
         middle = len(batch) // 2
         return _add(_deliver_batch(post, batch[:middle]), _deliver_batch(post, batch[middle:]))
-    return PushOutcome(len(batch))
+    return PushDelivery(len(batch))
 
 
-def _add(one: PushOutcome, other: PushOutcome) -> PushOutcome:
-    return PushOutcome(one.accepted + other.accepted, one.refused + other.refused, other.error or one.error)
+def _add(one: PushDelivery, other: PushDelivery) -> PushDelivery:
+    return PushDelivery(one.accepted + other.accepted, one.refused + other.refused, other.error or one.error)

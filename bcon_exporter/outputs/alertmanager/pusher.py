@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from bcon_exporter.model.alerts import AlertmanagerState
-from bcon_exporter.outputs.alertmanager.delivery import Alertmanager, PushOutcome, deliver
+from bcon_exporter.outputs.alertmanager.delivery import Alertmanager, PushDelivery, deliver
 from bcon_exporter.outputs.alertmanager.payload import Payload
 
 _log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Pusher:
         self.state = AlertmanagerState(url=self._alertmanager.url, last_success_at=success, error=delivery.error)
         self._complain(delivery)
 
-    def _complain(self, delivery: PushOutcome) -> None:
+    def _complain(self, delivery: PushDelivery) -> None:
         """Say what is wrong once, and that it is over; not at every round."""
         if delivery.error == self._complained:
             return

@@ -147,7 +147,7 @@ class AlertWatch:
         self._away_since = self._watch_outage(context, self._away_since)
         now, who = context.now(), self._identity()
         self._counters = remember_counters(self._counters, count_troubles(context, self._own), now)
-        state = follow_alerts(self._state, self._situation(context, now, who))
+        state = follow_alerts(self._state, self._collect_inputs(context, now, who))
         self._state = state
         self._keep(context, state, now)
         report = AlertsReport(
@@ -160,7 +160,7 @@ class AlertWatch:
             for pusher in self._pushers:
                 pusher.offer(payload)
 
-    def _situation(self, context: Context, now: datetime, who: Identity | None) -> AlertInputs:
+    def _collect_inputs(self, context: Context, now: datetime, who: Identity | None) -> AlertInputs:
         here, scan = who.instance if who is not None else _HERE, context.scans.diagnosis
         address, muting = who.url if who is not None else None, find_quiet_now(context)
         dropped = self._exposition.moment().series_dropped

@@ -9,7 +9,7 @@ from bcon_exporter.model.findings import STATUS_RANK, Severity, SymptomType
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.outputs.metrics.families import BY_NAME, CONTAINER_LABELS, Family
-from bcon_exporter.outputs.metrics.series_labels import LabelledContainer
+from bcon_exporter.outputs.metrics.series_labels import SeriesSubject
 from bcon_exporter.outputs.metrics.writing import Samples, label_set, label_value, number, sample
 
 LOG_LEVELS = ("warning", "error", "critical")
@@ -25,7 +25,7 @@ _STOPPED = (ContainerState.EXITED, ContainerState.DEAD)
 
 
 def container_samples(
-    scan: DiagnoseScan, subjects: tuple[LabelledContainer, ...], label_names: tuple[str, ...]
+    scan: DiagnoseScan, subjects: tuple[SeriesSubject, ...], label_names: tuple[str, ...]
 ) -> tuple[Samples, ...]:
     """Return every per-container family; bcon_container_info carries the container labels of `label_names`."""
     now = scan.snapshot.taken_at
@@ -60,7 +60,7 @@ def _samples(short_name: str, lines: Iterable[str]) -> Samples:
 
 
 def _per_container(
-    short_name: str, subjects: Iterable[LabelledContainer], value_of: Callable[[LabelledContainer], float | None]
+    short_name: str, subjects: Iterable[SeriesSubject], value_of: Callable[[SeriesSubject], float | None]
 ) -> Samples:
     """One sample a container; a fact that is None has none."""
     name = _family(short_name).name
@@ -74,7 +74,7 @@ def _start_time(facts: ContainerFacts) -> float | None:
     return facts.started_at.timestamp() if facts.started_at else None
 
 
-def _info_lines(subjects: Iterable[LabelledContainer], label_names: tuple[str, ...]) -> Iterator[str]:
+def _info_lines(subjects: Iterable[SeriesSubject], label_names: tuple[str, ...]) -> Iterator[str]:
     name = _family("info").name
     safe_names = safe_label_names(label_names)
     for subject in subjects:
@@ -100,19 +100,19 @@ def safe_label_names(raw_names: Iterable[str]) -> tuple[str, ...]:
     return tuple(safe_names)
 
 
-def _explained_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _explained_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     name = _family("explained").name
     for subject in subjects:
         if subject.report.root is not None:
             yield f'{name}{{{subject.labels},root="{label_value(subject.report.root)}"}} 1\n'
 
 
-def _count_not_evaluated(subject: LabelledContainer) -> int:
+def _count_not_evaluated(subject: SeriesSubject) -> int:
     """Count rules that lacked facts; not those that only advise: alerts hold what was seen where one is not judged."""
     return sum(not rule.is_advisory for rule in subject.report.not_evaluated)
 
 
-def _explained_since(scan: DiagnoseScan, subject: LabelledContainer) -> float | None:
+def _explained_since(scan: DiagnoseScan, subject: SeriesSubject) -> float | None:
     report = subject.report
     if report.root is None:
         return None
@@ -125,7 +125,7 @@ def _quiet(muting: Muting, facts: ContainerFacts) -> float | None:
     return None if muting.find(facts.name, project, service) is None else 1.0
 
 
-def _symptom_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _symptom_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     """Yield 0 or 1 for every symptom that was judged; 0 for history (severity info)."""
     name = _family("symptom").name
     for subject in subjects:
@@ -141,7 +141,7 @@ def _symptom_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
                 yield f"{head}{label}}} {1 if symptom in present else 0}\n"
 
 
-def _symptom_start_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _symptom_start_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     name = _family("symptom_start_timestamp_seconds").name
     for subject in subjects:
         starts = {
@@ -153,7 +153,7 @@ def _symptom_start_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]
             yield sample(name, f'{subject.labels},symptom="{symptom.value}"', starts[symptom].timestamp())
 
 
-def _cause_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _cause_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     name = _family("cause_info").name
     for subject in subjects:
         if subject.report.status != "healthy" and subject.report.likely_causes:
@@ -161,7 +161,7 @@ def _cause_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
             yield f"{name}{{{subject.labels},{label_set(('cause', 'peer'), (top.id, top.peer))}}} 1\n"
 
 
-def _health_lines(subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _health_lines(subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     name = _family("health").name
     for subject in subjects:
         current = _health(subject.facts)
@@ -178,8 +178,8 @@ def _health(facts: ContainerFacts) -> HealthStatus | None:
     return facts.health.status if facts.health else HealthStatus.NONE
 
 
-def _lifecycle_samples(subjects: tuple[LabelledContainer, ...], hour_ago: datetime) -> tuple[Samples, ...]:
-    def past(value_of: Callable[[LifecycleFacts], int]) -> Callable[[LabelledContainer], int | None]:
+def _lifecycle_samples(subjects: tuple[SeriesSubject, ...], hour_ago: datetime) -> tuple[Samples, ...]:
+    def past(value_of: Callable[[LifecycleFacts], int]) -> Callable[[SeriesSubject], int | None]:
         return lambda subject: None if subject.facts.lifecycle is None else value_of(subject.facts.lifecycle)
 
     return (
@@ -203,10 +203,10 @@ _USAGE: tuple[tuple[str, Callable[[UsageFacts], float | None]], ...] = (
 )
 
 
-def _usage_samples(subjects: tuple[LabelledContainer, ...]) -> tuple[Samples, ...]:
+def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> tuple[Samples, ...]:
     """Usage of now; the last known usage is withheld, since a frozen number would look alive."""
 
-    def fresh(value_of: Callable[[UsageFacts], float | None]) -> Callable[[LabelledContainer], float | None]:
+    def fresh(value_of: Callable[[UsageFacts], float | None]) -> Callable[[SeriesSubject], float | None]:
         return lambda subject: (
             None if subject.facts.usage is None or subject.facts.usage.stale else value_of(subject.facts.usage)
         )
@@ -214,7 +214,7 @@ def _usage_samples(subjects: tuple[LabelledContainer, ...]) -> tuple[Samples, ..
     return (*(_per_container(name, subjects, fresh(value_of)) for name, value_of in _USAGE), _memory_limits(subjects))
 
 
-def _memory_limits(subjects: tuple[LabelledContainer, ...]) -> Samples:
+def _memory_limits(subjects: tuple[SeriesSubject, ...]) -> Samples:
     return _per_container(
         "memory_limit_bytes",
         subjects,
@@ -222,7 +222,7 @@ def _memory_limits(subjects: tuple[LabelledContainer, ...]) -> Samples:
     )
 
 
-def _log_lines(scan: DiagnoseScan, subjects: Iterable[LabelledContainer]) -> Iterator[str]:
+def _log_lines(scan: DiagnoseScan, subjects: Iterable[SeriesSubject]) -> Iterator[str]:
     name = _family("log_events_total").name
     for subject in subjects:
         counted = scan.log_events.get(subject.facts.id)

@@ -10,14 +10,14 @@ from bcon_exporter.model.findings import STATUSES, DriftType, Severity, SymptomT
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.outputs.metrics.families import BY_NAME
-from bcon_exporter.outputs.metrics.series_labels import LabelledContainer
+from bcon_exporter.outputs.metrics.series_labels import SeriesSubject
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples
 
 Row = tuple[tuple[str | None, ...], float | None]
 _NEED_CONFIGURATION = frozenset((DriftType.IMAGE_MISMATCH, DriftType.CONFIG_MISMATCH))
 
 
-def host_samples(scan: DiagnoseScan, subjects: tuple[LabelledContainer, ...]) -> tuple[Samples, ...]:
+def host_samples(scan: DiagnoseScan, subjects: tuple[SeriesSubject, ...]) -> tuple[Samples, ...]:
     """Return the families about the host as a whole; they count the same containers that have series of their own."""
     states = Counter(subject.report.state for subject in subjects)
     statuses = Counter(subject.report.status for subject in subjects)

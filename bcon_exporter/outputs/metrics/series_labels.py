@@ -10,7 +10,7 @@ from bcon_exporter.outputs.metrics.writing import label_set
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledContainer:
+class SeriesSubject:
     """One container with its report.
 
     Attributes:
@@ -27,19 +27,19 @@ def settled_name(facts: ContainerFacts) -> str:
     return facts.name if facts.compose is None else normalise_name(facts.name)
 
 
-def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[LabelledContainer, ...]:
+def choose_subjects(snapshot: HostSnapshot, report: DiagnoseAllReport) -> tuple[SeriesSubject, ...]:
     """Return the containers that get series, one for each label set.
 
     Of two that would share their labels (while Compose recreates one), the running one counts, else the newest.
     """
     reports = {diagnosis.container_id[:12]: diagnosis for diagnosis in report.reports}
-    chosen: dict[str, LabelledContainer] = {}
+    chosen: dict[str, SeriesSubject] = {}
     for facts in sorted(snapshot.containers, key=_precedence, reverse=True):
         diagnosis = reports.get(facts.short_id)
         if diagnosis is None or (facts.compose is not None and facts.compose.oneoff):
             continue
         labels = label_set(CONTAINER_LABELS, identity_of(facts))
-        chosen.setdefault(labels, LabelledContainer(facts, diagnosis, labels))
+        chosen.setdefault(labels, SeriesSubject(facts, diagnosis, labels))
     return tuple(chosen[labels] for labels in sorted(chosen))
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bcon_exporter.outputs.alertmanager.delivery import PushOutcome
+    from bcon_exporter.outputs.alertmanager.delivery import PushDelivery
     from bcon_exporter.outputs.alertmanager.payload import Payload
 
 NAME = "alerts.example"
@@ -40,7 +40,7 @@ def write(folder: Path, text: str, **files: str) -> Path:
     return path
 
 
-def push(url: str, config: Path) -> PushOutcome:
+def push(url: str, config: Path) -> PushDelivery:
     access = load_http_access(config)
     return deliver(Alertmanager(url, 10.0, lambda: access).post, [ALERT])
 

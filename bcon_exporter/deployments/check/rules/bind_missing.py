@@ -9,11 +9,11 @@ from bcon_exporter.model.check_report import CheckCode, NotChecked
 from bcon_exporter.model.deployment import BindSource
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
     unseen: dict[str, None] = {}
-    for service in situation.services:
+    for service in planned.services:
         for bind in service.binds:
-            match situation.is_there(bind.source):
+            match planned.is_there(bind.source):
                 case None:
                     unseen[bind.source] = None
                 case False:
@@ -21,7 +21,7 @@ def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
                 case True:
                     continue
     for path in unseen:
-        yield NotChecked(what=f"the path {path}", reason=_reason(situation))
+        yield NotChecked(what=f"the path {path}", reason=_reason(planned))
 
 
 def _found(service: str, bind: BindSource) -> Found:
@@ -36,10 +36,10 @@ def _found(service: str, bind: BindSource) -> Found:
     return Found(severity, message, service, key=f"services.{service}.volumes", item=basename(bind.source.rstrip("/")))
 
 
-def _reason(situation: PlannedDeployment) -> str:
-    if situation.host.paths is not None:
+def _reason(planned: PlannedDeployment) -> str:
+    if planned.host.paths is not None:
         return "this user may not look there"
-    return next(reversed(situation.host.unseen.values()), "the host's files are not seen from here")
+    return next(reversed(planned.host.unseen.values()), "the host's files are not seen from here")
 
 
 BIND_MISSING = CheckRule(

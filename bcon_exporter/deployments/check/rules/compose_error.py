@@ -7,8 +7,8 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    refusal = situation.given.refusal
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    refusal = planned.given.refusal
     if refusal is not None:
         yield Found(FAILS, refusal.message, file=refusal.file, line=refusal.line)
 

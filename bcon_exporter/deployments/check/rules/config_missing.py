@@ -8,9 +8,9 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    configs = situation.deployment.configs
-    return find_missing_files(situation, "config", configs, lambda service: service.configs)
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    configs = planned.deployment.configs
+    return find_missing_files(planned, "config", configs, lambda service: service.configs)
 
 
 CONFIG_MISSING = CheckRule(

@@ -10,14 +10,14 @@ from bcon_exporter.model.deployment import Dependency, WantedService
 _ALWAYS = ("always", "unless-stopped")
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    for service in planned.services:
         for dependency in service.depends_on:
-            needed = situation.services_by_name.get(dependency.service)
+            needed = planned.services_by_name.get(dependency.service)
             if needed is None or not dependency.required:
                 continue
             if dependency.condition == "service_healthy":
-                yield from _judge_health(service, dependency, needed, situation)
+                yield from _judge_health(service, dependency, needed, planned)
             elif dependency.condition == "service_completed_successfully" and needed.restart in _ALWAYS:
                 message = f"{service.name} waits until {needed.name} has ended, but that restarts for ever "
                 message += f"(restart: {needed.restart}). Give {needed.name} no restart policy, or on-failure."
@@ -25,11 +25,11 @@ def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
 
 
 def _judge_health(
-    service: WantedService, dependency: Dependency, needed: WantedService, situation: PlannedDeployment
+    service: WantedService, dependency: Dependency, needed: WantedService, planned: PlannedDeployment
 ) -> Iterator[Found | NotChecked]:
     has_check: bool | None = needed.health_check == "file"
     if needed.health_check == "image":
-        image = situation.image_of(needed)
+        image = planned.image_of(needed)
         has_check = image.has_health_check if image is not None else None
     if has_check is None:
         reason = f"its image {needed.image} is not on the engine"

@@ -7,12 +7,12 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    for service in planned.services:
         for device in service.devices:
-            is_there = situation.is_there(device)
+            is_there = planned.is_there(device)
             if is_there is None:
-                reason = next(reversed(situation.host.unseen.values()), "this user may not look there")
+                reason = next(reversed(planned.host.unseen.values()), "this user may not look there")
                 yield NotChecked(what=f"the device {device} of {service.name}", reason=reason)
             elif not is_there:
                 message = f"The device {device} is not on the host. Connect it, load its driver, or correct the path."

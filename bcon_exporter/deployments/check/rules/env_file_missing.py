@@ -7,8 +7,8 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    for missing in situation.deployment.missing_env_files:
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    for missing in planned.deployment.missing_env_files:
         key = f"services.{missing.service}.env_file" if missing.service else ""
         advice = "Create it, or write `required: false` beside its path." if missing.service else "Create it."
         message = f"The env file {missing.path} is not there. {advice}"

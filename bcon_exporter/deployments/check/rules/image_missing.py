@@ -10,14 +10,14 @@ from bcon_exporter.model.deployment import WantedService
 _KEEPS = "never"
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    for service in planned.services:
         if not service.has_image_name:
             message = f"No image can be called {service.image}: the engine refuses it. Names are in small letters."
             yield Found(FAILS, message, service.name, key=f"services.{service.name}.image")
-        elif situation.lacks_image(service):
+        elif planned.lacks_image(service):
             yield _found(service)
-        elif service.name not in situation.given.images:
+        elif service.name not in planned.given.images:
             yield NotChecked(
                 what=f"the image {service.image} of {service.name}", reason="the engine does not tell of it"
             )

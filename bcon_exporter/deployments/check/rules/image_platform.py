@@ -8,14 +8,14 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    here = architecture_of(situation.snapshot.engine)
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    here = architecture_of(planned.snapshot.engine)
     if here is None:
         return
-    emulated = situation.host.emulated or ()
-    for service in situation.services:
+    emulated = planned.host.emulated or ()
+    for service in planned.services:
         asked = architecture_asked_for(service.platform) if service.platform else None
-        image = situation.image_of(service)
+        image = planned.image_of(service)
         if asked is not None and not runs_here(asked, here, emulated):
             message = f"The file asks for {service.platform}, but the engine runs {here}. Leave `platform` out."
             yield Found(FAILS, message, service.name, key=f"services.{service.name}.platform")

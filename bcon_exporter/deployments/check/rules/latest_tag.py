@@ -7,8 +7,8 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    for service in planned.services:
         if not service.is_built and _is_latest(service.image):
             message = f"{service.image} is whatever was the latest when it was pulled. Name a version."
             yield Found(ADVICE, message, service.name, key=f"services.{service.name}.image")

@@ -10,11 +10,11 @@ from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.deployment import WantedService
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    for service in planned.services:
         if service.memory_limit_bytes is None:
             continue
-        for container in situation.containers_of(service):
+        for container in planned.containers_of(service):
             if not container.is_running:
                 continue
             used = container.usage.memory_usage_bytes if container.usage is not None else None
@@ -22,7 +22,7 @@ def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
                 reason = container.unread.get("usage", "the engine does not tell")
                 yield NotChecked(what=f"the memory that {container.name} uses", reason=reason)
                 continue
-            peak = situation.given.peak_memory_bytes.get(container.id, 0)
+            peak = planned.given.peak_memory_bytes.get(container.id, 0)
             if max(used, peak) > service.memory_limit_bytes:
                 yield _found(service, container, used, peak)
                 break

@@ -10,21 +10,21 @@ from bcon_exporter.model.deployment import WantedService
 _UNBOUNDED = "json-file"
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    for service in situation.services:
-        if _is_unbounded(service, situation):
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    for service in planned.services:
+        if _is_unbounded(service, planned):
             message = "Its log file grows without bound. Give `logging` the option max-size, or the driver local."
             yield Found(ADVICE, message, service.name, key=f"services.{service.name}.logging")
 
 
-def _is_unbounded(service: WantedService, situation: PlannedDeployment) -> bool:
+def _is_unbounded(service: WantedService, planned: PlannedDeployment) -> bool:
     """Return whether a log is certainly unbounded: the engine's settings hold for its default driver."""
-    engine = situation.snapshot.engine
+    engine = planned.snapshot.engine
     default = engine.log_driver if engine is not None else None
     driver = service.log_driver or default
     if driver != _UNBOUNDED or "max-size" in service.log_options:
         return False
-    return driver != default or situation.host.default_log_is_bounded is False
+    return driver != default or planned.host.default_log_is_bounded is False
 
 
 LOG_UNBOUNDED = CheckRule(

@@ -8,18 +8,18 @@ from bcon_exporter.diagnosis.usage_in_words import in_bytes
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    engine = situation.snapshot.engine
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    engine = planned.snapshot.engine
     memory = engine.memory_bytes if engine is not None else None
     if memory is None:
         return
-    limits = {service.name: (service.memory_limit_bytes or 0) * service.replicas for service in situation.services}
+    limits = {service.name: (service.memory_limit_bytes or 0) * service.replicas for service in planned.services}
     reserved = {
-        service.name: (service.memory_reservation_bytes or 0) * service.replicas for service in situation.services
+        service.name: (service.memory_reservation_bytes or 0) * service.replicas for service in planned.services
     }
     others = sum(
         container.limits.memory_bytes or 0
-        for container in situation.staying
+        for container in planned.staying
         if container.is_running and container.limits is not None
     )
     if any(limits.values()) and (total := sum(limits.values()) + others) > memory:

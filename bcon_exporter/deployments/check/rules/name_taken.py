@@ -12,9 +12,9 @@ from bcon_exporter.model.deployment import WantedService
 _NUMBER = re2.compile(r"[1-9][0-9]{0,9}")
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    taken = {container.name: container for container in situation.staying}
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    taken = {container.name: container for container in planned.staying}
+    for service in planned.services:
         if service.container_name is not None and service.replicas > 1:
             yield Found(
                 FAILS,
@@ -24,8 +24,8 @@ def _find(situation: PlannedDeployment) -> Iterator[Found]:
                 key=f"services.{service.name}.container_name",
             )
             continue
-        for name in _find_wanted(taken, service, situation):
-            owner = describe_owner(taken[name], situation.deployment.project)
+        for name in _find_wanted(taken, service, planned):
+            owner = describe_owner(taken[name], planned.deployment.project)
             yield Found(
                 FAILS,
                 f"The name {name} is taken by {owner} ({taken[name].state.value}). Remove or rename one of them.",
@@ -35,13 +35,13 @@ def _find(situation: PlannedDeployment) -> Iterator[Found]:
             )
 
 
-def _find_wanted(taken: Collection[str], service: WantedService, situation: PlannedDeployment) -> Iterator[str]:
+def _find_wanted(taken: Collection[str], service: WantedService, planned: PlannedDeployment) -> Iterator[str]:
     """Yield those of the names that containers of a service need which are not there yet."""
     if service.container_name is not None:
         yield from [service.container_name] if service.container_name in taken else []
         return
-    numbers = {one.compose.number for one in situation.containers_of(service) if one.compose is not None}
-    prefix = f"{situation.deployment.project}-{service.name}-"
+    numbers = {one.compose.number for one in planned.containers_of(service) if one.compose is not None}
+    prefix = f"{planned.deployment.project}-{service.name}-"
     for name in taken:
         number = name.removeprefix(prefix) if name.startswith(prefix) else ""
         if _NUMBER.fullmatch(number) and int(number) <= service.replicas and int(number) not in numbers:

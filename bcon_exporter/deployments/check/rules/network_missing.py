@@ -7,15 +7,15 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    external = [network for network in situation.deployment.networks if network.external]
-    users = {network.key: situation.users_of(lambda service: service.networks, network.key) for network in external}
-    if situation.snapshot.networks is None:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    external = [network for network in planned.deployment.networks if network.external]
+    users = {network.key: planned.users_of(lambda service: service.networks, network.key) for network in external}
+    if planned.snapshot.networks is None:
         if any(users.values()):
-            reason = situation.snapshot.unread.get("networks", "the engine does not tell its networks")
+            reason = planned.snapshot.unread.get("networks", "the engine does not tell its networks")
             yield NotChecked(what="external networks", reason=reason)
         return
-    known = {name for network in situation.snapshot.networks for name in (network.name, network.id)}
+    known = {name for network in planned.snapshot.networks for name in (network.name, network.id)}
     for network in external:
         if users[network.key] and network.name not in known:
             yield Found(

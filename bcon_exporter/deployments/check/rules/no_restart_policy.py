@@ -7,8 +7,8 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    for service in planned.services:
         if not service.restart and not service.runs_once:
             message = 'It stays down after a crash or a reboot. Write `restart: unless-stopped`, or `restart: "no"`.'
             yield Found(ADVICE, message, service.name, key=f"services.{service.name}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from bcon_exporter.deployments.check.ports import BoundPort, Holders, bindings_of_port, overlap
+from bcon_exporter.deployments.check.ports import Holders, PortBinding, bindings_of_port, overlap
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
 from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
@@ -23,14 +23,14 @@ class _Claim:
         return self.port.first != self.port.last
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    claims = list(_claims(situation))
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    claims = list(_claims(planned))
     found: dict[tuple[str, PublishedPort], Found] = {}
     earlier: dict[tuple[int, str], list[_Claim]] = {}
     for claim in claims:
         if not claim.is_range:
             rivals = earlier.setdefault((claim.port.first, claim.port.protocol), [])
-            rival = next((other for other in rivals if _collide(claim, other, situation)), None)
+            rival = next((other for other in rivals if _collide(claim, other, planned)), None)
             if rival is not None:
                 found.setdefault((claim.service.name, claim.port), _found(claim, rival))
             rivals.append(claim)
@@ -44,26 +44,26 @@ def _find(situation: PlannedDeployment) -> Iterator[Found]:
     yield from found.values()
 
 
-def _claims(situation: PlannedDeployment) -> Iterator[_Claim]:
-    for service in situation.services:
+def _claims(planned: PlannedDeployment) -> Iterator[_Claim]:
+    for service in planned.services:
         for replica in range(0 if service.uses_host_network else min(service.replicas, 2)):
             yield from (_Claim(service, replica, port) for port in service.ports)
 
 
-def _collide(claim: _Claim, other: _Claim, situation: PlannedDeployment) -> bool:
+def _collide(claim: _Claim, other: _Claim, planned: PlannedDeployment) -> bool:
     if not overlap(_binding(claim), _binding(other)):
         return False
     one, two = claim.service, other.service
-    return not _ends_before(one, two, situation) and not _ends_before(two, one, situation)
+    return not _ends_before(one, two, planned) and not _ends_before(two, one, planned)
 
 
-def _binding(claim: _Claim) -> BoundPort:
+def _binding(claim: _Claim) -> PortBinding:
     return next(bindings_of_port(claim.port))
 
 
-def _ends_before(first: WantedService, later: WantedService, situation: PlannedDeployment) -> bool:
+def _ends_before(first: WantedService, later: WantedService, planned: PlannedDeployment) -> bool:
     """Return whether a service starts only when another one has ended: then it may have that one's port."""
-    by_name = situation.services_by_name
+    by_name = planned.services_by_name
     waiting, seen = [later], {later.name}
     while waiting:
         for dependency in waiting.pop().depends_on:

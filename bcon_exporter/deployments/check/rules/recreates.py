@@ -16,8 +16,8 @@ _SAYS = {
 }
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for step in situation.plan:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    for step in planned.plan:
         if step.action == "unknown":
             yield NotChecked(what=f"what `up` would do to {step.service}", reason="; ".join(step.why))
         elif step.action != "leave":

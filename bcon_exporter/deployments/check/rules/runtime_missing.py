@@ -12,16 +12,16 @@ _SHIM = ("io.containerd.", "/")
 """How the names of runtimes begin that the engine takes without knowing them (from 23.0 on)."""
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    engine = situation.snapshot.engine
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    engine = planned.snapshot.engine
+    for service in planned.services:
         key = f"services.{service.name}"
         if service.runtime and engine is not None and not _knows(engine, service.runtime):
             message = f"The engine does not know the runtime {service.runtime}. Install it, and name it in daemon.json."
             known = (f"it knows {', '.join(engine.runtimes)}",)
             yield Found(FAILS, message, service.name, evidence=known, key=f"{key}.runtime")
         for driver in service.gpu_drivers:
-            match _knows_gpu(situation, driver):
+            match _knows_gpu(planned, driver):
                 case None:
                     reason = "the engine does not tell which drivers of devices it has"
                     yield NotChecked(what=f"the GPU of {service.name}", reason=reason)
@@ -36,14 +36,14 @@ def _knows(engine: EngineFacts, runtime: str) -> bool:
     return not engine.runtimes or runtime in engine.runtimes or runtime.startswith(_SHIM)
 
 
-def _knows_gpu(situation: PlannedDeployment, driver: str) -> bool | None:
+def _knows_gpu(planned: PlannedDeployment, driver: str) -> bool | None:
     """Return whether the engine can give a GPU: by the runtime that the toolkit names, or by its hook."""
-    engine = situation.snapshot.engine
+    engine = planned.snapshot.engine
     if driver not in ("", _NVIDIA) or engine is None or not engine.runtimes:
         return None
     if any(_NVIDIA in runtime for runtime in engine.runtimes):
         return True
-    return situation.host.has_gpu_hook
+    return planned.host.has_gpu_hook
 
 
 RUNTIME_MISSING = CheckRule(

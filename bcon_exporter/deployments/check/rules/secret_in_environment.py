@@ -7,8 +7,8 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found]:
-    for service in situation.services:
+def _find(planned: PlannedDeployment) -> Iterator[Found]:
+    for service in planned.services:
         if service.secret_variables:
             names = ", ".join(service.secret_variables)
             message = f"Everybody who may inspect the container reads {names}. Use a secret, and its file."

@@ -8,9 +8,9 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    secrets = situation.deployment.secrets
-    return find_missing_files(situation, "secret", secrets, lambda service: service.secrets)
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    secrets = planned.deployment.secrets
+    return find_missing_files(planned, "secret", secrets, lambda service: service.secrets)
 
 
 SECRET_MISSING = CheckRule(

@@ -12,40 +12,40 @@ _GLOBAL_DRIVERS = ("overlay",)
 """Their addresses are handed out by the swarm, not by this engine."""
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
     wanted = [
         (network, subnet)
-        for network in situation.deployment.networks
-        if not network.external and situation.users_of(lambda service: service.networks, network.key)
+        for network in planned.deployment.networks
+        if not network.external and planned.users_of(lambda service: service.networks, network.key)
         for text in network.subnets
         if (subnet := parse_subnet(text)) is not None
     ]
-    if wanted and situation.snapshot.networks is None:
-        reason = situation.snapshot.unread.get("networks", "the engine does not tell its networks")
+    if wanted and planned.snapshot.networks is None:
+        reason = planned.snapshot.unread.get("networks", "the engine does not tell its networks")
         yield NotChecked(what="subnets", reason=reason)
-    staying = list(_staying(situation))
+    staying = list(_staying(planned))
     for index, (network, subnet) in enumerate(wanted):
         earlier = [(other.name, taken) for other, taken in wanted[:index] if other.key != network.key]
         rival = next((name for name, taken in [*staying, *earlier] if subnets_overlap(subnet, taken)), None)
         if rival is not None:
-            yield _found(network, subnet, rival, situation)
+            yield _found(network, subnet, rival, planned)
 
 
-def _staying(situation: PlannedDeployment) -> Iterator[tuple[str, Subnet]]:
+def _staying(planned: PlannedDeployment) -> Iterator[tuple[str, Subnet]]:
     """Yield the subnets of the networks that are there, but for those that stand for the files' own."""
-    own = {network.name for network in situation.deployment.networks if not network.external}
-    for network in situation.snapshot.networks or ():
+    own = {network.name for network in planned.deployment.networks if not network.external}
+    for network in planned.snapshot.networks or ():
         if network.name not in own and network.driver not in _GLOBAL_DRIVERS:
             for text in network.subnets:
                 if (subnet := parse_subnet(text)) is not None:
                     yield network.name, subnet
 
 
-def _found(network: WantedNetwork, subnet: Subnet, rival: str, situation: PlannedDeployment) -> Found:
+def _found(network: WantedNetwork, subnet: Subnet, rival: str, planned: PlannedDeployment) -> Found:
     return Found(
         FAILS,
         f"The subnet {subnet} of the network {network.name} overlaps that of the network {rival}. Choose another one.",
-        only_one(situation.users_of(lambda service: service.networks, network.key)),
+        only_one(planned.users_of(lambda service: service.networks, network.key)),
         key=f"networks.{network.key}.ipam.config",
         item=str(subnet),
     )

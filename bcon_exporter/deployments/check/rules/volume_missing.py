@@ -7,15 +7,15 @@ from bcon_exporter.deployments.check.rule_context import PlannedDeployment, only
 from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
-def _find(situation: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    external = [volume for volume in situation.deployment.volumes if volume.external]
-    users = {volume.key: situation.users_of(lambda service: service.volumes, volume.key) for volume in external}
-    if situation.snapshot.volumes is None:
+def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
+    external = [volume for volume in planned.deployment.volumes if volume.external]
+    users = {volume.key: planned.users_of(lambda service: service.volumes, volume.key) for volume in external}
+    if planned.snapshot.volumes is None:
         if any(users.values()):
-            reason = situation.snapshot.unread.get("volumes", "the engine does not tell its volumes")
+            reason = planned.snapshot.unread.get("volumes", "the engine does not tell its volumes")
             yield NotChecked(what="external volumes", reason=reason)
         return
-    known = {volume.name for volume in situation.snapshot.volumes}
+    known = {volume.name for volume in planned.snapshot.volumes}
     for volume in external:
         if users[volume.key] and volume.name not in known:
             yield Found(
