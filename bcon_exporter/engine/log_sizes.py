@@ -3,11 +3,10 @@
 import os
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.engine.parse import Placement
+from bcon_exporter.engine.parse import NOT_INSPECTED, Placement
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.secrets.cleaning import clean_name
 
-NOT_INSPECTED = "inspect was not read"
 ELSEWHERE = "the engine runs on another machine"
 _FORBIDDEN = "this user may not look at it: run as root"
 _KEPT_SECONDS = 55.0

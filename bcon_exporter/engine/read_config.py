@@ -7,6 +7,7 @@ from bcon_exporter.engine.allowlist import is_valid_image
 from bcon_exporter.engine.containers import Inventory, InventoryEntry
 from bcon_exporter.engine.http_parser import Answer
 from bcon_exporter.engine.parse import (
+    NOT_INSPECTED,
     NotJsonError,
     decode_object,
     parse_config,
@@ -73,7 +74,7 @@ class ConfigReader:
             if reason is not None:
                 scan.record_unread(entry.facts.id, "config", reason)
             elif entry.config is None:
-                scan.unread.setdefault(entry.facts.id, {}).setdefault("config", "inspect was not read")
+                scan.unread.setdefault(entry.facts.id, {}).setdefault("config", NOT_INSPECTED)
             else:
                 entry.config = _with_tag_image(entry.config, tag_ids.get(entry.image_reference or ""))
                 configs[entry.facts.id] = entry.config

@@ -167,7 +167,7 @@ class SnapshotTaker:
         """List the containers that are wanted."""
         memory = self._listed if scan.wants.only is None else None
         entries = list_containers(self._session, scan.deadline, scan.wants.only, memory)
-        scan.ids = self._inventory.update(entries, "inspect was not read")
+        scan.ids = self._inventory.update(entries)
 
     def _inspect(self, scan: Scan, touched: set[str] | None) -> None:
         """Inspect the changed containers (all if `touched` is None); read configurations from the same answers."""

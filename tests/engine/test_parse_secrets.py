@@ -105,7 +105,7 @@ def test_while_its_environment_is_unread_a_container_shows_plain_labels_only() -
 
 def scan(inventory: Inventory, inspected: dict[str, dict[str, Any]]) -> None:
     listed = [make_listed(Id=one, Labels={**PROJECT_LABELS, "note": f"of {SECRET}"}) for one in (ID, OTHER_ID)]
-    inventory.update(decode_array(json.dumps(listed)), "")
+    inventory.update(decode_array(json.dumps(listed)))
     for one, raw in inspected.items():
         inventory.update_inspected(one, raw, 1.0)
     inventory.hide_learned()

@@ -34,7 +34,7 @@ def read(reader: UsageReader) -> Scan:
     """Read the usage of one running container."""
     inventory = Inventory(OPTIONS)
     scan = Scan(utc_now(), Deadline.after(3), Wants())
-    scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)])), "")
+    scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)])))
     reader.finish(reader.begin(inventory, scan), None)
     return scan
 

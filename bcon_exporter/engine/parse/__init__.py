@@ -2,8 +2,10 @@
 
 from bcon_exporter.engine.parse.config import parse_config, parse_image
 from bcon_exporter.engine.parse.container import (
+    NOT_INSPECTED,
     Placement,
     has_changed,
+    is_usable_id,
     parse_container,
     parse_placement,
     project_in,
@@ -38,6 +40,7 @@ from bcon_exporter.engine.parse.stats import UsageSample, parse_stats
 from bcon_exporter.engine.parse.stored_data import parse_stored_data
 
 __all__ = [
+    "NOT_INSPECTED",
     "Element",
     "ElementMemory",
     "EventKey",
@@ -52,6 +55,7 @@ __all__ = [
     "event_key",
     "finish_entries",
     "has_changed",
+    "is_usable_id",
     "parse_config",
     "parse_container",
     "parse_engine",

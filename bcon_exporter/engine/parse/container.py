@@ -6,7 +6,7 @@ Docker API (which says "stopped" for exited and leaves fields out).
 
 import re  # noqa: TID251 - sees at most 255 characters: an id, a status
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from bcon_exporter.engine.parse.json_fields import (
     from_epoch,
@@ -159,6 +159,11 @@ def project_in(labels: dict[str, Any]) -> str | None:
     return get_name(labels, COMPOSE_LABEL + "project")
 
 
+def is_usable_id(container_id: str | None) -> TypeGuard[str]:
+    """Return whether an id may be shown and asked for as it is."""
+    return container_id is not None and len(container_id) <= _LONGEST_ID and _ID.fullmatch(container_id) is not None
+
+
 def parse_container(
     listed: Any,
     inspected: Any = None,
@@ -181,8 +186,8 @@ def parse_container(
     """
     entry: dict[str, Any] = listed if type(listed) is dict else {}
     detail: dict[str, Any] = inspected if type(inspected) is dict else {}
-    container_id = get_text(detail, "Id") or get_text(entry, "Id") or ""
-    if len(container_id) > _LONGEST_ID or not _ID.fullmatch(container_id):
+    container_id = get_text(detail, "Id") or get_text(entry, "Id")
+    if not is_usable_id(container_id):
         return None
     config = get_object(detail, "Config")
     labels = parse_labels(get_object(config, "Labels") or get_object(entry, "Labels"), secrets)
