@@ -4,7 +4,7 @@ Identities stay as they are, even where a secret equals one: names of containers
 and volumes. Reports, files and metric series are joined by them. An image's tag is not part of its name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from sys import intern
@@ -51,8 +51,32 @@ def safe_label(key: str, value: str, secrets: KnownSecrets) -> tuple[str, str]:
 
 def hide_in_facts(facts: ContainerFacts, secrets: KnownSecrets) -> ContainerFacts:
     """Return a container's facts with secrets hidden in all their texts; the same object where there are none."""
+    changes: dict[str, Any] = {
+        "logs": facts.logs and hide_in_logs(facts.logs, secrets),
+        "config": facts.config and hide_in_config(facts.config, secrets),
+    }
+    if secrets.stand_in(_texts_of(facts)):
+        changes |= _hide_in_texts(facts, secrets)
+    changes = {name: value for name, value in changes.items() if value != getattr(facts, name)}
+    return facts.model_copy(update=changes) if changes else facts
+
+
+def _texts_of(facts: ContainerFacts) -> Iterator[str]:
+    """Yield the texts in which `_hide_in_texts` hides, so that one search tells whether it has to."""
+    yield from (facts.image, *facts.labels, *facts.labels.values(), facts.error or "", *facts.unread.values())
+    for probe in facts.health.probes if facts.health else ():
+        yield probe.output
+    for network in facts.networks:
+        yield from network.aliases
+    for mount in facts.mounts:
+        yield from (mount.source, mount.target)
+    if facts.wiring is not None:
+        yield from (facts.wiring.user, *facts.wiring.extra_hosts, *facts.wiring.extra_hosts.values())
+
+
+def _hide_in_texts(facts: ContainerFacts, secrets: KnownSecrets) -> dict[str, Any]:
     hide = secrets.hide
-    changes = {
+    return {
         "image": secrets.hide_tag(facts.image),
         "labels": dict(safe_label(key, value, secrets) for key, value in facts.labels.items()),
         "error": facts.error and hide(facts.error),
@@ -60,12 +84,8 @@ def hide_in_facts(facts: ContainerFacts, secrets: KnownSecrets) -> ContainerFact
         "networks": tuple(_hide_in_network(network, secrets) for network in facts.networks),
         "mounts": tuple(_hide_in_mount(mount, secrets) for mount in facts.mounts),
         "wiring": facts.wiring and _hide_in_wiring(facts.wiring, secrets),
-        "logs": facts.logs and hide_in_logs(facts.logs, secrets),
-        "config": facts.config and hide_in_config(facts.config, secrets),
         "unread": {name: hide(reason) for name, reason in facts.unread.items()},
     }
-    changes = {name: value for name, value in changes.items() if value != getattr(facts, name)}
-    return facts.model_copy(update=changes) if changes else facts
 
 
 def _hide_in_health(health: HealthFacts, secrets: KnownSecrets) -> HealthFacts:

@@ -190,7 +190,7 @@ def mask_pair(key: str, value: str) -> str:
 _harmless: set[str] = set()
 """Short values in which nothing had to be masked, so no secret is kept here.
 
-Thousands of containers of one image carry the same labels, and each is read twice, in the list and by inspect.
+Thousands of containers carry the labels of one image, the names of one project, the folders of one application.
 """
 
 
@@ -210,12 +210,12 @@ def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS, secrets: KnownSecre
 
     `strip_controls` cuts at 256 KiB where no half of a secret is left; what is shown is clipped after masking.
     """
-    return clip_text(mask_text(secrets.hide(strip_controls(raw))), max_chars)
+    return clip_text(_mask_value(secrets.hide(strip_controls(raw))), max_chars)
 
 
 def safe_name(raw: str, *, secrets: KnownSecrets = NO_SECRETS) -> str:
     """Return a name made safe as by `safe_text`: one line of at most `MAX_NAME_CHARS`."""
-    return clip_text(mask_text(secrets.hide(clean_line(raw))), MAX_NAME_CHARS)
+    return clip_text(_mask_value(secrets.hide(clean_line(raw))), MAX_NAME_CHARS)
 
 
 def safe_reference(raw: str, *, secrets: KnownSecrets = NO_SECRETS) -> str:
@@ -223,7 +223,7 @@ def safe_reference(raw: str, *, secrets: KnownSecrets = NO_SECRETS) -> str:
     name, colon, tag = clean_line(raw).rpartition(":")
     if not colon or "/" in tag or "@" in name:
         return clip_text(f"{name}{colon}{tag}", MAX_NAME_CHARS)
-    return clip_text(f"{name}:{mask_text(secrets.hide(tag))}", MAX_NAME_CHARS)
+    return clip_text(f"{name}:{_mask_value(secrets.hide(tag))}", MAX_NAME_CHARS)
 
 
 def safe_pair(key: str, raw: str, *, secrets: KnownSecrets = NO_SECRETS) -> str:

@@ -183,8 +183,8 @@ def _mask_unmarked(lines: list[str], suspects: Sequence[int], public: set[int]) 
 
 def _key_width(line: str) -> int:
     """Return how wide a line of nothing but base64 is, 0 for other lines and for digests."""
-    if len(line) < 32:
-        return 0
+    if len(line) < 32 or line.islower() or line.isupper():
+        return 0  # a digest, of which there are many
     match = _BASE64_LINE.search(split_prefix(line)[1])
     if match is None:
         return 0

@@ -7,6 +7,7 @@ from bcon_exporter.engine.containers import Inventory
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource
 from bcon_exporter.engine.parse import decode_array, parse_config, parse_container, parse_image, secrets_of
 from bcon_exporter.engine.scan import HostOptions
+from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.secrets.hide_in_models import hide_in_config, hide_in_facts
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
@@ -14,6 +15,7 @@ from tests.engine.test_parse import ID, make_inspected, make_listed
 from tests.factories import NOON
 
 SECRET = "Qx7" + "rT9vLm2p"
+OTHER_SECRET = "zK4" + "mW8pTq3n"
 SEALER = Sealer(b"k")
 OTHER_ID = "2" + ID[1:]
 PROJECT_LABELS = {"com.docker.compose.project": "shop", "com.docker.compose.service": "web"}
@@ -84,6 +86,23 @@ def test_a_label_under_a_secrets_name_is_a_secret_elsewhere_too() -> None:
 
 def test_other_variables_hide_nothing() -> None:
     assert f"probing as {SECRET}" in facts_text(holder(f"RELEASE={SECRET}", "DB_PASSWORD=postgres"))
+
+
+def test_what_is_learned_later_is_hidden_in_each_text_also_where_no_other_holds_it() -> None:
+    facts = parse_container(make_listed(), full_of(SECRET), secrets=KnownSecrets())
+    assert facts is not None
+    facts = facts.model_copy(update={"unread": {"logs": f"no user {SECRET}"}})
+    first, *parts = facts.model_dump_json().split(SECRET)
+    assert len(parts) >= 15
+    for only in range(len(parts)):
+        text = first + "".join((SECRET if at == only else "harmless") + part for at, part in enumerate(parts))
+        alone = ContainerFacts.model_validate_json(text)
+        beside = alone.model_copy(update={"labels": {**alone.labels, "note": OTHER_SECRET}})
+        hidden = hide_in_facts(alone, KnownSecrets(frozenset((SECRET,))))
+        hidden_beside = hide_in_facts(beside, KnownSecrets(frozenset((SECRET, OTHER_SECRET))))
+        assert hidden_beside.labels["note"] == "***"
+        assert hidden.model_copy(update={"labels": {}}) == hidden_beside.model_copy(update={"labels": {}}), text
+        assert hidden.labels == {key: value for key, value in hidden_beside.labels.items() if key != "note"}
 
 
 def test_what_is_learned_later_is_hidden_as_if_it_had_been_known() -> None:
