@@ -83,12 +83,21 @@ def finish_entries(
         secrets: Values that must not be shown of the container, masked wherever they stand.
         before: The last line of an earlier read, masked: it may name what the first line holds.
     """
-    texts = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
+    texts = _decode_lines([entry.body for entry in entries])
     texts = mask_lines([*before, *secrets.hide_lines(texts)])[len(before) :]
     return tuple(
         LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
         for entry, text in zip(entries, texts, strict=True)
     )
+
+
+def _decode_lines(bodies: list[bytes]) -> list[str]:
+    """Decode and clean lines; where there is nothing to clean, as nearly everywhere, all of them at once."""
+    text = b"\n".join(bodies).decode("utf-8", "replace")
+    lines = text.split("\n")
+    if len(lines) == len(bodies) and text.replace("\n", "").isprintable():
+        return lines
+    return [strip_controls(body.decode("utf-8", "replace")) for body in bodies]
 
 
 def drop_cut_line(entries: list[RawLogEntry], tail: int) -> tuple[list[RawLogEntry], bool]:
@@ -241,6 +250,10 @@ def _split_frames(raw: bytes) -> list[RawLogEntry]:
 
 def _split_stamp(line: bytes) -> tuple[int | None, bytes]:
     """Split "STAMP text"; a line without a stamp is all text."""
+    if line[_FIXED_STAMP - 1 : _FIXED_STAMP + 1] == b"Z " and line[20:29].isdigit():
+        seconds = _whole_seconds(line[:19])  # the engine's own form
+        if seconds is not None:
+            return seconds + int(line[20:29]), line[_FIXED_STAMP + 1 :]
     end = line.find(b" ", 0, _LONGEST_STAMP + 1)
     if end < _SHORTEST_STAMP:
         return None, line
