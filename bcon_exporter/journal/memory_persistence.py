@@ -113,6 +113,8 @@ DEPLOYMENTS_RECALLED = 1000
 
 DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
 
+_FEW_IDENTITIES = 32
+"""Of more, it is asked once which are stored at all."""
 _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
@@ -232,8 +234,12 @@ class MemoryKeeper:
         absent = [identity for identity in identities if identity not in self._memory.pasts]
         if not absent:
             return
+        stored = self._find_stored() if len(absent) > _FEW_IDENTITIES else None
         loaded = {}
         for identity in absent:
+            if stored is not None and identity not in stored:
+                loaded[identity] = Past()
+                continue
             failures = self._state.errors_total
             loaded[identity] = self._load_past(identity)
             if self._state.errors_total > failures:
@@ -241,6 +247,14 @@ class MemoryKeeper:
                 self._unread.add(identity)
         self._memory = replace(self._memory, pasts={**self._memory.pasts, **loaded})
         self._saved = replace(self._saved, pasts={**self._saved.pasts, **loaded})
+
+    def _find_stored(self) -> set[str] | None:
+        """Return the identities of which anything is stored, at a first start none; None where it cannot be known."""
+        failures = self._state.errors_total
+        rows = self._state.query(
+            "SELECT DISTINCT identity FROM events UNION SELECT substr(key, 6) FROM memory WHERE key GLOB 'past/*'"
+        )
+        return {identity for (identity,) in rows} if self._state.errors_total == failures else None
 
     def _load_past(self, identity: str) -> Past:
         query = self._state.query

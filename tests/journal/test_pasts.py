@@ -64,6 +64,18 @@ def test_back_fill_after_a_restart_of_the_exporter_counts_nothing_twice(tmp_path
         again.close()
 
 
+@pytest.mark.parametrize("later", [timedelta(minutes=1), timedelta(days=2)])
+def test_among_many_that_are_new_the_past_of_one_is_known_after_a_restart(tmp_path: Path, later: timedelta) -> None:
+    others = [container(id=full_id(f"other-{number}"), name=f"other-{number}", compose=None) for number in range(100)]
+    first = open_keeper(tmp_path / "state.db")
+    first.add_events(batch(*crash_loop(3)), NOON)
+    past_of(first, container())
+    first.close()
+    again = open_keeper(tmp_path / "state.db")
+    seen = scan(again, *others, container(), now=NOON + later)
+    assert [facts.lifecycle.restarts_total for facts in seen.containers if facts.lifecycle] == [0] * 100 + [3]
+
+
 def test_totals_outlive_the_events(tmp_path: Path) -> None:
     first = open_keeper(tmp_path / "state.db")
     first.add_events(batch(*crash_loop(3)), NOON)
