@@ -602,7 +602,7 @@ HOUSE = (
     _watchdog("LEAST_SECONDS", set_to("1.0"), "test_the_scheduler_may_be_silent_for_four_intervals_and_for_two_minutes_at_least"),
     _regular_files("read_regular_file", never("max_bytes"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
     _regular_files("_refuse_other_kinds", returns("None"), "test_what_is_no_small_regular_file_is_refused_at_once_in_one_line"),
-    _exposition("cap_series", returns("(samples, 0)"), "test_above_the_cap_whole_informational_families_go_and_are_counted"),
+    _exposition("cap_series", returns("(list(samples), 0)"), "test_above_the_cap_whole_informational_families_go_and_are_counted"),
     _exposition("LABEL_MAX_CHARS", set_to("10 ** 6"), "test_long_label_values_end_in_a_hash"),
     _exposition("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
     _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),

@@ -26,29 +26,27 @@ _STOPPED = (ContainerState.EXITED, ContainerState.DEAD)
 
 def container_samples(
     scan: DiagnoseScan, subjects: tuple[SeriesSubject, ...], label_names: tuple[str, ...]
-) -> tuple[Samples, ...]:
-    """Return every per-container family; bcon_container_info carries the container labels of `label_names`."""
+) -> Iterator[Samples]:
+    """Yield every per-container family; bcon_container_info carries the container labels of `label_names`."""
     now = scan.snapshot.taken_at
-    return (
-        _samples("info", _info_lines(subjects, label_names)),
-        _per_container("status", subjects, lambda subject: STATUS_RANK[subject.report.status]),
-        _samples("symptom", _symptom_lines(subjects)),
-        _samples("symptom_start_timestamp_seconds", _symptom_start_lines(subjects)),
-        _samples("cause_info", _cause_lines(subjects)),
-        _samples("explained", _explained_lines(subjects)),
-        _per_container("explained_start_timestamp_seconds", subjects, lambda subject: _explained_since(scan, subject)),
-        _per_container("quiet", subjects, lambda subject: _quiet(scan.muting, subject.facts)),
-        _per_container("not_evaluated", subjects, _count_not_evaluated),
-        _per_container("running", subjects, lambda subject: int(subject.facts.is_running)),
-        _per_container("start_time_seconds", subjects, lambda subject: _start_time(subject.facts)),
-        _per_container(
-            "exit_code", subjects, lambda subject: subject.facts.exit_code if subject.facts.state in _STOPPED else None
-        ),
-        _samples("health", _health_lines(subjects)),
-        *_lifecycle_samples(subjects, now - timedelta(hours=1)),
-        *_usage_samples(subjects),
-        _samples("log_events_total", _log_lines(scan, subjects)),
+    yield _samples("info", _info_lines(subjects, label_names))
+    yield _per_container("status", subjects, lambda subject: STATUS_RANK[subject.report.status])
+    yield _samples("symptom", _symptom_lines(subjects))
+    yield _samples("symptom_start_timestamp_seconds", _symptom_start_lines(subjects))
+    yield _samples("cause_info", _cause_lines(subjects))
+    yield _samples("explained", _explained_lines(subjects))
+    yield _per_container("explained_start_timestamp_seconds", subjects, lambda subject: _explained_since(scan, subject))
+    yield _per_container("quiet", subjects, lambda subject: _quiet(scan.muting, subject.facts))
+    yield _per_container("not_evaluated", subjects, _count_not_evaluated)
+    yield _per_container("running", subjects, lambda subject: int(subject.facts.is_running))
+    yield _per_container("start_time_seconds", subjects, lambda subject: _start_time(subject.facts))
+    yield _per_container(
+        "exit_code", subjects, lambda subject: subject.facts.exit_code if subject.facts.state in _STOPPED else None
     )
+    yield _samples("health", _health_lines(subjects))
+    yield from _lifecycle_samples(subjects, now - timedelta(hours=1))
+    yield from _usage_samples(subjects)
+    yield _samples("log_events_total", _log_lines(scan, subjects))
 
 
 def _family(short_name: str) -> Family:
@@ -203,7 +201,7 @@ _USAGE: tuple[tuple[str, Callable[[UsageFacts], float | None]], ...] = (
 )
 
 
-def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> tuple[Samples, ...]:
+def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> Iterator[Samples]:
     """Usage of now; the last known usage is withheld, since a frozen number would look alive."""
 
     def fresh(value_of: Callable[[UsageFacts], float | None]) -> Callable[[SeriesSubject], float | None]:
@@ -211,7 +209,9 @@ def _usage_samples(subjects: tuple[SeriesSubject, ...]) -> tuple[Samples, ...]:
             None if subject.facts.usage is None or subject.facts.usage.stale else value_of(subject.facts.usage)
         )
 
-    return (*(_per_container(name, subjects, fresh(value_of)) for name, value_of in _USAGE), _memory_limits(subjects))
+    for name, value_of in _USAGE:
+        yield _per_container(name, subjects, fresh(value_of))
+    yield _memory_limits(subjects)
 
 
 def _memory_limits(subjects: tuple[SeriesSubject, ...]) -> Samples:

@@ -4,6 +4,7 @@ import gzip
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from threading import Lock
 from typing import Literal
 
@@ -137,7 +138,7 @@ class Exposition:
             if isinstance(scan, DiagnoseScan):
                 parts[name], dropped = self._render_diagnosis(scan, parts.get("drift"))
             else:
-                parts[name] = Part.of(drift_samples(scan))
+                parts[name] = Part.of(list(drift_samples(scan)))
             self._log_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
@@ -148,7 +149,7 @@ class Exposition:
         """Return the families of a diagnosis below the cap, and how many samples were left out."""
         subjects = choose_subjects(scan.snapshot, scan.report)
         shown, dropped = cap_series(
-            (*host_samples(scan, subjects), *container_samples(scan, subjects, self._label_names)),
+            chain(host_samples(scan, subjects), container_samples(scan, subjects, self._label_names)),
             self._series_cap - (drift.series if drift else 0),
         )
         return Part.of(shown), dropped

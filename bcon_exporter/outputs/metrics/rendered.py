@@ -40,16 +40,22 @@ class Part:
     series: int
 
     @classmethod
-    def of(cls, samples: tuple[Samples, ...]) -> "Part":
-        """Render the families of a scan."""
-        alike = tuple(item for item in samples if same_in_both(item.family))
-        others = tuple(item for item in samples if not same_in_both(item.family))
+    def of(cls, samples: list[Samples]) -> "Part":
+        """Render the families of a scan; each is taken out of the list, not to hold all of them twice."""
         formats: tuple[Format, ...] = ("text", "openmetrics")
-        return cls(
-            tuple(RenderedFamily.of(item, "text") for item in alike),
-            {fmt: tuple(RenderedFamily.of(item, fmt) for item in others) for fmt in formats},
-            sum(item.series for item in samples),
-        )
+        alike: list[RenderedFamily] = []
+        others: dict[Format, list[RenderedFamily]] = {fmt: [] for fmt in formats}
+        series = 0
+        samples.reverse()
+        while samples:
+            item = samples.pop()
+            series += item.series
+            if same_in_both(item.family):
+                alike.append(RenderedFamily.of(item, "text"))
+            else:
+                for fmt in formats:
+                    others[fmt].append(RenderedFamily.of(item, fmt))
+        return cls(tuple(alike), {fmt: tuple(families) for fmt, families in others.items()}, series)
 
     def families(self, fmt: Format) -> tuple[RenderedFamily, ...]:
         """Return the families in one format."""

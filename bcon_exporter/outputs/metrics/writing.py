@@ -96,17 +96,25 @@ def family_samples(family: Family, rows: Iterable[tuple[tuple[str | None, ...], 
     )
 
 
-def cap_series(samples: tuple[Samples, ...], cap: int) -> tuple[tuple[Samples, ...], int]:
+def cap_series(samples: Iterable[Samples], cap: int) -> tuple[list[Samples], int]:
     """Return the families that fit below the cap, and how many samples were left out.
 
     Whole families are left out, by their `drop_order`: informational ones first, those that say what is wrong never.
+    Of thousands of containers each family has a megabyte, so what is known to be left out goes at once.
     """
-    total = sum(item.series for item in samples)
-    left_out: set[str] = set()
-    dropped = 0
-    for item in sorted((item for item in samples if item.family.drop_order), key=lambda item: item.family.drop_order):
-        if total - dropped <= cap:
-            break
-        left_out.add(item.family.name)
-        dropped += item.series
-    return tuple(item for item in samples if item.family.name not in left_out), dropped
+    shown: list[Samples] = []
+    total = dropped = last_dropped = 0
+    for item in samples:
+        shown.append(item)
+        total += item.series
+        while (first := _first_to_go(shown)) and (total > cap or first.family.drop_order < last_dropped):
+            shown.remove(first)
+            total -= first.series
+            dropped += first.series
+            last_dropped = max(last_dropped, first.family.drop_order)
+    return shown, dropped
+
+
+def _first_to_go(samples: Iterable[Samples]) -> Samples | None:
+    droppable = (item for item in samples if item.family.drop_order)
+    return min(droppable, key=lambda item: item.family.drop_order, default=None)

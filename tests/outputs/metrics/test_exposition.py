@@ -21,7 +21,7 @@ from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.latest_scans import DiagnoseScan, LatestScans
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
-from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, label_value
+from bcon_exporter.outputs.metrics.writing import LABEL_MAX_CHARS, Samples, cap_series, label_value
 from bcon_exporter.settings import Settings
 from tests.factories import NOON, compose, container, crowd, exited, health, snapshot, usage
 from tests.outputs.scenes import (
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bcon_exporter.outputs.metrics import Exposition
+    from bcon_exporter.outputs.metrics.families import Family
     from bcon_exporter.outputs.metrics.writing import Format
 
 from bcon_exporter.model.findings import DriftType
@@ -281,6 +282,29 @@ def test_above_the_cap_whole_informational_families_go_and_are_counted(cap: int,
     assert len(samples_of(text, "bcon_container_symptom")) == 5 * len(SymptomType)
     count = int(samples_of(text, "bcon_series_dropped")[0].split()[-1])
     assert (count > 0) is dropped
+
+
+CAPPED = [family for family in FAMILIES if family.drop_order] + [
+    family for family in FAMILIES if not family.drop_order
+][:5]
+
+
+@given(st.dictionaries(st.sampled_from(CAPPED), st.integers(1, 6), min_size=2, max_size=4), st.integers(1, 12))
+def test_what_is_left_out_does_not_depend_on_the_order_in_which_families_come(
+    counts: dict[Family, int], cap: int
+) -> None:
+    samples = [Samples(family, ("x 1\n",) * count) for family, count in counts.items()]
+    shown, dropped = cap_series(iter(samples), cap)
+
+    by_order = sorted((item for item in samples if item.family.drop_order), key=lambda item: item.family.drop_order)
+    total = sum(counts.values())
+    fit = next((n for n in range(len(by_order)) if total - sum(map(series, by_order[:n])) <= cap), len(by_order))
+    assert shown == [item for item in samples if item not in by_order[:fit]]
+    assert dropped == sum(map(series, by_order[:fit]))
+
+
+def series(samples: Samples) -> int:
+    return samples.series
 
 
 def test_series_that_are_left_out_are_logged_once_and_a_reload_can_bring_them_back(
