@@ -18,6 +18,7 @@ from bcon_exporter.model.container_facts import (
     LogFacts,
     Mount,
     NetworkAttachment,
+    texts_of,
 )
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue
 from bcon_exporter.model.wiring import Wiring
@@ -109,9 +110,11 @@ def _hide_in_wiring(wiring: Wiring, secrets: KnownSecrets) -> Wiring:
 
 def hide_in_logs(logs: LogFacts, secrets: KnownSecrets) -> LogFacts:
     """Return the lines with secrets hidden; the same object where there are none."""
-    if not secrets.values or secrets.hide(text := "\n".join(line.text for line in logs.lines)) == text:
+    texts = list(texts_of(logs.lines))
+    if (hidden := secrets.hide_lines(texts)) is texts:
         return logs
-    return logs.model_copy(update={"lines": tuple(replace(line, text=secrets.hide(line.text)) for line in logs.lines)})
+    lines = [replace(line, text=text) for line, text in zip(logs.lines, hidden, strict=True)]
+    return logs.model_copy(update={"lines": tuple(lines)})
 
 
 def hide_in_config(config: ConfigFacts, secrets: KnownSecrets) -> ConfigFacts:

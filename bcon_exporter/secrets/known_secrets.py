@@ -35,6 +35,10 @@ _FEW_LITERALS = 16
 _LITTLE_TO_SEARCH = 2**20
 """Characters times literals. Below that, or with few literals, each is looked for by itself: an expression takes longer
 to compile, and 4 kB of memory a literal."""
+_LONG_WORD = 20
+_LONG_WORDS = re2.compile(rf"\S{{{_LONG_WORD},}}")
+"""Most values are as long, above all in base64, and few words of a log are: they are looked for in these only."""
+_LONG_TEXT = 2000
 _EXPRESSIONS_KEPT = 16
 _UNRESERVED = str.maketrans("", "", "-._~")
 _BORDER = r"\b"
@@ -130,12 +134,13 @@ class KnownSecrets:
     Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
     """
 
-    __slots__ = ("_base64", "_literals", "_values")
+    __slots__ = ("_base64", "_literals", "_long_words", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
         self._base64: frozenset[str] = frozenset()
         self._literals: tuple[str, ...] | None = None
+        self._long_words: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"KnownSecrets({len(self._values)} values)"
@@ -169,8 +174,9 @@ class KnownSecrets:
         much = len(self._literals) > _FEW_LITERALS and chars * len(self._literals) > _LITTLE_TO_SEARCH
         if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
             return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
+        words = " ".join(_LONG_WORDS.findall(text)) if len(text) > _LONG_TEXT and self._long_words else text
         for literal in self._literals:
-            if literal in text:
+            if literal in (words if literal in self._long_words else text):
                 text = self._mask(_find_all(literal, text), text)
         return text
 
@@ -218,7 +224,13 @@ class KnownSecrets:
             return ()
         self._base64 = frozenset(core for value in self._values for core in _base64_cores(value))
         literals = self._base64.union(form for value in self._values for form in _forms(value))
+        if len(literals) > _FEW_LITERALS:
+            self._long_words = frozenset(filter(_is_long_word, literals))
         return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
+
+
+def _is_long_word(literal: str) -> bool:
+    return len(literal) >= _LONG_WORD and literal.isprintable() and " " not in literal
 
 
 @lru_cache(maxsize=_EXPRESSIONS_KEPT)

@@ -79,6 +79,8 @@ _IDENTITIES = frozenset(
 """Fields that hold names of containers, services and networks."""
 _MAX_ROUNDS = 6
 _SHORT_VALUE_CHARS = 256
+_SHA256_DIGITS = 64
+_HEX_DIGITS = frozenset("0123456789abcdef")
 _MOST_HARMLESS = 4096
 
 
@@ -195,7 +197,7 @@ Thousands of containers carry the labels of one image, the names of one project,
 
 
 def _mask_value(value: str) -> str:
-    if value in _harmless:
+    if value in _harmless or _is_digest(value):
         return value
     masked = mask_text(value)
     if masked == value and len(value) <= _SHORT_VALUE_CHARS:
@@ -203,6 +205,11 @@ def _mask_value(value: str) -> str:
             _harmless.clear()
         _harmless.add(value)
     return masked
+
+
+def _is_digest(value: str) -> bool:
+    """Return whether a value is a SHA-256 in hexadecimal digits, of which every container has several of its own."""
+    return len(value) == _SHA256_DIGITS and _HEX_DIGITS.issuperset(value)
 
 
 def safe_text(raw: str, *, max_chars: int = MAX_SHOWN_CHARS, secrets: KnownSecrets = NO_SECRETS) -> str:
