@@ -20,7 +20,7 @@ from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.unknown_errors import explain_by_shape
 from bcon_exporter.diagnosis.usage_in_words import safe_name
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogLine, texts_of
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.quantities import show_count
@@ -79,7 +79,7 @@ def explain(
     """
     finds = find_lines(pattern)
     lines = container.logs.lines if container.logs is not None else ()
-    indexes = [index for index, line in enumerate(lines) if finds(line.text)]
+    indexes = [index for index, text in enumerate(texts_of(lines)) if finds(text)]
     matches = _place(lines, indexes, container if well else None, catalogue)
     current, over = _hits_of(matches, history=False), _hits_of(matches, history=True)
     peers = _peer_findings(lines, matches, container, surroundings) if surroundings is not None else []

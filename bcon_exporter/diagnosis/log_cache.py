@@ -103,7 +103,8 @@ def find_common(before: Sequence[LogLine], lines: Sequence[LogLine]) -> tuple[in
 
     The last line may have grown since, and be another one. Where that is not clear, nothing is common to both.
     """
-    first = next((at for at, line in enumerate(before) if lines and line is lines[0]), len(before))
+    oldest = lines[0] if lines else None
+    first = next((at for at, line in enumerate(before) if line == oldest), len(before))
     kept = len(before) - first
     for common in (kept, kept - 1):
         if common > 0 and lines[:common] == before[first : first + common]:

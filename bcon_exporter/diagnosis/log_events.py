@@ -37,7 +37,7 @@ from bcon_exporter.diagnosis.peer_names import parse_peer, parse_peer_field
 from bcon_exporter.diagnosis.signature_hits import Hit, Match, find_hits
 from bcon_exporter.diagnosis.tolerated_errors import continued_after, find_tolerating_lines, is_tolerated
 from bcon_exporter.diagnosis.working_again import ANSWERS, routine_resumed, same_server, works_again
-from bcon_exporter.model.container_facts import LogLine
+from bcon_exporter.model.container_facts import LogLine, texts_of
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, Level, Signature
 
@@ -156,7 +156,7 @@ def find_candidates(lines: Sequence[LogLine], catalogue: Catalogue) -> Candidate
 def _to_buffer(lines: Sequence[LogLine]) -> tuple[Sequence[LogLine], LineBuffer]:
     """Join the lines into a buffer; lone surrogates, which cannot be encoded, are replaced in both results."""
     try:
-        return lines, LineBuffer([line.text for line in lines])
+        return lines, LineBuffer(texts_of(lines))
     except UnicodeEncodeError:
         mended = [replace(line, text=line.text.encode("utf-8", "replace").decode()) for line in lines]
         return mended, LineBuffer([line.text for line in mended])

@@ -5,19 +5,19 @@ again. It stamps a line before it writes it, stdout and stderr separately, so a 
 later stamp. So `since` reaches a little behind the newest stamp, and repeated lines are skipped.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
-from bcon_exporter.engine.parse.json_fields import format_nanoseconds
-from bcon_exporter.model.container_facts import LogFacts, LogLine
+from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
+from bcon_exporter.model.container_facts import LogFacts, LogLines
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]
 
-# What a kept line costs beside its text: the line, its time and the string's head.
-_LINE_OVERHEAD_BYTES = 160
+# What a kept line costs beside its text: the string's head, its time, and its places in three columns.
+_LINE_OVERHEAD_BYTES = 120
 _OVERLAP_NANOSECONDS = 100 * 1_000_000
 _CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
 
@@ -50,7 +50,7 @@ class _LogWindow:
     Attributes:
         cursor: Stamp of the newest line, in nanoseconds; None before the first read.
         recent: (stamp, stream, hash of its bytes) of each line within the overlap → how often it was seen.
-        open_line: The line that the container has not ended yet; returned, but not kept.
+        open_line: The line that the container has not ended yet, if there is one; returned, but not kept.
         lost_at: Stamp of the oldest line after the last loss of lines.
         hidden: The values that are hidden in the lines.
         facts: The last result, while the lines are unchanged: a quiet container costs nothing.
@@ -58,9 +58,9 @@ class _LogWindow:
 
     cursor: int | None = None
     recent: dict[tuple[int, str, int], int] = field(default_factory=dict)
-    lines: list[LogLine] = field(default_factory=list)
+    lines: LogLines = field(default_factory=LogLines)
     held_bytes: int = 0
-    open_line: LogLine | None = None
+    open_line: LogLines = field(default_factory=LogLines)
     lost_at: datetime | None = None
     hidden: KnownSecrets = NO_SECRETS
     facts: LogFacts | None = None
@@ -140,10 +140,10 @@ class LogCursors:
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
         new = _advance(window, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
-        before = [line.text for line in window.lines[-1:]] if new and cursor is not None else []
+        before = window.lines.texts[-1:] if new and cursor is not None else ()
         lines = finish_entries([*ended, *open_lines], source.secrets, before)
         if new or (entries and window.open_line):
-            window.open_line = lines[-1] if open_lines else None
+            window.open_line = lines[len(ended) :]
             window.facts = None
             lines = lines[: len(ended)]
         if lines and _has_gap(cursor, entries, is_full=is_full):
@@ -163,7 +163,7 @@ class LogCursors:
             return None
         if secrets is not window.hidden:
             self._hide(window, secrets)
-        self._keep(window, (), since)
+        self._keep(window, LogLines(), since)
         return _to_facts(window, since, driver)
 
     def forget(self, container_ids: Collection[str]) -> None:
@@ -180,28 +180,28 @@ class LogCursors:
     def _hide(self, window: _LogWindow, secrets: KnownSecrets) -> None:
         """Hide the secrets that were learned after the lines were read."""
         window.hidden = secrets
-        texts = [line.text for line in window.lines]
+        texts = [*window.lines.texts, *window.open_line.texts]
         if (hidden := secrets.hide_lines(texts)) is not texts:
-            size = _size_of(window.lines)
-            window.lines[:] = [replace(line, text=text) for line, text in zip(window.lines, hidden, strict=True)]
+            size, count = _size_of(window.lines), len(window.lines)
+            window.lines = window.lines.with_texts(hidden[:count])
+            window.open_line = window.open_line.with_texts(hidden[count:])
             window.facts = None
             change = _size_of(window.lines) - size
             window.held_bytes += change
             self._held_bytes += change
-        if window.open_line is not None and (text := secrets.hide(window.open_line.text)) != window.open_line.text:
-            window.open_line, window.facts = replace(window.open_line, text=text), None
 
-    def _keep(self, window: _LogWindow, lines: Sequence[LogLine], since: datetime | None) -> None:
+    def _keep(self, window: _LogWindow, lines: LogLines, since: datetime | None) -> None:
         """Append new lines and drop those that are too old or too many."""
         if lines:
             size = _size_of(lines)
-            window.lines.extend(lines)
+            window.lines += lines
             window.held_bytes += size
             self._held_bytes += size
             window.facts = None
         dropped = 0
         if since is not None:
-            while dropped < len(window.lines) and (at := window.lines[dropped].at) is not None and at < since:
+            times, oldest = window.lines.nanoseconds, nanoseconds_of(since)
+            while dropped < len(times) and (at := times[dropped]) is not None and at < oldest:
                 dropped += 1
         self._drop_lines(window, dropped)
         self._enforce(window)
@@ -214,7 +214,7 @@ class LogCursors:
         dropped, excess = max(0, len(window.lines) - self._lines_per_container), window.held_bytes - cap
         excess -= _size_of(window.lines[:dropped])
         while excess > 0 and dropped < len(window.lines):
-            excess -= len(window.lines[dropped].text) + _LINE_OVERHEAD_BYTES
+            excess -= len(window.lines.texts[dropped]) + _LINE_OVERHEAD_BYTES
             dropped += 1
         if dropped:
             last = window.lines[dropped - 1].at
@@ -226,7 +226,7 @@ class LogCursors:
             size = _size_of(window.lines[:count])
             window.held_bytes -= size
             self._held_bytes -= size
-            del window.lines[:count]
+            window.lines = window.lines[count:]
             window.facts = None
 
 
@@ -237,8 +237,11 @@ def _since_behind(nanoseconds: int) -> str:
 
 def _advance(window: _LogWindow, entries: list[RawLogEntry]) -> list[RawLogEntry]:
     """Return the new entries, and move the cursor."""
-    newest = window.cursor or 0
-    oldest = newest - _OVERLAP_NANOSECONDS
+    cursor = window.cursor or 0
+    oldest = cursor - _OVERLAP_NANOSECONDS
+    newest = max((entry.nanoseconds or 0 for entry in entries if entry.complete), default=0)
+    newest = max(newest, cursor)
+    newest_overlap = newest - _OVERLAP_NANOSECONDS
     recent = window.recent
     already_seen = recent.copy()
     new: list[RawLogEntry] = []
@@ -247,17 +250,18 @@ def _advance(window: _LogWindow, entries: list[RawLogEntry]) -> list[RawLogEntry
         if at is not None and entry.complete:
             if at < oldest:
                 continue
+            if cursor < at < newest_overlap:  # neither seen before nor read again
+                new.append(entry)
+                continue
             key = (at, entry.stream, hash(entry.body))
             if repeats := already_seen.get(key):
                 already_seen[key] = repeats - 1
                 continue
             recent[key] = recent.get(key, 0) + 1
-            newest = max(newest, at)
         new.append(entry)
     if newest:
         window.cursor = newest
-        oldest = newest - _OVERLAP_NANOSECONDS
-        window.recent = {key: count for key, count in recent.items() if key[0] >= oldest}
+        window.recent = {key: count for key, count in recent.items() if key[0] >= newest_overlap}
     return new
 
 
@@ -268,15 +272,15 @@ def _has_gap(cursor: int | None, entries: list[RawLogEntry], *, is_full: bool) -
     return all(entry.nanoseconds is not None and entry.nanoseconds > cursor for entry in entries)
 
 
-def _size_of(lines: Sequence[LogLine]) -> int:
-    return sum(len(line.text) for line in lines) + _LINE_OVERHEAD_BYTES * len(lines)
+def _size_of(lines: LogLines) -> int:
+    return sum(map(len, lines.texts)) + _LINE_OVERHEAD_BYTES * len(lines)
 
 
 def _to_facts(window: _LogWindow, since: datetime | None, driver: str | None) -> LogFacts:
     lost = window.lost_at is not None and (since is None or window.lost_at >= since)
     facts = window.facts
     if facts is None or facts.truncated != lost or facts.driver != driver:
-        lines = (*window.lines, window.open_line) if window.open_line else tuple(window.lines)
+        lines = window.lines + window.open_line if window.open_line else window.lines
         # our own lines need no proof: validating a window of hundreds costs more than reading the new one
         facts = window.facts = LogFacts.model_construct(lines=lines, truncated=lost, driver=driver)
     return facts

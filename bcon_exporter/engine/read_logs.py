@@ -23,7 +23,7 @@ from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanosecon
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.container_facts import ContainerState, LogFacts, LogLine
+from bcon_exporter.model.container_facts import ContainerState, LogFacts, LogLines
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 _FILE_DRIVER = "json-file"
@@ -172,7 +172,7 @@ def query_logs(session: EngineSession, query: LogQuery, deadline: Deadline) -> L
         InvalidInputError: Its driver keeps nothing to read back.
         BconError: It could not be read at all.
     """
-    best: tuple[LogLine, ...] = ()
+    best = LogLines()
     too_few, too_many, asked = 0, _LONGEST_TAIL + 1, query.tail
     while too_many - too_few > 1:
         try:
@@ -218,9 +218,7 @@ def _choose_tail(too_few: int, too_many: int) -> int:
     return (too_few + too_many) // 2
 
 
-def _read_tail(
-    session: EngineSession, query: LogQuery, tail: int, deadline: Deadline
-) -> tuple[tuple[LogLine, ...], bool]:
+def _read_tail(session: EngineSession, query: LogQuery, tail: int, deadline: Deadline) -> tuple[LogLines, bool]:
     """Return the lines in the window among the newest `tail`, and whether the answer was cut."""
     target = f"{session.negotiate(deadline)}/containers/{query.container_id}/logs"
     target += f"?stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
@@ -232,11 +230,13 @@ def _read_tail(
     entries, _ = drop_cut_line(split_entries(answer.body, tty=query.tty), tail + 1)
     lines = finish_entries(entries, query.secrets)
     if query.since is not None or query.until is not None:
-        lines = tuple(line for line in lines if _is_within(line, query))
+        lines = lines.pick([place for place, at in enumerate(lines.nanoseconds) if _is_within(at, query)])
     return lines, answer.cut
 
 
-def _is_within(line: LogLine, query: LogQuery) -> bool:
-    if line.at is None:
+def _is_within(at: int | None, query: LogQuery) -> bool:
+    if at is None:
         return True
-    return (query.since is None or line.at >= query.since) and (query.until is None or line.at < query.until)
+    return (query.since is None or at >= nanoseconds_of(query.since)) and (
+        query.until is None or at < nanoseconds_of(query.until)
+    )

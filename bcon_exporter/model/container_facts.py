@@ -4,9 +4,13 @@ A field is None when Docker did not tell us; `unread` then says why. A rule neve
 All text has been cleaned and all secrets masked before one of these values is made.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal, overload
+
+from pydantic import PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
@@ -50,6 +54,90 @@ class LogLine:
     text: str
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class LogLines(Sequence[LogLine]):
+    """Lines of a log, oldest first, as three columns: a line is made when somebody looks at it, and few ever are.
+
+    Attributes:
+        nanoseconds: When each was written, since the epoch; None without a time.
+        streams: "stdout" or "stderr".
+        texts: Cleaned and masked.
+    """
+
+    __slots__ = ("nanoseconds", "streams", "texts")
+
+    def __init__(
+        self,
+        nanoseconds: Iterable[int | None] = (),
+        streams: Iterable[Literal["stdout", "stderr"]] = (),
+        texts: Iterable[str] = (),
+    ) -> None:
+        self.nanoseconds = tuple(nanoseconds)
+        self.streams = tuple(streams)
+        self.texts = tuple(texts)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, index: int) -> LogLine: ...
+    @overload
+    def __getitem__(self, index: slice) -> "LogLines": ...
+    def __getitem__(self, index: int | slice) -> "LogLine | LogLines":
+        if isinstance(index, slice):
+            return LogLines(self.nanoseconds[index], self.streams[index], self.texts[index])
+        return LogLine(_to_time(self.nanoseconds[index]), self.streams[index], self.texts[index])
+
+    def __iter__(self) -> Iterator[LogLine]:
+        return map(LogLine, map(_to_time, self.nanoseconds), self.streams, self.texts)
+
+    def __add__(self, other: "LogLines") -> "LogLines":
+        return LogLines(self.nanoseconds + other.nanoseconds, self.streams + other.streams, self.texts + other.texts)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, LogLines):
+            return (self.texts, self.nanoseconds, self.streams) == (other.texts, other.nanoseconds, other.streams)
+        return tuple(self) == other
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def pick(self, places: Sequence[int]) -> "LogLines":
+        """Return the lines at some places."""
+        return LogLines(
+            [self.nanoseconds[at] for at in places],
+            [self.streams[at] for at in places],
+            [self.texts[at] for at in places],
+        )
+
+    def with_texts(self, texts: Iterable[str]) -> "LogLines":
+        """Return the same lines with other texts."""
+        return LogLines(self.nanoseconds, self.streams, texts)
+
+    @property
+    def newest(self) -> datetime | None:
+        """The latest of their times."""
+        return _to_time(max((at for at in self.nanoseconds if at is not None), default=None))
+
+
+def _to_time(nanoseconds: int | None) -> datetime | None:
+    return None if nanoseconds is None else _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def texts_of(lines: Sequence[LogLine]) -> Sequence[str]:
+    """Return the texts of lines, without making the lines where they are columns."""
+    return lines.texts if isinstance(lines, LogLines) else [line.text for line in lines]
+
+
+def _keep_columns(lines: object, validate: ValidatorFunctionWrapHandler) -> Sequence[LogLine]:
+    return lines if isinstance(lines, LogLines) else tuple(validate(lines))
+
+
 class LogFacts(Frozen):
     """The recent output of a container.
 
@@ -59,7 +147,7 @@ class LogFacts(Frozen):
         driver: Log driver name.
     """
 
-    lines: tuple[LogLine, ...]
+    lines: Annotated[Sequence[LogLine], WrapValidator(_keep_columns), PlainSerializer(tuple)]
     truncated: bool = False
     driver: str | None = None
 

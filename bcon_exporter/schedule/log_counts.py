@@ -11,7 +11,7 @@ from bcon_exporter.diagnosis import LogReader
 from bcon_exporter.diagnosis.log_events import Candidates, find_events
 from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.memory import CountedLog, LogCounts
-from bcon_exporter.model.container_facts import HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import HostSnapshot, LogLine, LogLines
 from bcon_exporter.model.signatures import Catalogue, Level
 
 _FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}
@@ -96,6 +96,8 @@ def _find_end_of(lines: Sequence[LogLine], wanted: LogLine) -> int | None:
 
 def _find_later(lines: Sequence[LogLine], until: datetime) -> list[int]:
     """Return the places of the lines after a time; those without a time go with the ones before them."""
+    if isinstance(lines, LogLines) and (lines.newest is None or lines.newest <= until):
+        return []
     later, is_later = [], False
     for place, line in enumerate(lines):
         if line.at is not None:

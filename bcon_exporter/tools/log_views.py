@@ -1,5 +1,6 @@
 """Parts of one container's log, for people at a terminal: lines that fit, around a crash, of the run before."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
@@ -53,7 +54,7 @@ def read_part_of_log(context: Context, request: PartOfLogInput) -> ContainerLogs
     )
 
 
-def _read(context: Context, facts: ContainerFacts, request: PartOfLogInput) -> tuple[tuple[LogLine, ...], bool]:
+def _read(context: Context, facts: ContainerFacts, request: PartOfLogInput) -> tuple[Sequence[LogLine], bool]:
     """Return the lines, and whether older ones were cut off by the bounds of reading."""
     if request.part == "crash":
         return _read_around(context, facts, request.tail), False

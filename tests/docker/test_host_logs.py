@@ -15,6 +15,7 @@ from tests.docker.recording_proxy import RecordingProxy
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bcon_exporter.engine import DockerHost
@@ -69,7 +70,7 @@ def _texts(host: DockerHost) -> dict[str, list[str]]:
     return {name: [line.text for line in one.logs.lines] for name, one in found.items() if one.logs is not None}
 
 
-def read_whole(host: DockerHost, container_id: str) -> tuple[LogLine, ...] | None:
+def read_whole(host: DockerHost, container_id: str) -> Sequence[LogLine] | None:
     lines = host.read_logs(container_id, tail=5000, since=None, until=None).lines
     return lines if len(lines) == 3000 else None
 

@@ -21,6 +21,8 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, 
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.docker.conftest import TestEngine
 
 pytestmark = [pytest.mark.docker, pytest.mark.contract]
@@ -54,8 +56,8 @@ def facts_of(engine: TestEngine, container_id: str) -> ContainerFacts:
     return facts
 
 
-def wait_for_lines(engine: TestEngine, container_id: str, last: str, *, tty: bool) -> tuple[LogLine, ...]:
-    def read() -> tuple[LogLine, ...] | None:
+def wait_for_lines(engine: TestEngine, container_id: str, last: str, *, tty: bool) -> Sequence[LogLine]:
+    def read() -> Sequence[LogLine] | None:
         lines = parse_log_stream(get(engine, f"containers/{container_id}/{LOG_QUERY}&tail=200"), tty=tty)
         return lines if lines and lines[-1].text == last else None
 

@@ -225,4 +225,4 @@ def test_lines_without_stamps_are_not_read_twice() -> None:
             "a", b"\x01\0\0\0\0\0\0\x06plain\n", LogSource(tty=False, driver=None), since=None, tail=200
         )
         assert [kept.text for kept in facts.lines] == ["plain"]
-    assert cursors.held_bytes == len("plain") + 160
+    assert cursors.held_bytes == len("plain") + 120

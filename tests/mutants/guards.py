@@ -145,7 +145,7 @@ ENGINE = (
     _logs("LogCursors._enforce", returns("None"), "test_one_container_keeps_its_newest_lines_within_its_cap"),
     _logs("LogCursors.take", never("_has_gap"), "test_more_new_lines_than_the_tail_say_that_some_were_left_out"),
     _logs("LogCursors.take", never("window.cursor is None and lines"), "test_lines_without_stamps_are_not_read_twice"),
-    _logs("LogCursors.take", with_text("if new and cursor is not None else []", "if False else []"), "test_a_value_whose_name_ended_the_read_before_is_masked"),
+    _logs("LogCursors.take", with_text("if new and cursor is not None else ()", "if False else ()"), "test_a_value_whose_name_ended_the_read_before_is_masked"),
     _logs("LogCursors.take", with_text("source.secrets, before", "NO_SECRETS, before"), "test_a_new_line_hides_what_the_container_is_known_to_hold"),
     _log_stream("finish_entries", with_text("secrets.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
     # whom the kernel has killed

@@ -19,7 +19,7 @@ from typing import Literal
 
 import re2
 
-from bcon_exporter.model.container_facts import LogLine
+from bcon_exporter.model.container_facts import LogLines
 from bcon_exporter.secrets.cleaning import ELLIPSIS, strip_controls
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.secrets.masking import mask_lines
@@ -63,7 +63,7 @@ class RawLogEntry:
     pieces: int = 1
 
 
-def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
+def parse_log_stream(raw: bytes, *, tty: bool | None) -> LogLines:
     """Read all lines of a log answer, oldest first, cleaned, masked and clipped.
 
     Args:
@@ -75,7 +75,7 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> tuple[LogLine, ...]:
 
 def finish_entries(
     entries: Sequence[RawLogEntry], secrets: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()
-) -> tuple[LogLine, ...]:
+) -> LogLines:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
 
     Args:
@@ -85,9 +85,10 @@ def finish_entries(
     """
     texts = _decode_lines([entry.body for entry in entries])
     texts = mask_lines([*before, *secrets.hide_lines(texts)])[len(before) :]
-    return tuple(
-        LogLine(_to_time(entry.nanoseconds), entry.stream, text if len(text) <= MAX_LINE_CHARS else _clip_line(text))
-        for entry, text in zip(entries, texts, strict=True)
+    return LogLines(
+        [entry.nanoseconds for entry in entries],
+        [entry.stream for entry in entries],
+        [text if len(text) <= MAX_LINE_CHARS else _clip_line(text) for text in texts],
     )
 
 
@@ -159,10 +160,6 @@ def _parse_other_stamp(stamp: bytes) -> int | None:
     digits = "".join(char for char in digits.partition("+")[0].partition("-")[0] if char.isdigit())
     seconds = (whole - _EPOCH) // timedelta(seconds=1)
     return seconds * 1_000_000_000 + int(digits.ljust(9, "0") or 0)
-
-
-def _to_time(nanoseconds: int | None) -> datetime | None:
-    return None if nanoseconds is None else _EPOCH + timedelta(microseconds=nanoseconds // 1000)
 
 
 def _is_framed(raw: bytes) -> bool:
