@@ -54,7 +54,7 @@ def _family(short_name: str) -> Family:
 
 
 def _samples(short_name: str, lines: Iterable[str]) -> Samples:
-    return Samples(_family(short_name), ("".join(lines),))  # of 500 containers one text, not 20,000
+    return Samples.of(_family(short_name), lines)
 
 
 def _per_container(

@@ -61,7 +61,7 @@ class Generation:
 
     def texts(self, fmt: Format, fresh: Fresh) -> Iterator[bytes]:
         """Yield all that is stored, piece by piece: of thousands of containers it is 10 MB together."""
-        yield from (rendered.text for rendered in self.families(fmt, fresh))
+        yield from (piece for rendered in self.families(fmt, fresh) for piece in rendered.pieces)
         yield self.client[fmt]
 
     def compress(self, fmt: Format, fresh: Fresh) -> GzippedStart:
@@ -138,7 +138,7 @@ class Exposition:
             if isinstance(scan, DiagnoseScan):
                 parts[name], dropped = self._render_diagnosis(scan, parts.get("drift"))
             else:
-                parts[name] = Part.of(list(drift_samples(scan)))
+                parts[name] = Part.of(drift_samples(scan))
             self._log_dropped(before.series_dropped, dropped)
             self._rendered[name] = scan
         generation = Generation(statuses, self._client.read(), parts, dropped)
@@ -175,7 +175,7 @@ class Exposition:
         pieces: tuple[bytes, ...]
         if names:
             chosen = (each for each in generation.families(fmt, fresh) if each.family.is_among(names))
-            stored = b"".join(each.text for each in chosen)
+            stored = b"".join(piece for each in chosen for piece in each.pieces)
             live = render(tuple(item for item in own if item.family.is_among(names)), fmt)
             body = stored + live + self._client.text(fmt, names) + end
             pieces = (gzip.compress(body, compresslevel=1) if compress else body,)

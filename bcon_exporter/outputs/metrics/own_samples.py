@@ -105,7 +105,7 @@ class OwnState:
             "bcon_docker_requests_total": [((name,), counts.requests) for name, counts in requests.items()],
             "bcon_docker_request_failures_total": [((name,), counts.failures) for name, counts in requests.items()],
         }
-        durations = Samples(_DURATIONS, tuple(_histogram(endpoint, counts) for endpoint, counts in requests.items()))
+        durations = Samples.of(_DURATIONS, (_histogram(endpoint, counts) for endpoint, counts in requests.items()))
         return (*(family_samples(BY_NAME[name], family) for name, family in rows.items()), durations)
 
     def rows(self, statuses: Mapping[ScanName, ScanStatus], series_dropped: int) -> dict[str, Iterable[Row]]:

@@ -1,7 +1,7 @@
 """Rendered text of metric families: made once a scan, and compressed once."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bcon_exporter.outputs.metrics.families import Family
@@ -14,15 +14,15 @@ _LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class RenderedFamily:
-    """A family as text; of thousands of containers a few hundred kilobytes."""
+    """A family as text, in pieces: of thousands of containers some megabytes, which are never put together."""
 
     family: Family
-    text: bytes
+    pieces: tuple[bytes, ...]
 
     @classmethod
     def of(cls, samples: Samples, fmt: Format) -> "RenderedFamily":
         """Render a family."""
-        return cls(samples.family, samples.text(fmt).encode())
+        return cls(samples.family, samples.pieces(fmt))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +40,16 @@ class Part:
     series: int
 
     @classmethod
-    def of(cls, samples: list[Samples]) -> "Part":
-        """Render the families of a scan; each is taken out of the list, not to hold all of them twice."""
+    def of(cls, samples: Sequence[Samples]) -> "Part":
+        """Render the families of a scan."""
+        alike = tuple(item for item in samples if same_in_both(item.family))
+        others = tuple(item for item in samples if not same_in_both(item.family))
         formats: tuple[Format, ...] = ("text", "openmetrics")
-        alike: list[RenderedFamily] = []
-        others: dict[Format, list[RenderedFamily]] = {fmt: [] for fmt in formats}
-        series = 0
-        samples.reverse()
-        while samples:
-            item = samples.pop()
-            series += item.series
-            if same_in_both(item.family):
-                alike.append(RenderedFamily.of(item, "text"))
-            else:
-                for fmt in formats:
-                    others[fmt].append(RenderedFamily.of(item, fmt))
-        return cls(tuple(alike), {fmt: tuple(families) for fmt, families in others.items()}, series)
+        return cls(
+            tuple(RenderedFamily.of(item, "text") for item in alike),
+            {fmt: tuple(RenderedFamily.of(item, fmt) for item in others) for fmt in formats},
+            sum(item.series for item in samples),
+        )
 
     def families(self, fmt: Format) -> tuple[RenderedFamily, ...]:
         """Return the families in one format."""
@@ -64,7 +58,7 @@ class Part:
 
 def render(samples: tuple[Samples, ...], fmt: Format) -> bytes:
     """Return the text of some families."""
-    return "".join(item.text(fmt) for item in samples).encode()
+    return b"".join(piece for item in samples for piece in item.pieces(fmt))
 
 
 class GzippedStart:

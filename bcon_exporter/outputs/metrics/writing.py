@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from bcon_exporter.outputs.metrics.families import Family
@@ -10,6 +11,7 @@ from bcon_exporter.outputs.metrics.families import Family
 Format = Literal["text", "openmetrics"]
 LABEL_MAX_CHARS = 128
 _HASH_CHARS = 16
+_LINES_TOGETHER = 1000
 
 
 def plain_label(raw: str | None) -> str:
@@ -54,16 +56,24 @@ class Samples:
     """
 
     family: Family
-    chunks: tuple[str, ...]
+    chunks: tuple[bytes, ...]
 
-    def text(self, fmt: Format) -> str:
+    @classmethod
+    def of(cls, family: Family, lines: Iterable[str]) -> "Samples":
+        """Take a family's lines, or groups of them; of thousands of containers they make some chunks."""
+        left, chunks = iter(lines), []
+        while batch := list(islice(left, _LINES_TOGETHER)):
+            chunks.append("".join(batch).encode())
+        return cls(family, tuple(chunks))
+
+    def pieces(self, fmt: Format) -> tuple[bytes, ...]:
         """Return header and lines."""
-        return header(self.family, fmt) + "".join(self.chunks)
+        return (header(self.family, fmt).encode(), *self.chunks)
 
     @property
     def series(self) -> int:
         """Number of lines; a line end within a label value is escaped."""
-        return sum(chunk.count("\n") for chunk in self.chunks)
+        return sum(chunk.count(b"\n") for chunk in self.chunks)
 
 
 def header(family: Family, fmt: Format) -> str:
@@ -88,11 +98,9 @@ def sample(name: str, labels: str, value: float) -> str:
 
 def family_samples(family: Family, rows: Iterable[tuple[tuple[str | None, ...], float | None]]) -> Samples:
     """Return a family's samples from label values and numbers; a row without a number is left out."""
-    return Samples(
+    return Samples.of(
         family,
-        tuple(
-            sample(family.name, label_set(family.labels, values), value) for values, value in rows if value is not None
-        ),
+        (sample(family.name, label_set(family.labels, values), value) for values, value in rows if value is not None),
     )
 
 

@@ -293,7 +293,7 @@ CAPPED = [family for family in FAMILIES if family.drop_order] + [
 def test_what_is_left_out_does_not_depend_on_the_order_in_which_families_come(
     counts: dict[Family, int], cap: int
 ) -> None:
-    samples = [Samples(family, ("x 1\n",) * count) for family, count in counts.items()]
+    samples = [Samples(family, (b"x 1\n",) * count) for family, count in counts.items()]
     shown, dropped = cap_series(iter(samples), cap)
 
     by_order = sorted((item for item in samples if item.family.drop_order), key=lambda item: item.family.drop_order)
