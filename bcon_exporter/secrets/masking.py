@@ -77,6 +77,7 @@ _IDENTITIES = frozenset(
     ("container_name", "network_mode", "ipc", "pid", "uts", "userns_mode", "volumes_from", "links", "first_network")
 )
 """Fields that hold names of containers, services and networks."""
+_MOST_SHARED = 4096
 _MAX_ROUNDS = 6
 _SHORT_VALUE_CHARS = 256
 _SHA256_DIGITS = 64
@@ -241,11 +242,13 @@ def safe_pair(key: str, raw: str, *, secrets: KnownSecrets = NO_SECRETS) -> str:
 class Sealer:
     """Makes configured values comparable without showing them.
 
-    One instance per process: fingerprints of two instances never compare. The key never leaves the process.
+    One instance per process: fingerprints of two instances never compare. The key never leaves the process. Containers
+    of one project are configured alike, so equal values are one object.
     """
 
     def __init__(self, key: bytes) -> None:
         self._key = key
+        self._made: dict[FieldValue, FieldValue] = {}
 
     @classmethod
     def random(cls) -> "Sealer":
@@ -264,7 +267,10 @@ class Sealer:
         """
         whole = f"{path}\0{raw}".encode("utf-8", "surrogatepass")
         digest = hmac.new(self._key, whole, hashlib.sha256).hexdigest()
-        return FieldValue(shown=_shown(path, raw, secrets), fingerprint=digest[:_FINGERPRINT_DIGITS])
+        value = FieldValue(shown=_shown(path, raw, secrets), fingerprint=digest[:_FINGERPRINT_DIGITS])
+        if len(self._made) >= _MOST_SHARED:
+            self._made.clear()
+        return self._made.setdefault(value, value)
 
 
 def _shown(path: str, raw: str, secrets: KnownSecrets) -> str:
