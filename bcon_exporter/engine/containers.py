@@ -49,8 +49,9 @@ class InventoryEntry:
 
     Attributes:
         listed: Its element of the list answer.
-        known_facts: Without usage, logs and config; None until somebody wants what the list alone tells. A container
-            that is new will be inspected in a moment, and making its facts twice took a sixth of a first scan.
+        known_facts: As scans have read them; None for as long as the list alone tells of the container.
+        listed_facts: What the list alone tells, once somebody wants it: a container that is new will be inspected in a
+            moment, and making its facts twice took a sixth of a first scan.
         unread_reason: Why there are no facts of inspect, for as long as the list alone tells them.
         secrets: The values to hide in what the list alone tells; None while the environment is unread.
         inspected_at: On the monotonic clock; None when the facts come from the list alone.
@@ -65,6 +66,7 @@ class InventoryEntry:
 
     listed: Element
     known_facts: ContainerFacts | None = None
+    listed_facts: ContainerFacts | None = None
     unread_reason: str = NOT_INSPECTED
     secrets: KnownSecrets | None = None
     placement: Placement | None = None
@@ -80,10 +82,11 @@ class InventoryEntry:
 
     @property
     def facts(self) -> ContainerFacts:
-        """Without usage, logs and config."""
-        if self.known_facts is None:
-            self.known_facts = self._facts_of_list()
-        return self.known_facts
+        """Without usage, logs and config. May be asked for by any thread: what a scan reads meanwhile stays."""
+        facts = self.known_facts or self.listed_facts
+        if facts is None:
+            facts = self.listed_facts = self._facts_of_list()
+        return facts
 
     def _facts_of_list(self) -> ContainerFacts:
         listed = self.listed.read() or {"Id": self.listed.id}
@@ -169,7 +172,7 @@ class Inventory:
     def mark_uninspected(self, container_id: str, reason: str) -> None:
         """Record that inspect failed: facts that only inspect has become unknown instead of outdated."""
         entry = self.entries[container_id]
-        entry.known_facts, entry.inspected_at = None, None
+        entry.known_facts = entry.listed_facts = entry.inspected_at = None
         entry.unread_reason, entry.secrets = reason, self._book.of_known(container_id)
 
     def hide_learned(self) -> None:

@@ -7,9 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.engine.parse import drop_cut_line, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.log_stream import MAX_LINE_CHARS, parse_stamp
+from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.known_secrets import KnownSecrets
+from bcon_exporter.secrets.masking import mask_lines
 
 STAMP = b"2026-11-21T22:42:55.481855266Z "
 CHUNK = 16 * 1024
@@ -216,6 +218,7 @@ def test_an_unended_line_is_marked_incomplete() -> None:
         (b"1970-01-01T00:00:01.5Z", 1_500_000_000),
         (b"1970-01-01T00:00:01.000000001Z", 1_000_000_001),
         (b"1970-01-01T01:00:01.123456789+01:00", 1_123_456_789),
+        (b"1970-01-01T01:00:01.1234+01:00", 1_123_400_000),
         (b"1970-01-01T00:00:01", None),
         (b"not a stamp at all!!", None),
         (b"", None),
@@ -223,6 +226,13 @@ def test_an_unended_line_is_marked_incomplete() -> None:
 )
 def test_stamps_are_read_to_the_nanosecond(stamp: bytes, nanoseconds: int | None) -> None:
     assert parse_stamp(stamp) == nanoseconds
+
+
+@given(st.lists(st.binary(max_size=9) | st.sampled_from([b"a\tb", b"\x1b[31mred", b"\xc3", b"\xa9", b"bare"])))
+def test_lines_are_decoded_together_as_each_by_itself(bodies: list[bytes]) -> None:
+    entries = [RawLogEntry(None, "stdout", body.replace(b"\n", b" ")) for body in bodies]
+    alone = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
+    assert [line.text for line in finish_entries(entries)] == mask_lines(alone)
 
 
 @given(

@@ -96,7 +96,7 @@ def _decode_lines(bodies: list[bytes]) -> list[str]:
     """Decode and clean lines; where there is nothing to clean, as nearly everywhere, all of them at once."""
     text = b"\n".join(bodies).decode("utf-8", "replace")
     lines = text.split("\n")
-    if len(lines) == len(bodies) and text.replace("\n", "").isprintable():
+    if len(lines) == len(bodies) and text.replace("\n", "").replace("\t", "").isprintable():
         return lines
     return [strip_controls(body.decode("utf-8", "replace")) for body in bodies]
 
@@ -138,10 +138,17 @@ def _whole_seconds(text: bytes) -> int | None:
 
 def parse_stamp(stamp: bytes) -> int | None:
     """Return the nanoseconds of an RFC 3339 stamp since the epoch, None when it is none."""
-    if len(stamp) == _FIXED_STAMP and stamp.endswith(b"Z") and stamp[20:29].isdigit():
-        seconds = _whole_seconds(stamp[:19])  # the engine's own form
-        return None if seconds is None else seconds + int(stamp[20:29])
-    return _parse_other_stamp(stamp)
+    nanoseconds = _parse_own_stamp(stamp) if len(stamp) == _FIXED_STAMP else None
+    return _parse_other_stamp(stamp) if nanoseconds is None else nanoseconds
+
+
+def _parse_own_stamp(text: bytes) -> int | None:
+    """Parse the engine's own form at the beginning of a text: nine digits, and UTC."""
+    digits = text[20:29]
+    if text[29:30] != b"Z" or not digits.isdigit():
+        return None
+    seconds = _whole_seconds(text[:19])
+    return None if seconds is None else seconds + int(digits)
 
 
 def _parse_other_stamp(stamp: bytes) -> int | None:
@@ -247,10 +254,8 @@ def _split_frames(raw: bytes) -> list[RawLogEntry]:
 
 def _split_stamp(line: bytes) -> tuple[int | None, bytes]:
     """Split "STAMP text"; a line without a stamp is all text."""
-    if line[_FIXED_STAMP - 1 : _FIXED_STAMP + 1] == b"Z " and line[20:29].isdigit():
-        seconds = _whole_seconds(line[:19])  # the engine's own form
-        if seconds is not None:
-            return seconds + int(line[20:29]), line[_FIXED_STAMP + 1 :]
+    if line[_FIXED_STAMP : _FIXED_STAMP + 1] == b" " and (nanoseconds := _parse_own_stamp(line)) is not None:
+        return nanoseconds, line[_FIXED_STAMP + 1 :]
     end = line.find(b" ", 0, _LONGEST_STAMP + 1)
     if end < _SHORTEST_STAMP:
         return None, line
