@@ -35,7 +35,8 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
-test: packages lint engine ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
+test: packages ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
+	@$(MAKE) --no-print-directory -j2 lint engine
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -n 2 --dist loadfile -m in_pairs $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -m 'alone and not in_pairs' --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
