@@ -110,12 +110,19 @@ versions() {
   done
 }
 
+# one_at_a_time FILE: waits for whoever else makes that file; whoever calls this closes 7 when it is made.
+one_at_a_time() {
+  exec 7>"$1.lock"
+  flock 7
+}
+
 # python_of ROOT: the wheels come by this machine's own pip, which knows its way to the index.
 python_of() {
   local root=$1 locked=$HERE/../deploy/requirements-dev.lock venv version
   venv=$root.venv-$(sha256sum <"$locked" | cut -c1-8)
   echo "$venv"
-  [ ! -e "$venv/complete" ] || return 0
+  one_at_a_time "$venv"
+  [ ! -e "$venv/complete" ] || { exec 7>&-; return 0; }
   rm -rf "$venv" "$venv.wheels"
   version=$("$0" run "$NAME" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   "$HERE/../.venv/bin/python" -m pip download -q --disable-pip-version-check --require-hashes --no-deps -r "$locked" \
@@ -127,6 +134,7 @@ python_of() {
   "$0" run "$NAME" "$venv/bin/python" -m pip install -qq --no-index --no-deps --find-links "$venv.wheels" "$venv.wheels"/*.whl >&2
   rm -rf "$venv.wheels"
   touch "$venv/complete"
+  exec 7>&-
 }
 
 # image ROOT: the disk of a guest, made where it is missing: the userland, and what it needs to boot into dockerd and sshd.
@@ -134,7 +142,8 @@ image() {
   local root=$1 disk added
   disk=$root.ext4
   echo "$disk"
-  [ ! -s "$disk" ] || return 0
+  one_at_a_time "$disk"
+  [ ! -s "$disk" ] || { exec 7>&-; return 0; }
   [ -x "$root/usr/bin/linux.uml" ] || die "${root##*/} has no user-mode-linux"
   say "making $disk: half a minute, once"
   added=$root.added
@@ -170,6 +179,7 @@ UNIT
     "$ROOT/lib64/ld-linux-x86-64.so.2" --library-path "$ROOT/usr/lib/x86_64-linux-gnu" "$ROOT/usr/sbin/mkfs.ext4" -q -F -E lazy_itable_init=1 -O ^has_journal -d /mnt "$DISK.new"'
   rm -rf --one-file-system "$added" "$added.work"
   mv "$disk.new" "$disk"
+  exec 7>&-
 }
 
 # boot ROOT DISK DIR: what the guest writes goes into DIR and is forgotten with it.

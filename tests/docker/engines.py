@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -31,13 +31,13 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
-OWN, GUEST, NEWEST_PYTHON, GOLDEN = "own", "guest", "newest-python", "golden"
-ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, NEWEST_PYTHON)
+OWN, GUEST, TO_GUEST, NEWEST_PYTHON, GOLDEN = "own", "guest", "to-guest", "newest-python", "golden"
+ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, TO_GUEST, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = (GOLDEN, OWN, NEWEST_PYTHON)
-"""On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: the guest has one
-CPU and takes longer than all of these, so it goes first for a core. The golden answers come before what takes several."""
+BESIDE_THE_GUEST = ((TO_GUEST,), (GOLDEN, OWN, NEWEST_PYTHON))
+"""On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: a guest mostly
+waits. The golden answers come before what takes several cores."""
 
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
@@ -177,6 +177,8 @@ def run_on(name: str) -> Iterator[Run]:
         if name == GUEST:
             with booted_guest() as guest:
                 yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
+        elif name == TO_GUEST:
+            with booted_guest() as guest:
                 yield timed(name, "contract, outside", versions, lambda: run_pytest(outside(guest), FROM_OUTSIDE))
         elif name == NEWEST_PYTHON:
             yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, at_once=True))
@@ -194,7 +196,9 @@ def versions_of(name: str) -> str:
     """What there is, in one line."""
     if name == GOLDEN:
         return "recorded hosts"
-    made_as = {OWN: [], GUEST: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(name, [name.removesuffix(IMAGE_STORE)])
+    made_as = {OWN: [], GUEST: [NEWEST], TO_GUEST: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
+        name, [name.removesuffix(IMAGE_STORE)]
+    )
     return ", ".join(ask_script("versions", *made_as).splitlines())
 
 
@@ -303,10 +307,11 @@ def main(words: list[str]) -> int:
         rows = [read_tested(Path(words[1]))]
         if rows[0].engine == OWN:
             return tell([*rows, *run_on(GOLDEN)])
-        with run_meanwhile(BESIDE_THE_GUEST) as end:
+        with ExitStack() as processes:
+            beside = [processes.enter_context(run_meanwhile(names)) for names in BESIDE_THE_GUEST]
             rows += run_on(GUEST)
-            passed = end()
-        return tell(rows) or (0 if passed else 1)
+            passed = [end() for end in beside]
+        return tell(rows) or (0 if all(passed) else 1)
     return tell([row for name in words or ALL for row in run_on(name)])
 
 
@@ -318,11 +323,9 @@ def tell(rows: Sequence[Run]) -> int:
 
 @contextmanager
 def run_meanwhile(names: Sequence[str]) -> Iterator[Callable[[], bool]]:
-    """Run on these in a process of its own: the guest has one CPU. What is yielded waits, prints what it said, and
-    returns whether all passed."""
+    """Run on these in a process of its own. What is yielded waits, prints what it said, and tells whether all passed."""
     with tempfile.TemporaryFile("w+") as said:
-        command = ["nice", "-n", "5", sys.executable, "-m", "tests.docker.engines", *names]
-        process = subprocess.Popen(command, stdout=said, stderr=said)
+        process = subprocess.Popen([sys.executable, "-m", "tests.docker.engines", *names], stdout=said, stderr=said)
 
         def end() -> bool:
             process.wait()
