@@ -323,7 +323,7 @@ def tell(rows: Sequence[Run]) -> int:
 
 @contextmanager
 def run_meanwhile(names: Sequence[str]) -> Iterator[Callable[[], bool]]:
-    """Run on these in a process of its own. What is yielded waits, prints what it said, and tells whether all passed."""
+    """Run on these in a process of its own. What is yielded waits, prints what it said and tells if all passed."""
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen([sys.executable, "-m", "tests.docker.engines", *names], stdout=said, stderr=said)
 
