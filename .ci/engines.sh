@@ -46,6 +46,12 @@ mirror() {
   echo "${found:-http://deb.debian.org/debian}"
 }
 
+# one_at_a_time FILE: waits for whoever else makes that file; whoever calls this closes 7 when it is made.
+one_at_a_time() {
+  exec 7>"$1.lock"
+  flock 7
+}
+
 # userland SUITE: the folder with that release's userland, made where it is missing.
 userland() {
   local suite=$1 packages folder
@@ -54,9 +60,8 @@ userland() {
   folder=$CACHE/$suite-$(printf %s "$packages" | sha256sum | cut -c1-8)
   echo "$folder"
   mkdir -p "$CACHE"
-  exec 8>"$folder.lock"
-  flock 8
-  [ ! -e "$folder/etc/debian_version" ] || { exec 8>&-; return 0; }
+  one_at_a_time "$folder"
+  [ ! -e "$folder/etc/debian_version" ] || { exec 7>&-; return 0; }
   "$HERE/setup.sh" packages mmdebstrap debian-archive-keyring >&2
   say "making $folder: a minute or three, once"
   rm -rf --one-file-system "$folder.new"
@@ -68,9 +73,9 @@ userland() {
     --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
     --dpkgopt='path-exclude=/usr/share/locale/*' --setup-hook='mkdir -p "$1/var/cache/apt/archives"' \
     "$suite" "$folder.new" "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) $suite main" \
-    >"$folder.log" 2>&1 8>&- || { tail -n 20 "$folder.log" >&2; die "$suite could not be made"; }
+    >"$folder.log" 2>&1 7>&- || { tail -n 20 "$folder.log" >&2; die "$suite could not be made"; }
   mv "$folder.new" "$folder"
-  exec 8>&-
+  exec 7>&-
 }
 
 # enter ROOT CMD...: becomes a program of a userland. Its /usr and /etc are laid over this machine's in a mount namespace of
@@ -108,12 +113,6 @@ versions() {
     found=$("$@" $name --version 2>/dev/null | grep -oE '[0-9]+\.[0-9]+[^ ,]*' | head -n 1) || continue
     printf '%s %s\n' $name "$found"
   done
-}
-
-# one_at_a_time FILE: waits for whoever else makes that file; whoever calls this closes 7 when it is made.
-one_at_a_time() {
-  exec 7>"$1.lock"
-  flock 7
 }
 
 # python_of ROOT: the wheels come by this machine's own pip, which knows its way to the index.

@@ -49,7 +49,7 @@ class InventoryEntry:
 
     Attributes:
         listed: Its element of the list answer.
-        known_facts: As scans have read them; None for as long as the list alone tells of the container.
+        scanned_facts: As scans have read them; None for as long as the list alone tells of the container.
         listed_facts: What the list alone tells, once somebody wants it: a container that is new will be inspected in a
             moment, and making its facts twice took a sixth of a first scan.
         unread_reason: Why there are no facts of inspect, for as long as the list alone tells them.
@@ -65,7 +65,7 @@ class InventoryEntry:
     """
 
     listed: Element
-    known_facts: ContainerFacts | None = None
+    scanned_facts: ContainerFacts | None = None
     listed_facts: ContainerFacts | None = None
     unread_reason: str = NOT_INSPECTED
     secrets: KnownSecrets | None = None
@@ -83,7 +83,7 @@ class InventoryEntry:
     @property
     def facts(self) -> ContainerFacts:
         """Without usage, logs and config. May be asked for by any thread: what a scan reads meanwhile stays."""
-        facts = self.known_facts or self.listed_facts
+        facts = self.scanned_facts or self.listed_facts
         if facts is None:
             facts = self.listed_facts = self._facts_of_list()
         return facts
@@ -161,7 +161,7 @@ class Inventory:
             return
         if entry.inspected_at is None or _run_of(facts) != _run_of(entry.facts):
             entry.logs_done = False
-        entry.known_facts = facts
+        entry.scanned_facts = facts
         entry.placement = parse_placement(inspected)
         entry.inspected_at = now
         config = inspected.get("Config")
@@ -172,7 +172,7 @@ class Inventory:
     def mark_uninspected(self, container_id: str, reason: str) -> None:
         """Record that inspect failed: facts that only inspect has become unknown instead of outdated."""
         entry = self.entries[container_id]
-        entry.known_facts = entry.listed_facts = entry.inspected_at = None
+        entry.scanned_facts = entry.listed_facts = entry.inspected_at = None
         entry.unread_reason, entry.secrets = reason, self._book.of_known(container_id)
 
     def hide_learned(self) -> None:
@@ -184,7 +184,7 @@ class Inventory:
             secrets = self._book.of_container(container_id)
             if secrets is not entry.hidden:
                 entry.hidden = secrets
-                entry.known_facts = hide_in_facts(entry.facts, secrets)
+                entry.scanned_facts = hide_in_facts(entry.facts, secrets)
                 entry.config = entry.config and hide_in_config(entry.config, secrets)
         self._hidden_version = version
 
@@ -200,7 +200,7 @@ def _take_listed(entry: InventoryEntry, element: Element) -> bool:
     listed = element.read()
     if has_changed(entry.listed.read(), listed):
         return False
-    entry.known_facts = update_listed(entry.facts, listed)
+    entry.scanned_facts = update_listed(entry.facts, listed)
     entry.listed = element
     return True
 

@@ -31,11 +31,11 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
-OWN, GUEST, TO_GUEST, NEWEST_PYTHON, GOLDEN = "own", "guest", "to-guest", "newest-python", "golden"
-ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, TO_GUEST, NEWEST_PYTHON)
+OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON, GOLDEN = "own", "guest", "guest-outside", "newest-python", "golden"
+ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, GUEST_OUTSIDE, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = ((TO_GUEST,), (GOLDEN, OWN, NEWEST_PYTHON))
+BESIDE_THE_GUEST = ((GUEST_OUTSIDE,), (GOLDEN, OWN, NEWEST_PYTHON))
 """On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: a guest mostly
 waits. The golden answers come before what takes several cores."""
 
@@ -177,7 +177,7 @@ def run_on(name: str) -> Iterator[Run]:
         if name == GUEST:
             with booted_guest() as guest:
                 yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
-        elif name == TO_GUEST:
+        elif name == GUEST_OUTSIDE:
             with booted_guest() as guest:
                 yield timed(name, "contract, outside", versions, lambda: run_pytest(outside(guest), FROM_OUTSIDE))
         elif name == NEWEST_PYTHON:
@@ -196,7 +196,7 @@ def versions_of(name: str) -> str:
     """What there is, in one line."""
     if name == GOLDEN:
         return "recorded hosts"
-    made_as = {OWN: [], GUEST: [NEWEST], TO_GUEST: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
+    made_as = {OWN: [], GUEST: [NEWEST], GUEST_OUTSIDE: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
         name, [name.removesuffix(IMAGE_STORE)]
     )
     return ", ".join(ask_script("versions", *made_as).splitlines())

@@ -363,6 +363,7 @@ def test_a_secret_known_by_its_shape_is_masked_before_it_is_cut() -> None:
 @pytest.mark.promise("S9")
 def test_fingerprints_compare_values_and_need_the_key() -> None:
     sealer, other = Sealer.random(), Sealer.random()
+    assert sealer.seal("image", "a").fingerprint == sealer.seal("image", "a").fingerprint
     assert sealer.seal("image", "a") is sealer.seal("image", "a")
     assert sealer.seal("image", "a").fingerprint != sealer.seal("image", "b").fingerprint
     assert sealer.seal("image", "a").fingerprint != other.seal("image", "a").fingerprint
