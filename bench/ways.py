@@ -20,6 +20,7 @@ import docker
 from bcon_exporter import clock
 from bcon_exporter.engine import DockerHost, HostOptions, Wants, raise_open_files_limit
 from bcon_exporter.engine.find_socket import Endpoint
+from bcon_exporter.readings import NOTHING_READ
 from bcon_exporter.secrets.masking import Sealer
 from tests.docker.processes import read_process, read_tree
 
@@ -66,10 +67,14 @@ def ours(host: str, options: HostOptions) -> Iterator[Callable[[], int]]:
     raise_open_files_limit()
     docker_host = DockerHost(Endpoint(host), options, Sealer.random())
     docker_host.start()
+    readings = NOTHING_READ
 
     def scan() -> int:
+        nonlocal readings
         docker_host.drain_events()
-        snapshot = docker_host.take_snapshot(clock.utc_now(), 60.0, Wants())
+        docker_host.read_kills()
+        observation = docker_host.observe(clock.utc_now(), 60.0, Wants(), readings)
+        snapshot, readings = observation.snapshot, observation.readings or NOTHING_READ
         unread = [container.name for container in snapshot.containers if container.is_running and not container.usage]
         if unread or snapshot.incomplete:
             message = (
@@ -78,7 +83,7 @@ def ours(host: str, options: HostOptions) -> Iterator[Callable[[], int]]:
             raise AssertionError(message)
         return len(snapshot.containers)
 
-    docker_host.take_snapshot(clock.utc_now(), 60.0, Wants())
+    scan()
     yield scan
     docker_host.close()
 

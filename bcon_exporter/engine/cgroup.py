@@ -5,16 +5,14 @@ not found is no error: its usage then comes from the engine's stats.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Collection
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from bcon_exporter import clock
 from bcon_exporter.engine.cgroup_paths import CgroupPaths, read_process_cgroups
 from bcon_exporter.engine.kept_open_files import KernelFile, OpenBudget, read_once
-from bcon_exporter.engine.parse import UsageSample
+from bcon_exporter.readings import KillCounts, UsageSample
 
 Version = Literal["v1", "v2"]
 
@@ -50,21 +48,6 @@ def _working_set(usage: int | None, stat: bytes, keys: tuple[bytes, ...]) -> int
         if inactive is not None:
             return usage - inactive if inactive < usage else usage
     return usage
-
-
-@dataclass(frozen=True, slots=True)
-class KillCounts:
-    """How many processes the kernel has killed for want of memory.
-
-    Attributes:
-        own: By container: within its cgroup, since that was made.
-        around: By path of a cgroup with containers in it: within all that it holds or has held. None of cgroup v1.
-        read_at: Our wall clock, just before they were read.
-    """
-
-    own: Mapping[str, int]
-    around: Mapping[str, int]
-    read_at: datetime
 
 
 class _Files(ABC):
@@ -208,6 +191,7 @@ class CgroupReader:
         self._files: dict[str, _Files] = {}
         self._budget = OpenBudget(kept_open)
         self._processes: dict[str, tuple[int, bool]] = {}
+        self._kill_readings = 0
         self._host_kills: tuple[int | None, int | None] = (None, None)
 
     def read(
@@ -244,12 +228,13 @@ class CgroupReader:
         """
         if not self._files:
             return None
+        self._kill_readings += 1
         read_at = clock.utc_now()
         around = self._count_around()
         calm = self._is_calm()
         counts = ((container_id, files.count_kills(calm=calm)) for container_id, files in self._files.items())
         own = {container_id: count for container_id, count in counts if count is not None}
-        return KillCounts(own, around, read_at)
+        return KillCounts(own, around, read_at, self._kill_readings)
 
     def _count_around(self) -> dict[str, int]:
         if self._version != "v2":

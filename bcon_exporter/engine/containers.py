@@ -9,7 +9,6 @@ from urllib.parse import quote
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.failures import VersionRefusedError, garbage_error, timeout_error, too_long_error
 from bcon_exporter.engine.http_parser import Answer
-from bcon_exporter.engine.log_cursors import LogMark
 from bcon_exporter.engine.parse import (
     NOT_INSPECTED,
     Element,
@@ -56,11 +55,6 @@ class InventoryEntry:
         secrets: The values to hide in what the list alone tells; None while the environment is unread.
         inspected_at: On the monotonic clock; None when the facts come from the list alone.
         image_reference: The image as given at creation, with its tag; None before an inspect.
-        logs_done: The container has ended and its last lines were read: no more will come.
-        log_tail: The `tail` of the first read of its log.
-        log_window_seconds: The window of the first read of its log.
-        logs_refused: Why its log cannot be read at all (log driver none); None when it can.
-        log_mark: State of its log file before the last read; None when the file cannot be seen.
         hidden: The values that are hidden in the facts.
     """
 
@@ -73,11 +67,6 @@ class InventoryEntry:
     inspected_at: float | None = None
     image_reference: str | None = None
     config: ConfigFacts | None = None
-    logs_done: bool = False
-    log_tail: int = 0
-    log_window_seconds: float = 0.0
-    logs_refused: str | None = None
-    log_mark: LogMark | None = None
     hidden: KnownSecrets = NO_SECRETS
 
     @property
@@ -159,8 +148,6 @@ class Inventory:
         facts = parse_container(entry.listed.read(), inspected, secrets=secrets)
         if facts is None or facts.id != container_id:
             return
-        if entry.inspected_at is None or _run_of(facts) != _run_of(entry.facts):
-            entry.logs_done = False
         entry.scanned_facts = facts
         entry.placement = parse_placement(inspected)
         entry.inspected_at = now
@@ -203,11 +190,6 @@ def _take_listed(entry: InventoryEntry, element: Element) -> bool:
     entry.scanned_facts = update_listed(entry.facts, listed)
     entry.listed = element
     return True
-
-
-def _run_of(facts: ContainerFacts) -> tuple[object, ...]:
-    """What tells one run of a container from another."""
-    return facts.state, facts.started_at, facts.finished_at
 
 
 def list_containers(

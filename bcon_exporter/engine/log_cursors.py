@@ -1,17 +1,19 @@
-"""Keeps a cursor and a window of log lines for each container.
+"""Reads logs on from where the last scan ended, by a cursor and a window of lines for each container.
 
 Each request has `since` and `tail`: without `tail` the engine reads the whole file, without `since` it sends old lines
 again. It stamps a line before it writes it, stdout and stderr separately, so a line may be written after one with a
 later stamp. So `since` reaches a little behind the newest stamp, and repeated lines are skipped.
 """
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
 from bcon_exporter.model.container_facts import LogFacts, LogLines
+from bcon_exporter.readings import LogWindow
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]
@@ -20,50 +22,7 @@ __all__ = ["LogCursors", "parse_log_stream"]
 _LINE_OVERHEAD_BYTES = 120
 _OVERLAP_NANOSECONDS = 100 * 1_000_000
 _CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
-
-
-_TRUSTED_SECONDS = 300.0
-"""A log is read at least this often although its file looks unchanged: it may be a copy that somebody mounted there."""
-
-
-@dataclass(frozen=True, slots=True)
-class LogMark:
-    """State of a log file.
-
-    Attributes:
-        seen_at: On the monotonic clock.
-        stamp: Device and inode, size in bytes, time of change in nanoseconds.
-    """
-
-    seen_at: float
-    stamp: tuple[int, int, int, int]
-
-    def is_current(self, current: "LogMark | None") -> bool:
-        """Return whether nothing was written between this mark and the current one."""
-        return current is not None and current.stamp == self.stamp and current.seen_at - self.seen_at < _TRUSTED_SECONDS
-
-
-@dataclass(slots=True)
-class _LogWindow:
-    """One container's cursor and lines.
-
-    Attributes:
-        cursor: Stamp of the newest line, in nanoseconds; None before the first read.
-        recent: (stamp, stream, hash of its bytes) of each line within the overlap → how often it was seen.
-        open_line: The line that the container has not ended yet, if there is one; returned, but not kept.
-        lost_at: Stamp of the oldest line after the last loss of lines.
-        hidden: The values that are hidden in the lines.
-        facts: The last result, while the lines are unchanged: a quiet container costs nothing.
-    """
-
-    cursor: int | None = None
-    recent: dict[tuple[int, str, int], int] = field(default_factory=dict)
-    lines: LogLines = field(default_factory=LogLines)
-    held_bytes: int = 0
-    open_line: LogLines = field(default_factory=LogLines)
-    lost_at: datetime | None = None
-    hidden: KnownSecrets = NO_SECRETS
-    facts: LogFacts | None = None
+_NEVER_READ = LogWindow()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +41,46 @@ class LogSource:
 
 
 class LogCursors:
-    """Cursors and kept lines of all containers; to be used by one thread.
+    """Reads on from the windows of an earlier scan, whose values it leaves as they are; to be used by one thread.
 
     Args:
+        windows: By full container id.
         bytes_per_container: Kept text of one container.
         bytes_total: Kept text of all; above it, each container keeps only its equal share.
         lines_per_container: Kept lines of one container.
     """
 
     def __init__(
-        self, *, bytes_per_container: int = 256 * 1024, bytes_total: int = 48 * 2**20, lines_per_container: int = 2000
+        self,
+        windows: Mapping[str, LogWindow] | None = None,
+        *,
+        bytes_per_container: int = 256 * 1024,
+        bytes_total: int = 48 * 2**20,
+        lines_per_container: int = 2000,
     ) -> None:
         self._bytes_per_container = bytes_per_container
         self._bytes_total = bytes_total
         self._lines_per_container = lines_per_container
-        self._windows: dict[str, _LogWindow] = {}
-        self._held_bytes = 0
+        self._windows = dict(windows or {})
+        self._held_bytes = sum(window.held_bytes for window in self._windows.values())
 
     @property
     def held_bytes(self) -> int:
         """Approximate size of all kept lines in bytes."""
         return self._held_bytes
+
+    @property
+    def windows(self) -> Mapping[str, LogWindow]:
+        """The windows as they are now, for the next scan."""
+        return self._windows
+
+    def window(self, container_id: str) -> LogWindow:
+        """Return a container's window; of one that was never read an empty one."""
+        return self._windows.get(container_id, _NEVER_READ)
+
+    def change(self, container_id: str, **changes: Any) -> None:
+        """Note something of a container's log; `changes` are fields of its window, but not the lines."""
+        self._windows[container_id] = self.window(container_id)._replace(**changes)
 
     def query(self, container_id: str, *, tail: int, now: datetime, since: datetime | None = None) -> str:
         """Return the query of the next read.
@@ -113,15 +91,23 @@ class LogCursors:
             now: Our wall clock.
             since: Start of the window, as for `take`; the first read requests no older lines.
         """
-        window = self._windows.get(container_id)
+        cursor = self.window(container_id).cursor
         query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
-        if window is None or window.cursor is None:
+        if cursor is None:
             return query if since is None else f"{query}&since={_since_behind(int(since.timestamp()) * 1_000_000_000)}"
-        if window.cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
+        if cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
             # The clock has been set back: a `since` in the future would hide all that is written now.
-            self.forget((container_id,))
+            self.read_anew(container_id)
             return query
-        return f"{query}&since={_since_behind(window.cursor)}"
+        return f"{query}&since={_since_behind(cursor)}"
+
+    def read_anew(self, container_id: str) -> None:
+        """Forget the lines of a container, so that the next read begins like the first."""
+        window = self.window(container_id)
+        self._held_bytes -= window.held_bytes
+        self._windows[container_id] = LogWindow(
+            tail=window.tail, window_seconds=window.window_seconds, refused=window.refused
+        )
 
     def take(self, container_id: str, raw: bytes, source: LogSource, *, since: datetime | None, tail: int) -> LogFacts:
         """Add the answer to `query`, and return the lines of the window.
@@ -133,101 +119,85 @@ class LogCursors:
             since: Older lines are dropped; None keeps them (the last lines of an ended container explain its end).
             tail: As in `query`: more entries mean that older ones were left out.
         """
-        window = self._windows.setdefault(container_id, _LogWindow())
-        if source.secrets is not window.hidden:
-            self._hide(window, source.secrets)
-        cursor = window.cursor
+        window = self._hide(container_id, source.secrets)
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
-        new = _advance(window, entries)
+        cursor, recent, new = _advance(window, entries)
         ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
-        before = window.lines.texts[-1:] if new and cursor is not None else ()
+        before = window.lines.texts[-1:] if new and window.cursor is not None else ()
         lines = finish_entries([*ended, *open_lines], source.secrets, before)
-        if new or (entries and window.open_line):
-            window.open_line = lines[len(ended) :]
-            window.facts = None
-            lines = lines[: len(ended)]
-        if lines and _has_gap(cursor, entries, is_full=is_full):
-            window.lost_at = lines[0].at
-        if window.cursor is None and lines:
+        open_line, facts = window.open_line, window.facts
+        if new or (entries and open_line):
+            open_line, lines, facts = lines[len(ended) :], lines[: len(ended)], None
+        lost_at = lines[0].at if lines and _has_gap(window.cursor, entries, is_full=is_full) else window.lost_at
+        window = window._replace(cursor=cursor, recent=recent, open_line=open_line, lost_at=lost_at, facts=facts)
+        kept = window.lines
+        if cursor is None and lines:
             # No stamps, so no cursor: each answer is the whole log again.
-            self._drop_lines(window, len(window.lines))
-        self._keep(window, lines, since)
-        return _to_facts(window, since, source.driver)
+            kept = LogLines()
+        return self._keep(container_id, window, kept + lines if lines else kept, since, source.driver)
 
     def get_lines(
         self, container_id: str, *, since: datetime | None, driver: str | None, secrets: KnownSecrets = NO_SECRETS
     ) -> LogFacts | None:
         """Return the kept lines without a read; None when the log was never read."""
-        window = self._windows.get(container_id)
-        if window is None:
+        if container_id not in self._windows:
             return None
-        if secrets is not window.hidden:
-            self._hide(window, secrets)
-        self._keep(window, LogLines(), since)
-        return _to_facts(window, since, driver)
-
-    def forget(self, container_ids: Collection[str]) -> None:
-        """Drop everything about these containers."""
-        for container_id in container_ids:
-            gone = self._windows.pop(container_id, None)
-            if gone is not None:
-                self._held_bytes -= gone.held_bytes
+        window = self._hide(container_id, secrets)
+        return self._keep(container_id, window, window.lines, since, driver)
 
     def retain(self, container_ids: Collection[str]) -> None:
         """Drop everything about all other containers."""
-        self.forget(self._windows.keys() - set(container_ids))
+        for container_id in self._windows.keys() - set(container_ids):
+            self._held_bytes -= self._windows.pop(container_id).held_bytes
 
-    def _hide(self, window: _LogWindow, secrets: KnownSecrets) -> None:
-        """Hide the secrets that were learned after the lines were read."""
-        window.hidden = secrets
+    def _hide(self, container_id: str, secrets: KnownSecrets) -> LogWindow:
+        """Return a container's window in which the secrets are hidden that were learned after its lines were read."""
+        window = self.window(container_id)
+        if secrets is window.hidden:
+            return window
         texts = [*window.lines.texts, *window.open_line.texts]
-        if (hidden := secrets.hide_lines(texts)) is not texts:
-            size, count = _size_of(window.lines), len(window.lines)
-            window.lines = window.lines.with_texts(hidden[:count])
-            window.open_line = window.open_line.with_texts(hidden[count:])
-            window.facts = None
-            change = _size_of(window.lines) - size
-            window.held_bytes += change
-            self._held_bytes += change
+        if (hidden := secrets.hide_lines(texts)) is texts:
+            return window._replace(hidden=secrets)
+        count = len(window.lines)
+        lines, open_line = window.lines.with_texts(hidden[:count]), window.open_line.with_texts(hidden[count:])
+        size = _size_of(lines)
+        return window._replace(hidden=secrets, lines=lines, open_line=open_line, held_bytes=size, facts=None)
 
-    def _keep(self, window: _LogWindow, lines: LogLines, since: datetime | None) -> None:
-        """Append new lines and drop those that are too old or too many."""
-        if lines:
-            size = _size_of(lines)
-            window.lines += lines
-            window.held_bytes += size
-            self._held_bytes += size
-            window.facts = None
-        dropped = 0
-        if since is not None:
-            times, oldest = window.lines.nanoseconds, nanoseconds_of(since)
-            while dropped < len(times) and (at := times[dropped]) is not None and at < oldest:
-                dropped += 1
-        self._drop_lines(window, dropped)
-        self._enforce(window)
+    def _keep(
+        self, container_id: str, window: LogWindow, lines: LogLines, since: datetime | None, driver: str | None
+    ) -> LogFacts:
+        """Keep a window with these lines, less those that are too old or too many, and return what it shows."""
+        kept = lines if since is None else _drop_old(lines, nanoseconds_of(since))
+        size = window.held_bytes if kept is window.lines else _size_of(kept)
+        self._held_bytes += size - self.window(container_id).held_bytes
+        self._windows[container_id] = window  # it has a share of the whole
+        lost_at = window.lost_at
+        if dropped := self._count_excess(kept, size):
+            last = kept[dropped - 1].at
+            lost_at = last + timedelta(microseconds=1) if last else lost_at
+            kept = kept[dropped:]
+            self._held_bytes += _size_of(kept) - size
+            size = _size_of(kept)
+        lost = lost_at is not None and (since is None or lost_at >= since)
+        facts = window.facts if kept is window.lines else None
+        if facts is None or facts.truncated != lost or facts.driver != driver:
+            shown = kept + window.open_line if window.open_line else kept
+            # our own lines need no proof: validating a window of hundreds costs more than reading the new one
+            facts = LogFacts.model_construct(lines=shown, truncated=lost, driver=driver)
+            self._windows[container_id] = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
+        return facts
 
-    def _enforce(self, window: _LogWindow) -> None:
-        """Drop the oldest lines beyond the caps."""
+    def _count_excess(self, lines: LogLines, size: int) -> int:
+        """Return how many of a container's oldest lines are beyond the caps."""
         cap = self._bytes_per_container
         if self._held_bytes > self._bytes_total:
             cap = min(cap, self._bytes_total // len(self._windows))
-        dropped, excess = max(0, len(window.lines) - self._lines_per_container), window.held_bytes - cap
-        excess -= _size_of(window.lines[:dropped])
-        while excess > 0 and dropped < len(window.lines):
-            excess -= len(window.lines.texts[dropped]) + _LINE_OVERHEAD_BYTES
+        dropped = max(0, len(lines) - self._lines_per_container)
+        excess = size - cap - _size_of(lines[:dropped])
+        while excess > 0 and dropped < len(lines):
+            excess -= len(lines.texts[dropped]) + _LINE_OVERHEAD_BYTES
             dropped += 1
-        if dropped:
-            last = window.lines[dropped - 1].at
-            window.lost_at = last + timedelta(microseconds=1) if last else window.lost_at
-            self._drop_lines(window, dropped)
-
-    def _drop_lines(self, window: _LogWindow, count: int) -> None:
-        if count:
-            size = _size_of(window.lines[:count])
-            window.held_bytes -= size
-            self._held_bytes -= size
-            window.lines = window.lines[count:]
-            window.facts = None
+        return dropped
 
 
 def _since_behind(nanoseconds: int) -> str:
@@ -235,15 +205,24 @@ def _since_behind(nanoseconds: int) -> str:
     return format_nanoseconds(nanoseconds - _OVERLAP_NANOSECONDS)
 
 
-def _advance(window: _LogWindow, entries: list[RawLogEntry]) -> list[RawLogEntry]:
-    """Return the new entries, and move the cursor."""
+def _drop_old(lines: LogLines, oldest: int) -> LogLines:
+    """Return the lines from the first on that is no older; the very lines where none is."""
+    count = 0
+    while count < len(lines) and (at := lines.nanoseconds[count]) is not None and at < oldest:
+        count += 1
+    return lines[count:] if count else lines
+
+
+def _advance(
+    window: LogWindow, entries: list[RawLogEntry]
+) -> tuple[int | None, Mapping[tuple[int, str, int], int], list[RawLogEntry]]:
+    """Return the cursor and what the next read may bring again, as they are after these entries, and the new ones."""
     cursor = window.cursor or 0
     oldest = cursor - _OVERLAP_NANOSECONDS
     newest = max((entry.nanoseconds or 0 for entry in entries if entry.complete), default=0)
     newest = max(newest, cursor)
     newest_overlap = newest - _OVERLAP_NANOSECONDS
-    recent = window.recent
-    already_seen = recent.copy()
+    already_seen, recent = dict(window.recent), dict(window.recent)
     new: list[RawLogEntry] = []
     for entry in entries:
         at = entry.nanoseconds
@@ -259,10 +238,9 @@ def _advance(window: _LogWindow, entries: list[RawLogEntry]) -> list[RawLogEntry
                 continue
             recent[key] = recent.get(key, 0) + 1
         new.append(entry)
-    if newest:
-        window.cursor = newest
-        window.recent = {key: count for key, count in recent.items() if key[0] >= newest_overlap}
-    return new
+    if not newest:
+        return window.cursor, window.recent, new
+    return newest, {key: count for key, count in recent.items() if key[0] >= newest_overlap}, new
 
 
 def _has_gap(cursor: int | None, entries: list[RawLogEntry], *, is_full: bool) -> bool:
@@ -274,13 +252,3 @@ def _has_gap(cursor: int | None, entries: list[RawLogEntry], *, is_full: bool) -
 
 def _size_of(lines: LogLines) -> int:
     return sum(map(len, lines.texts)) + _LINE_OVERHEAD_BYTES * len(lines)
-
-
-def _to_facts(window: _LogWindow, since: datetime | None, driver: str | None) -> LogFacts:
-    lost = window.lost_at is not None and (since is None or window.lost_at >= since)
-    facts = window.facts
-    if facts is None or facts.truncated != lost or facts.driver != driver:
-        lines = window.lines + window.open_line if window.open_line else window.lines
-        # our own lines need no proof: validating a window of hundreds costs more than reading the new one
-        facts = window.facts = LogFacts.model_construct(lines=lines, truncated=lost, driver=driver)
-    return facts

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 
-from bcon_exporter.clock import monotonic, utc_now
+from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.background_checks import Heartbeat, StatsProbe
 from bcon_exporter.engine.container_names import check_reference, find_container, read_names
 from bcon_exporter.engine.containers import list_containers
@@ -16,7 +16,6 @@ from bcon_exporter.engine.find_socket import Endpoint
 from bcon_exporter.engine.host_load import is_in_container, read_host_load
 from bcon_exporter.engine.host_view import look_at_host
 from bcon_exporter.engine.kernel_log import KernelLog
-from bcon_exporter.engine.oom_kills import OomKills
 from bcon_exporter.engine.read_images import read_images
 from bcon_exporter.engine.read_logs import LogQuery, query_logs
 from bcon_exporter.engine.scan import Deadline, HostOptions, Wants
@@ -30,6 +29,7 @@ from bcon_exporter.model.deployment import HostFacts, ImageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.system_status import HostLoad
+from bcon_exporter.readings import NOTHING_READ, KillReadings, Observation, Readings
 from bcon_exporter.secrets.masking import Sealer
 
 _CLOSE_SECONDS = 0.9
@@ -49,8 +49,7 @@ class DockerHost:
         self._taker = SnapshotTaker(self._session, sealer, self._log, self._book)
         self._stream = EventStream(self._session, self._log)
         self._kernel_log = KernelLog(options.kernel_log, options.proc_root)
-        self._oom_kills = OomKills()
-        self._oom_kills_lock = threading.Lock()
+        self._kernel_log_lock = threading.Lock()
         self._heartbeat = Heartbeat(self._session)
         self._probe = StatsProbe(self._session)
 
@@ -64,13 +63,16 @@ class DockerHost:
         self._stream.start()
         self._heartbeat.start()
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
-        """Read the host; everything but `lifecycle` and `last_usage`, which history adds.
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
+        """Read the host; everything but `lifecycle` and `last_usage`, which the memory adds.
 
         Args:
             now: Wall clock, the snapshot's `taken_at`.
             deadline_seconds: What is not read within is missing, with its reason in `unread` and `incomplete`.
             wants: What to read.
+            before: What logs and usage are read on from: without it logs are read anew, and usage has no means.
 
         Raises:
             DockerConnectionError: The list of containers could not be read.
@@ -79,32 +81,20 @@ class DockerHost:
         """
         started = monotonic()
         live = self._stream.is_live
-        snapshot = self._taker.take(now, Deadline.after(deadline_seconds), wants, events_are_live=live)
-        self._probe_stats(snapshot, wants, started)
+        deadline = Deadline.after(deadline_seconds)
+        observation = self._taker.take(now, deadline, wants, before, events_are_live=live)
+        self._probe_stats(observation.snapshot, wants, started)
         if live and wants.logs:
             with suppress(BconError):  # then the live stream brings them a little later
                 read_latest(self._session, self._log, Deadline.after(_LATEST_SECONDS))
-        return snapshot
+        return observation
 
     def changes(self) -> int:
         """Return how often a container has been made, started, ended, removed or altered since we follow events."""
         return self._log.changes
 
     def drain_events(self) -> EventBatch:
-        """Return what the event stream brought since the last call; without `start`, what the daemon remembers.
-
-        OOM kills of this machine that the engine left out are among them once a snapshot was taken.
-        """
-        batch = self._drain_engine()
-        if not self.endpoint.url.startswith("unix://"):
-            return batch
-        with self._oom_kills_lock:
-            logged, counts = self._kernel_log.read_kills(), self._taker.kill_counts()
-            return self._oom_kills.complete(
-                batch, self._taker.all_known_facts(), utc_now(), logged=logged, counts=counts
-            )
-
-    def _drain_engine(self) -> EventBatch:
+        """Return what the event stream brought since the last call; without `start`, what the daemon remembers."""
         if self._stream.is_started:
             self._stream.first_backfill.wait(self._options.event_wait_seconds)
             return self._log.drain()
@@ -113,6 +103,14 @@ class DockerHost:
         except BconError:
             return EventBatch(events=(), covers_since=None)
         return self._log.drain()
+
+    def read_kills(self) -> KillReadings:
+        """Return what the kernel says of its OOM kills since the last call; of an engine elsewhere nothing."""
+        if not self.endpoint.url.startswith("unix://"):
+            return KillReadings()
+        with self._kernel_log_lock:
+            logged = tuple(self._kernel_log.read_kills())
+        return KillReadings(logged, self._taker.kill_counts(), tuple(self._taker.all_known_facts()))
 
     def resolve(self, container: str) -> str:
         """Return the full id that an id, a unique id prefix or a name means.
@@ -211,11 +209,11 @@ class DockerHost:
         self._heartbeat.close(deadline.left())
         self._probe.close(deadline.left())
         self._taker.close(deadline.left())
-        if self._oom_kills_lock.acquire(timeout=max(0.0, deadline.left())):
+        if self._kernel_log_lock.acquire(timeout=max(0.0, deadline.left())):
             try:
                 self._kernel_log.close()
             finally:
-                self._oom_kills_lock.release()
+                self._kernel_log_lock.release()
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._options.read_timeout_seconds)

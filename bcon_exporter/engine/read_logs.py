@@ -17,13 +17,14 @@ from datetime import datetime, timedelta
 from bcon_exporter.clock import monotonic
 from bcon_exporter.engine.containers import Inventory, InventoryEntry
 from bcon_exporter.engine.failures import UnreadableLogError
-from bcon_exporter.engine.log_cursors import LogCursors, LogMark, LogSource
+from bcon_exporter.engine.log_cursors import LogCursors, LogSource
 from bcon_exporter.engine.parse import drop_cut_line, finish_entries, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.container_facts import ContainerState, LogFacts, LogLines
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, LogFacts, LogLines
+from bcon_exporter.readings import LogMark
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 _FILE_DRIVER = "json-file"
@@ -61,12 +62,12 @@ def read_logs_of_all(
     marks: dict[str, LogMark | None] = {}
     for container_id in scan.present():
         entry = inventory.entries[container_id]
-        _reset_when_more_is_wanted(entry, cursors, scan)
+        _reset_when_more_is_wanted(container_id, cursors, scan)
         mark = _read_mark_of(entry) if session.options.log_files else None
         unchanged = _find_unchanged_lines(entry, cursors, scan, mark)
         if unchanged is not None:
             logs[container_id] = unchanged
-        elif (reason := _find_refusal(entry)) is not None:
+        elif (reason := _find_refusal(entry, cursors)) is not None:
             scan.unread.setdefault(container_id, {})["logs"] = reason
         else:
             query = cursors.query(
@@ -80,10 +81,9 @@ def read_logs_of_all(
         if scan.is_gone(container_id, outcome):
             continue
         if isinstance(outcome, BconError):
-            _record_failure(entry, scan, outcome)
+            _record_failure(entry, cursors, scan, outcome)
             continue
-        logs[container_id] = _add_answer(entry, cursors, scan, outcome.body)
-        entry.log_mark = marks[container_id]
+        logs[container_id] = _add_answer(entry, cursors, scan, outcome.body, marks[container_id])
     return logs
 
 
@@ -98,38 +98,44 @@ def _find_unchanged_lines(
     entry: InventoryEntry, cursors: LogCursors, scan: Scan, mark: LogMark | None
 ) -> LogFacts | None:
     """Return the lines of a container whose log has not grown; None when it must be read."""
-    driver = entry.facts.log_driver
-    if entry.log_mark is not None and entry.log_mark.is_current(mark):
-        return cursors.get_lines(entry.facts.id, since=_window_start(entry, scan), driver=driver, secrets=entry.hidden)
-    if entry.facts.state is ContainerState.CREATED:
+    facts, driver = entry.facts, entry.facts.log_driver
+    window = cursors.window(facts.id)
+    if window.mark is not None and window.mark.is_current(mark):
+        return cursors.get_lines(facts.id, since=_window_start(entry, scan), driver=driver, secrets=entry.hidden)
+    if facts.state is ContainerState.CREATED:
         return LogFacts(lines=(), driver=driver)
-    if entry.logs_done and not entry.facts.is_running:
-        return cursors.get_lines(entry.facts.id, since=None, driver=driver, secrets=entry.hidden)
+    if not facts.is_running and window.ended_run == _run_of(facts):
+        return cursors.get_lines(facts.id, since=None, driver=driver, secrets=entry.hidden)
     return None
 
 
-def _find_refusal(entry: InventoryEntry) -> str | None:
+def _run_of(facts: ContainerFacts) -> tuple[object, ...]:
+    """What tells one run of a container from another."""
+    return facts.state, facts.started_at, facts.finished_at
+
+
+def _find_refusal(entry: InventoryEntry, cursors: LogCursors) -> str | None:
     """Return why the engine will refuse the log; None when it can be requested."""
     if entry.facts.state is ContainerState.DEAD:
         return "the engine gives no log of a container that it could not remove"
-    return entry.logs_refused
+    return cursors.window(entry.facts.id).refused
 
 
-def _reset_when_more_is_wanted(entry: InventoryEntry, cursors: LogCursors, scan: Scan) -> None:
+def _reset_when_more_is_wanted(container_id: str, cursors: LogCursors, scan: Scan) -> None:
     """Forget the cursor when a longer window or tail is wanted than before, so that the log is read again."""
-    wants = scan.wants
-    if wants.log_tail > entry.log_tail or wants.log_window_seconds > entry.log_window_seconds:
-        if entry.log_tail:
-            cursors.forget((entry.facts.id,))
-        entry.log_tail, entry.log_window_seconds = wants.log_tail, wants.log_window_seconds
-        entry.logs_done, entry.log_mark = False, None
+    wants, window = scan.wants, cursors.window(container_id)
+    if wants.log_tail > window.tail or wants.log_window_seconds > window.window_seconds:
+        if window.tail:
+            cursors.read_anew(container_id)
+        cursors.change(container_id, tail=wants.log_tail, window_seconds=wants.log_window_seconds)
 
 
-def _add_answer(entry: InventoryEntry, cursors: LogCursors, scan: Scan, body: bytes) -> LogFacts:
+def _add_answer(entry: InventoryEntry, cursors: LogCursors, scan: Scan, body: bytes, mark: LogMark | None) -> LogFacts:
     facts = entry.facts
     source = LogSource(facts.tty, facts.log_driver, entry.hidden)
     logs = cursors.take(facts.id, body, source, since=_window_start(entry, scan), tail=scan.wants.log_tail)
-    entry.logs_done = not facts.is_running and facts.state is not ContainerState.RESTARTING
+    has_ended = not facts.is_running and facts.state is not ContainerState.RESTARTING
+    cursors.change(facts.id, mark=mark, ended_run=_run_of(facts) if has_ended else None)
     return logs
 
 
@@ -138,12 +144,14 @@ def _window_start(entry: InventoryEntry, scan: Scan) -> datetime | None:
     return scan.now - timedelta(seconds=scan.wants.log_window_seconds) if entry.facts.is_running else None
 
 
-def _record_failure(entry: InventoryEntry, scan: Scan, error: BconError) -> None:
+def _record_failure(entry: InventoryEntry, cursors: LogCursors, scan: Scan, error: BconError) -> None:
+    facts = entry.facts
     if isinstance(error, UnreadableLogError):
-        entry.logs_refused = f"the log driver {entry.facts.log_driver or ''} cannot be read back".replace("  ", " ")
-        scan.unread.setdefault(entry.facts.id, {})["logs"] = entry.logs_refused
+        reason = f"the log driver {facts.log_driver or ''} cannot be read back".replace("  ", " ")
+        cursors.change(facts.id, refused=reason)
+        scan.unread.setdefault(facts.id, {})["logs"] = reason
         return
-    scan.record_unread(entry.facts.id, "logs", error.message)
+    scan.record_unread(facts.id, "logs", error.message)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,18 +2,18 @@
 
 import logging
 import threading
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from bcon_exporter.engine.cgroup import CgroupReader, KillCounts
+from bcon_exporter.engine.cgroup import CgroupReader
 from bcon_exporter.engine.containers import Inventory
 from bcon_exporter.engine.http import Outcome
 from bcon_exporter.engine.http_parser import Answer
-from bcon_exporter.engine.parse import NotJsonError, UsageSample, decode_object, parse_stats
+from bcon_exporter.engine.parse import NotJsonError, decode_object, parse_stats
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.usage_windows import UsageWindows
 from bcon_exporter.model.container_facts import EngineFacts, UsageFacts
+from bcon_exporter.readings import KillCounts, UsageSample
 
 _log = logging.getLogger(__name__)
 
@@ -23,6 +23,7 @@ class Sampling:
     """State of one scan's usage samples.
 
     Attributes:
+        windows: With the samples of earlier scans.
         running: Ids of the running containers.
         without_network: Ids of containers whose cgroup files have all counters but the network's.
         network_samples: The engine's samples for those.
@@ -32,6 +33,7 @@ class Sampling:
 
     inventory: Inventory
     scan: Scan
+    windows: UsageWindows
     running: list[str]
     without_network: set[str] = field(default_factory=set)
     network_samples: dict[str, UsageSample] = field(default_factory=dict)
@@ -50,10 +52,9 @@ class UsageReader:
         options = session.options
         self._session = session
         self._cgroups = CgroupReader(options.cgroup_root, options.proc_root)
-        self._windows = UsageWindows(options.usage_window_seconds)
         self.kill_counts: KillCounts | None = None
 
-    def begin(self, inventory: Inventory, scan: Scan) -> Sampling:
+    def begin(self, inventory: Inventory, scan: Scan, windows: UsageWindows) -> Sampling:
         """Sample all running containers; queries to the engine go on in the background until `finish`.
 
         The engine answers stats on a one-second tick, so a query in the background does not make the scan longer.
@@ -61,6 +62,7 @@ class UsageReader:
         sampling = Sampling(
             inventory,
             scan,
+            windows,
             [container_id for container_id in scan.present() if inventory.entries[container_id].facts.is_running],
         )
         unsampled = self._sample_cgroups(sampling, sampling.running)
@@ -104,10 +106,6 @@ class UsageReader:
                 scan.record_unread(container_id, "usage", reason)
         return usages
 
-    def retain(self, ids: Collection[str]) -> None:
-        """Forget all other containers."""
-        self._windows.retain(ids)
-
     def close(self) -> None:
         """Give back the files that are kept open."""
         self._cgroups.retain(())
@@ -127,7 +125,7 @@ class UsageReader:
                 self._query_stats(sampling, unsampled)
 
     def _facts(self, container_id: str, sampling: Sampling, engine: EngineFacts | None) -> UsageFacts | None:
-        return self._windows.facts(
+        return sampling.windows.facts(
             container_id,
             sampling.inventory.entries[container_id].facts.limits,
             host_cpus=engine.cpu_count if engine else None,
@@ -151,7 +149,7 @@ class UsageReader:
             if sample is None:
                 unsampled.append(container_id)
                 continue
-            self._windows.add(container_id, sample)
+            sampling.windows.add(container_id, sample)
             if sample.network_rx_bytes is None and placement is not None and placement.own_network:
                 sampling.without_network.add(container_id)
         return unsampled
@@ -184,7 +182,7 @@ class UsageReader:
             if container_id in sampling.without_network:
                 sampling.network_samples[container_id] = sample
             else:
-                self._windows.add(container_id, sample)
+                sampling.windows.add(container_id, sample)
 
 
 def _with_network(usage: UsageFacts, container_id: str, sampling: Sampling) -> UsageFacts:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.engine.cgroup import KillCounts
 from bcon_exporter.engine.containers import Inventory, InventoryEntry, inspect_containers, list_containers
 from bcon_exporter.engine.disk import DiskReader
 from bcon_exporter.engine.event_log import EventLog
@@ -21,6 +20,7 @@ from bcon_exporter.engine.read_usage import UsageReader
 from bcon_exporter.engine.scan import Deadline, Scan, Wants
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.engine.stored_data import read_log_files
+from bcon_exporter.engine.usage_windows import UsageWindows
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.container_facts import (
     ConfigFacts,
@@ -34,6 +34,7 @@ from bcon_exporter.model.container_facts import (
     VolumeFacts,
 )
 from bcon_exporter.model.disk import LogReading
+from bcon_exporter.readings import KillCounts, Observation, Readings
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
 
@@ -70,9 +71,6 @@ class SnapshotTaker:
         self._book = book or HostSecrets()
         self._inventory = Inventory(options, self._book)
         self._listed = ElementMemory()
-        self._cursors = LogCursors(
-            bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
-        )
         self._usage = UsageReader(session)
         self._configs = ConfigReader(session, sealer)
         self._touched: set[str] = set()
@@ -81,13 +79,16 @@ class SnapshotTaker:
         self._disks = DiskReader(options.proc_root)
         self._log_sizes = LogSizes()
 
-    def take(self, now: datetime, deadline: Deadline, wants: Wants, *, events_are_live: bool) -> HostSnapshot:
+    def take(
+        self, now: datetime, deadline: Deadline, wants: Wants, before: Readings, *, events_are_live: bool
+    ) -> Observation:
         """Read the host.
 
         Args:
             now: Wall clock, the snapshot's `taken_at`.
             deadline: What is not read by then is missing, with its reason.
             wants: What to read.
+            before: What logs and usage are read on from.
             events_are_live: Whether changes since the last scan are known from events; else all is inspected again.
 
         Raises:
@@ -96,7 +97,7 @@ class SnapshotTaker:
         if not self._turn.acquire(timeout=deadline.left()):
             raise busy_error(self._session.endpoint)
         try:
-            return self._take(Scan(now, deadline, wants), monotonic(), events_are_live=events_are_live)
+            return self._take(Scan(now, deadline, wants), before, events_are_live=events_are_live)
         finally:
             self._turn.release()
 
@@ -138,19 +139,20 @@ class SnapshotTaker:
             finally:
                 self._turn.release()
 
-    def _take(self, scan: Scan, started: float, *, events_are_live: bool) -> HostSnapshot:
+    def _take(self, scan: Scan, before: Readings, *, events_are_live: bool) -> Observation:
+        started = monotonic()
         touched = self._take_touched(events_are_live=events_are_live)
         self._list(scan)
         streams = self._events.streams
         engine = self._engine.read_for_scan(scan, streams=streams, events_are_live=events_are_live)
         self._inspect(scan, touched)
-        readings = self._read(scan, engine)
+        readings, after = self._read(scan, engine, before)
         self._forget(scan)
         self._record_failing_endpoints(scan)
         self._log_sizes.begin_scan()
         containers = tuple(self._assemble(container_id, scan, readings) for container_id in scan.present())
         disks = self._read_disks(scan, containers, engine)
-        return HostSnapshot(
+        snapshot = HostSnapshot(
             taken_at=scan.now,
             took_seconds=monotonic() - started,
             engine=engine,
@@ -162,6 +164,7 @@ class SnapshotTaker:
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
             partial=scan.wants.only is not None,
         )
+        return Observation(snapshot, after)
 
     def _list(self, scan: Scan) -> None:
         """List the containers that are wanted."""
@@ -179,17 +182,25 @@ class SnapshotTaker:
                 self._configs.take(entry, inspected, scan)
         self._inventory.hide_learned()
 
-    def _read(self, scan: Scan, engine: EngineFacts | None) -> _Readings:
+    def _read(self, scan: Scan, engine: EngineFacts | None, before: Readings) -> tuple[_Readings, Readings | None]:
         """Read usage, logs and configurations; the engine's stats come in the background."""
-        wants, inventory = scan.wants, self._inventory
+        wants, inventory, options = scan.wants, self._inventory, self._session.options
+        cursors = LogCursors(
+            before.logs, bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
+        )
+        windows = UsageWindows(options.usage_window_seconds, before.usage)
         has_usage = wants.usage and (engine is None or engine.has_cgroups)
-        sampling = self._usage.begin(inventory, scan) if has_usage else None
-        logs = read_logs_of_all(self._session, inventory, self._cursors, scan) if wants.logs else {}
+        sampling = self._usage.begin(inventory, scan, windows) if has_usage else None
+        logs = read_logs_of_all(self._session, inventory, cursors, scan) if wants.logs else {}
         configs = self._configs.finish(inventory, scan) if wants.config else {}
         networks = read_networks(self._session, scan) if wants.config else None
         volumes = read_volumes(self._session, scan) if wants.config else None
         usage = self._usage.finish(sampling, engine) if sampling is not None else {}
-        return _Readings(usage, _NO_SAMPLE if has_usage else _NO_CGROUPS, logs, configs, networks, volumes)
+        if wants.only is None:
+            cursors.retain(scan.present())
+            windows.retain(scan.present())
+        readings = _Readings(usage, _NO_SAMPLE if has_usage else _NO_CGROUPS, logs, configs, networks, volumes)
+        return readings, Readings(cursors.windows, windows.windows) if wants.logs or wants.usage else None
 
     def _take_touched(self, *, events_are_live: bool) -> set[str] | None:
         """Return the ids of containers changed since their last inspect; None when events were lost."""
@@ -248,8 +259,6 @@ class SnapshotTaker:
             self._touched.clear()
             present = set(scan.present())
             self._inventory.retain(present)
-            self._cursors.retain(present)
-            self._usage.retain(present)
             self._session.health.retain(present)
 
     def _record_failing_endpoints(self, scan: Scan) -> None:

@@ -1,106 +1,54 @@
 """Computes usage over the last minute from samples of counters."""
 
 from array import array
-from collections.abc import Collection
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from math import isnan, nan
-from typing import NamedTuple
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from math import isnan
 
-from bcon_exporter.engine.parse import UsageSample
 from bcon_exporter.model.container_facts import Limits, UsageFacts
+from bcon_exporter.readings import UsageRow, UsageSample, UsageWindow
 
 _MIN_SPAN_SECONDS = 0.2
 """Shortest span for a ratio: below it the counters' own resolution dominates."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
-
-
-class _Row(NamedTuple):
-    """The numbers of a sample that means need; NaN for unknown. Counters beyond 2**53 lose their last digits."""
-
-    microseconds: float
-    cpu_nanoseconds: float
-    periods: float
-    throttled_periods: float
-    memory_bytes: float
-
-    @classmethod
-    def of(cls, sample: UsageSample) -> "_Row":
-        """Return a sample's row; its time counts from 1970."""
-        return cls(
-            (sample.read_at - _EPOCH) // _MICROSECOND,
-            _or_nan(sample.cpu_nanoseconds),
-            _or_nan(sample.periods),
-            _or_nan(sample.throttled_periods),
-            _or_nan(sample.memory_bytes),
-        )
-
-
-_WIDTH = len(_Row._fields)
-_MEMORY = _Row._fields.index("memory_bytes")
-
-
-def _or_nan(value: int | None) -> float:
-    return nan if value is None else value
-
-
-@dataclass(slots=True)
-class _Window:
-    """One container's newest sample, and the rows of all in the window, its own last.
-
-    The rows lie side by side as plain numbers: a sample is 350 bytes, a row 40, and at one scan a second each
-    container has 60 of them.
-    """
-
-    newest: UsageSample
-    rows: "array[float]"
-
-    @property
-    def first(self) -> _Row:
-        """The oldest row."""
-        return _Row(*self.rows[:_WIDTH])
-
-    @property
-    def last(self) -> _Row:
-        """The newest row."""
-        return _Row(*self.rows[-_WIDTH:])
-
-    @property
-    def samples(self) -> int:
-        """How many there are."""
-        return len(self.rows) // _WIDTH
+_WIDTH = len(UsageRow._fields)
+_MEMORY = UsageRow._fields.index("memory_bytes")
 
 
 class UsageWindows:
-    """The samples of the last seconds of all containers; to be used by one thread.
+    """Adds samples to the windows of an earlier scan, whose values it leaves as they are; to be used by one thread.
 
     Args:
         window_seconds: Means are taken over this time, or over what has been seen of it.
+        windows: By full container id.
     """
 
-    def __init__(self, window_seconds: float) -> None:
+    def __init__(self, window_seconds: float, windows: Mapping[str, UsageWindow] | None = None) -> None:
         self._span = timedelta(seconds=window_seconds)
-        self._windows: dict[str, _Window] = {}
+        self._windows = dict(windows or {})
+
+    @property
+    def windows(self) -> Mapping[str, UsageWindow]:
+        """The windows as they are now, for the next scan."""
+        return self._windows.copy()
 
     def add(self, container_id: str, sample: UsageSample) -> None:
         """Add a sample; counters that decreased (a restart) or a clock set back start a new window."""
-        row = _Row.of(sample)
+        row = UsageRow.of(sample)
         window = self._windows.get(container_id)
         if window is None or _is_new_beginning(window.newest, sample):
-            self._windows[container_id] = _Window(sample, array("d", row))
+            self._windows[container_id] = UsageWindow(sample, array("d", row).tobytes())
             return
-        rows = window.rows
+        rows = window.numbers()
         if sample.read_at == window.newest.read_at:
             del rows[-_WIDTH:]
         rows.extend(row)
-        window.newest = sample
         # The newest sample before the window's start stays: the mean needs its counters.
         start = row.microseconds - self._span / _MICROSECOND
         dropped = 0
         while len(rows) - dropped > 2 * _WIDTH and rows[dropped + _WIDTH] <= start:  # a mean needs two
             dropped += _WIDTH
-        del rows[:dropped]
+        self._windows[container_id] = UsageWindow(sample, rows[dropped:].tobytes())
 
     def retain(self, container_ids: Collection[str]) -> None:
         """Drop the samples of all other containers."""
@@ -128,14 +76,15 @@ class UsageWindows:
         window = self._windows.get(container_id)
         if window is None:
             return None
-        first, newest, sample = window.first, window.last, window.newest
+        sample, rows = window.newest, window.numbers()
+        first, newest = UsageRow(*rows[:_WIDTH]), UsageRow(*rows[-_WIDTH:])
         cpus = cpu_count(limits, host_cpus) if limits else None
         own_limit = limits.memory_bytes if limits else None
         whole = (own_limit or host_memory) if limits else None
         return UsageFacts(
             read_at=sample.read_at,
             source=sample.source,
-            samples=window.samples,
+            samples=len(rows) // _WIDTH,
             window_seconds=_span_seconds(first, newest),
             cpu_count=cpus,
             cpu_ratio=_cpu_ratio(first, newest, cpus),
@@ -145,7 +94,7 @@ class UsageWindows:
             memory_usage_bytes=sample.memory_bytes,
             memory_cache_bytes=sample.active_cache_bytes,
             memory_limit_bytes=own_limit,
-            memory_ratio=_memory_ratio(window.rows[_MEMORY::_WIDTH], whole),
+            memory_ratio=_memory_ratio(rows[_MEMORY::_WIDTH], whole),
             pids=sample.pids,
             network_rx_bytes=sample.network_rx_bytes,
             network_tx_bytes=sample.network_tx_bytes,
@@ -195,18 +144,18 @@ def _is_less(value: int | None, than: int | None) -> bool:
     return value is not None and than is not None and value < than
 
 
-def _span_seconds(first: _Row, newest: _Row) -> float:
+def _span_seconds(first: UsageRow, newest: UsageRow) -> float:
     return (newest.microseconds - first.microseconds) / 1e6
 
 
-def _cpu_ratio(first: _Row, newest: _Row, cpus: float | None) -> float | None:
+def _cpu_ratio(first: UsageRow, newest: UsageRow, cpus: float | None) -> float | None:
     span, used = _span_seconds(first, newest), newest.cpu_nanoseconds - first.cpu_nanoseconds
     if not cpus or span < _MIN_SPAN_SECONDS or isnan(used):
         return None
     return _clamp(used / 1e9 / span / cpus)
 
 
-def _throttled_ratio(first: _Row, newest: _Row) -> float | None:
+def _throttled_ratio(first: UsageRow, newest: UsageRow) -> float | None:
     """Return throttled periods over all; a container that wanted no CPU in the window was not throttled."""
     periods, throttled = newest.periods - first.periods, newest.throttled_periods - first.throttled_periods
     if newest.microseconds == first.microseconds or isnan(periods) or isnan(throttled) or newest.periods == 0:

@@ -79,6 +79,7 @@ from bcon_exporter.memory import (
     journal_findings,
     journal_lifecycles,
     observe_events,
+    observe_kills,
     observe_snapshot,
     read_deployment,
     recall_samples,
@@ -96,6 +97,7 @@ from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.verify_report import DeploymentRecord
+from bcon_exporter.readings import KillReadings, Readings
 
 USAGE_SAVED_EVERY = timedelta(minutes=5)
 """Usage changes at every scan; the disk hears of it when a container stops, and else this often."""
@@ -171,22 +173,29 @@ class MemoryKeeper:
         """What is remembered now; never changed after it was handed out."""
         return self._memory
 
-    def add_events(self, batch: EventBatch, now: datetime) -> None:
-        """Fold new events in."""
+    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:
+        """Fold new events in, and the OOM kills of which only the kernel tells."""
         with self._lock:
             if self._state.status == "memory":
                 self._save(now, self._memory.last_usage, with_times=True)
                 if self._state.retry(now):
                     self._take_file_back()
+            if kills is not None:
+                self._memory, batch = observe_kills(self._memory, batch, kills, now)
             self._recall(find_named(self._memory, batch.events))
             self._memory = observe_events(self._memory, batch, now)
             self._save(now)
 
-    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
-        """Fold a snapshot in and save; return it with each container's lifecycle and last usage."""
+    def observe(self, snapshot: HostSnapshot, readings: Readings | None = None) -> HostSnapshot:
+        """Fold a snapshot in and save; return it with each container's lifecycle and last usage.
+
+        Args:
+            snapshot: The host now.
+            readings: What the next snapshot is read on from; None to go on from the same.
+        """
         with self._lock:
             self._recall_all(snapshot)
-            self._memory, enriched = observe_snapshot(self._memory, snapshot)
+            self._memory, enriched = observe_snapshot(self._memory, snapshot, readings)
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
@@ -571,6 +580,8 @@ class MemoryKeeper:
             messages={**stored.messages, **current.messages},
             hysteresis=current.hysteresis,
             log_counts=current.log_counts,
+            readings=current.readings,
+            oom=current.oom,
             configs=current.configs,
             usage_slot=current.usage_slot,
             deployments=current.deployments,

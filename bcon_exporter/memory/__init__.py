@@ -35,6 +35,7 @@ from bcon_exporter.memory.memory import (
     find_named,
     forget_absent,
     observe_events,
+    observe_kills,
     observe_snapshot,
 )
 from bcon_exporter.memory.note_book import (
@@ -115,6 +116,7 @@ __all__ = [
     "journal_lifecycles",
     "may_be_counted",
     "observe_events",
+    "observe_kills",
     "observe_snapshot",
     "order_of",
     "read_deployment",

@@ -21,6 +21,7 @@ from bcon_exporter.memory.journal_entries import has_events_to_journal
 from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, ScanKnowledge, find_lifecycle
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
+from bcon_exporter.memory.oom_kills import OomMemory, find_oom_kills_of
 from bcon_exporter.memory.timeline import (
     KEPT_ACTIONS,
     Past,
@@ -42,6 +43,7 @@ from bcon_exporter.model.lifecycle import EventBatch, FailedRun, LifecycleEvent
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
+from bcon_exporter.readings import KillReadings, Readings
 
 FindingKind = Literal["symptom", "drift", "explained"]
 
@@ -71,6 +73,8 @@ class Memory:
         identities: By full container id.
         configs: The newest configuration, by identity; of this process alone.
         counted: Restart counts by full container id.
+        readings: What logs and usage are read on from: cursors, kept lines, samples.
+        oom: Of the kernel's kills, to tell each once.
         last_usage: Newest usage by full container id, also of containers that run no more.
         usage_slot: What containers used in the five minutes that go on.
         first_seen: Since when a symptom, a difference or an explanation has been there, by kind and key.
@@ -94,6 +98,8 @@ class Memory:
     identities: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, SeenConfig] = field(default_factory=dict)
     counted: Mapping[str, CountedContainer] = field(default_factory=dict)
+    readings: Readings = field(default_factory=Readings)
+    oom: OomMemory = field(default_factory=OomMemory)
     last_usage: Mapping[str, UsageFacts] = field(default_factory=dict)
     usage_slot: OpenSlot = field(default_factory=OpenSlot)
     first_seen: Mapping[FindingKind, Mapping[str, datetime]] = field(default_factory=dict)
@@ -123,6 +129,14 @@ def find_named(memory: Memory, events: Iterable[LifecycleEvent]) -> set[str]:
 
 def _identify(event: LifecycleEvent, identities: Mapping[str, str]) -> str | None:
     return identity_of_event(event) if event.name or event.project else identities.get(event.container_id)
+
+
+def observe_kills(
+    memory: Memory, batch: EventBatch, readings: KillReadings, now: datetime
+) -> tuple[Memory, EventBatch]:
+    """Return the memory with what the kernel says of OOM kills, and the events with those that the engine left out."""
+    oom, completed = find_oom_kills_of(memory.oom, batch, readings, now)
+    return replace(memory, oom=oom), completed
 
 
 def observe_events(memory: Memory, batch: EventBatch, now: datetime) -> Memory:
@@ -167,11 +181,20 @@ def _add_all(pasts: dict[str, Past], waiting: dict[str, list[LifecycleEvent]]) -
     return overlaps
 
 
-def observe_snapshot(memory: Memory, snapshot: HostSnapshot) -> tuple[Memory, HostSnapshot]:
+def observe_snapshot(
+    memory: Memory, snapshot: HostSnapshot, readings: Readings | None = None
+) -> tuple[Memory, HostSnapshot]:
     """Return the memory with a snapshot folded in, and the snapshot with each container's lifecycle and last usage.
 
     Only a snapshot of the whole host tells of its shutdowns, of restarts that no event told, and of who is gone.
+
+    Args:
+        memory: Before it.
+        snapshot: What was seen.
+        readings: What the next one reads logs and usage on from; None to go on from the same.
     """
+    if readings is not None:
+        memory = replace(memory, readings=readings)
     now, containers = snapshot.taken_at, snapshot.containers
     if not snapshot.partial:
         coverage = note_engine_start(memory.coverage, snapshot.engine_started_at)

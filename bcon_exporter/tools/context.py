@@ -33,6 +33,7 @@ from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeploymentRecord
+from bcon_exporter.readings import NOTHING_READ, KillReadings, Observation, Readings
 from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.running_watches import Watches
 from bcon_exporter.tools.single_flight import SingleFlight
@@ -44,7 +45,9 @@ class Host(Protocol):
     def start(self) -> None:
         """Follow what happens from now on, until `close`."""
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
         """Read all containers once."""
 
     def changes(self) -> int:
@@ -52,6 +55,9 @@ class Host(Protocol):
 
     def drain_events(self) -> EventBatch:
         """Return what the event stream brought since it was last asked."""
+
+    def read_kills(self) -> KillReadings:
+        """Return what the kernel says of OOM kills since it was last asked."""
 
     def resolve(self, container: str) -> str:
         """Return the full id that an id, an id prefix or a name stands for."""
@@ -100,10 +106,10 @@ class Memories(Protocol):
     def memory(self) -> Memory:
         """What is remembered now."""
 
-    def add_events(self, batch: EventBatch, now: datetime) -> None:
-        """Fold events in."""
+    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:
+        """Fold events in, and what the kernel says of OOM kills."""
 
-    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
+    def observe(self, snapshot: HostSnapshot, readings: Readings | None = None) -> HostSnapshot:
         """Fold a snapshot in; return it with each container's known past."""
 
     def look(self, snapshot: HostSnapshot) -> HostSnapshot:

@@ -57,7 +57,7 @@ def _answer_command(context: Context, request: DiskUsageInput) -> DiskReport:
 
 def _read_now(context: Context) -> None:
     """Look at the log files, and ask the engine unless it was asked just now; this process remembers it."""
-    context.host.take_snapshot(context.now(), context.scan_deadline_seconds, Wants(logs=False, usage=False))
+    context.host.observe(context.now(), context.scan_deadline_seconds, Wants(logs=False, usage=False))
     context.memory.keep_disk(context.host.read_log_files(context.now()), context.now())
     asked_at = context.memory.memory.disk.asked_at
     if asked_at is None or not timedelta() <= context.now() - asked_at < ASKED_EVERY:

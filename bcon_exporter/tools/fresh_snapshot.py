@@ -33,18 +33,22 @@ def observe(
     now = context.now()
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     batch, problem = _drain(context)
+    kills = context.host.read_kills()
     try:
-        snapshot = context.host.take_snapshot(now, seconds, wants)
-        snapshot = learn_env_files(context, snapshot)
+        observation = context.host.observe(now, seconds, wants, context.memory.memory.readings)
+        snapshot = learn_env_files(context, observation.snapshot)
     finally:  # only now it is known what must not be kept of an event
-        context.memory.add_events(hide_in_events(batch, context.secrets), now)
+        context.memory.add_events(hide_in_events(batch, context.secrets), now, kills)
     if problem is None:
         batch, problem = _drain(context)
-        context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
+        kills = context.host.read_kills()
+        context.memory.add_events(hide_in_events(batch, context.secrets), context.now(), kills)
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
-    fold = context.memory.observe if remember or context.one_shot else context.memory.look
-    snapshot = fold(snapshot)
+    if remember or context.one_shot:
+        snapshot = context.memory.observe(snapshot, observation.readings)
+    else:
+        snapshot = context.memory.look(snapshot)
     return snapshot if context.recall is None else context.recall(snapshot)
 
 

@@ -37,6 +37,7 @@ from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.model.verify_report import DeploymentRecord
+from bcon_exporter.readings import NOTHING_READ, KillReadings, Observation, Readings
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 SCHEMA_VERSION = 1
@@ -108,9 +109,15 @@ class SnapshotHost:
     def start(self) -> None:
         """Nothing happens in a snapshot."""
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:  # noqa: ARG002
+    def observe(
+        self,
+        now: datetime,  # noqa: ARG002
+        deadline_seconds: float,  # noqa: ARG002
+        wants: Wants,  # noqa: ARG002
+        before: Readings = NOTHING_READ,  # noqa: ARG002
+    ) -> Observation:
         """Return the snapshot; it holds what it holds, whatever is wanted."""
-        return self._snapshot
+        return Observation(self._snapshot)
 
     def changes(self) -> int:
         """Nothing happens in a snapshot."""
@@ -119,6 +126,10 @@ class SnapshotHost:
     def drain_events(self) -> EventBatch:
         """Return nothing: the snapshot's containers already have their past."""
         return EventBatch(events=(), covers_since=None)
+
+    def read_kills(self) -> KillReadings:
+        """Nobody is killed any more."""
+        return KillReadings()
 
     def resolve(self, container: str) -> str:
         """Return the full id of an id, a unique prefix or a name."""
@@ -235,10 +246,10 @@ class SnapshotMemory:
         if logs is not None:
             self.memory = Memory(disk=DiskMemory(logs=logs, problem=_NOT_IN_SNAPSHOT))
 
-    def add_events(self, batch: EventBatch, now: datetime) -> None:
+    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:
         """Keep nothing."""
 
-    def observe(self, snapshot: HostSnapshot) -> HostSnapshot:
+    def observe(self, snapshot: HostSnapshot, readings: Readings | None = None) -> HostSnapshot:  # noqa: ARG002
         """Return the snapshot as it is."""
         return snapshot
 

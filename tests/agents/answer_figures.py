@@ -68,7 +68,7 @@ def _largest_answers(context: Context) -> dict[str, int]:
     """Tool → bytes of its largest default answer."""
     report = call_tool(context, "diagnose_all", {}).value
     ailing = {one.container_name for one in report.summaries}
-    containers = context.host.take_snapshot(context.now(), 15.0, Wants()).containers
+    containers = context.host.observe(context.now(), 15.0, Wants()).snapshot.containers
     found = sorted(containers, key=lambda one: -len(one.logs.lines if one.logs is not None else ()))
     names = [one.name for one in found[:ASKED_ABOUT]] + [one.name for one in found if one.name in ailing][:ASKED_ABOUT]
     sizes = dict.fromkeys((tool.name for tool in TOOLS), 0)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from bcon_exporter.clock import utc_now
 from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, Wants
+from bcon_exporter.readings import NOTHING_READ, Readings
 from bcon_exporter.secrets.masking import Sealer
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 
 NOWHERE = Path("/nonexistent")
+_READINGS: WeakKeyDictionary[DockerHost, Readings] = WeakKeyDictionary()
 BY_API_ONLY = HostOptions(cgroup_root=NOWHERE, kernel_log=NOWHERE, log_files=False, probe_interval_seconds=0.0)
 
 
@@ -32,8 +35,11 @@ def open_host(url: str, options: HostOptions = BY_API_ONLY, *, started: bool = F
 
 
 def scan(host: DockerHost, wants: Wants | None = None, *, deadline_seconds: float = 15.0) -> HostSnapshot:
-    """One snapshot, now."""
-    return host.take_snapshot(utc_now(), deadline_seconds, wants or Wants())
+    """One snapshot, now; logs and usage are read on from the last one of this host."""
+    before = _READINGS.get(host, NOTHING_READ)
+    observation = host.observe(utc_now(), deadline_seconds, wants or Wants(), before)
+    _READINGS[host] = observation.readings or before
+    return observation.snapshot
 
 
 def by_name(snapshot: HostSnapshot) -> dict[str, ContainerFacts]:

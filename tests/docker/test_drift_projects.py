@@ -140,7 +140,7 @@ class Stack:
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
         with closing(host), closing(MemoryKeeper.open(None, retention_seconds=3600, now=now)) as history:
             history.add_events(host.drain_events(), now)
-            snapshot = history.observe(host.take_snapshot(now, 20, Wants(logs=False, usage=False, config=True)))
+            snapshot = history.observe(host.observe(now, 20, Wants(logs=False, usage=False, config=True)).snapshot)
         environ = {"PATH": os.environ["PATH"]} if trusted else {}
         binary = find_binary(os.environ["PATH"])
         reader = ComposeReader(

@@ -41,9 +41,10 @@ class Watcher:
     def scan(self) -> dict[str, ContainerFacts]:
         """One scan; the containers by name."""
         now = utc_now()
-        self.history.add_events(self.host.drain_events(), now)
-        seen = self.history.observe(self.host.take_snapshot(now, 15.0, Wants(usage=self.reads_usage)))
-        return by_name(seen)
+        self.history.add_events(self.host.drain_events(), now, self.host.read_kills())
+        wants = Wants(usage=self.reads_usage)
+        observation = self.host.observe(now, 15.0, wants, self.history.memory.readings)
+        return by_name(self.history.observe(observation.snapshot, observation.readings))
 
     def past(self, name: str) -> LifecycleFacts:
         """What is known of one container."""

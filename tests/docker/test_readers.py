@@ -15,7 +15,7 @@ from bcon_exporter.clock import utc_now
 from bcon_exporter.engine.cgroup import CgroupReader
 from bcon_exporter.engine.disk import read_disks
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource, parse_log_stream
-from bcon_exporter.engine.parse import UsageSample, parse_container, parse_event, parse_placement, parse_stats
+from bcon_exporter.engine.parse import parse_container, parse_event, parse_placement, parse_stats
 from bcon_exporter.engine.usage_windows import UsageWindows
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, LogLine, UsageFacts
 from tests.waiting import wait_until
@@ -23,6 +23,7 @@ from tests.waiting import wait_until
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bcon_exporter.readings import UsageSample
     from tests.docker.conftest import TestEngine
 
 pytestmark = [pytest.mark.docker, pytest.mark.contract]

@@ -204,7 +204,7 @@ class Corpus:
         host = DockerHost(find_endpoint(self.engine.host, {}, home=Path("/")), HostOptions(), self._sealer)
         with closing(host), closing(MemoryKeeper.open(None, retention_seconds=3600, now=now)) as history:
             history.add_events(host.drain_events(), now)
-            return history.observe(host.take_snapshot(now, 60, Wants(logs=False, usage=False, config=True)))
+            return history.observe(host.observe(now, 60, Wants(logs=False, usage=False, config=True)).snapshot)
 
     def judge(
         self, stack: Stack, snapshot: HostSnapshot, environment: Mapping[str, str] | None = None

@@ -74,7 +74,7 @@ NONSENSE = (
 @pytest.mark.parametrize("endpoint", ["json", "stats", "logs"])
 def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoint: str, nonsense: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/{endpoint}": answer(nonsense)})) as engine:
-        snapshot = host_for(engine.url).take_snapshot(utc_now(), 5.0, ALL)
+        snapshot = host_for(engine.url).observe(utc_now(), 5.0, ALL).snapshot
     good = next(container for container in snapshot.containers if container.id == GOOD)
     assert None not in (good.usage, good.logs, good.config)
     assert not good.unread.keys() & {"inspect", "usage", "logs", "config"}
@@ -86,7 +86,7 @@ def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoi
 @pytest.mark.parametrize("raw", [b"", b"garbage", b"HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n", answer(b"x")[:-1]])
 def test_a_broken_answer_about_one_container_costs_that_one_only(tmp_path: Path, raw: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/(json|stats|logs)": raw})) as engine:
-        snapshot = host_for(engine.url).take_snapshot(utc_now(), 5.0, ALL)
+        snapshot = host_for(engine.url).observe(utc_now(), 5.0, ALL).snapshot
     assert snapshot.incomplete == (BAD,)
     bad = next(container for container in snapshot.containers if container.id == BAD)
     assert {"inspect", "usage", "logs", "restart_count"} <= bad.unread.keys()
@@ -100,14 +100,14 @@ def test_a_list_that_is_none_is_an_error_of_ours(tmp_path: Path, nonsense: bytes
         FakeEngine(tmp_path / "s", engine_with({"containers/json": answer(nonsense)})) as engine,
         pytest.raises(DockerConnectionError),
     ):
-        host_for(engine.url).take_snapshot(utc_now(), 5.0, Wants())
+        host_for(engine.url).observe(utc_now(), 5.0, Wants())
 
 
 @pytest.mark.promise("F5")
 @pytest.mark.parametrize("removed", [answer(b'{"message":"No such container"}', "404 Not Found"), answer(b"")])
 def test_a_container_removed_before_its_inspect_is_left_out(tmp_path: Path, removed: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/json": removed})) as engine:
-        snapshot = host_for(engine.url).take_snapshot(utc_now(), 5.0, Wants())
+        snapshot = host_for(engine.url).observe(utc_now(), 5.0, Wants()).snapshot
     assert [container.id for container in snapshot.containers] == [GOOD]
     assert snapshot.incomplete == ()
 
@@ -117,7 +117,7 @@ def test_a_container_removed_before_its_inspect_is_left_out(tmp_path: Path, remo
 def test_a_container_removed_later_is_left_out_too(tmp_path: Path, endpoint: str) -> None:
     removed = answer(b'{"message":"No such container"}', "404 Not Found")
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/{endpoint}": removed})) as engine:
-        snapshot = host_for(engine.url).take_snapshot(utc_now(), 5.0, Wants())
+        snapshot = host_for(engine.url).observe(utc_now(), 5.0, Wants()).snapshot
     assert [container.id for container in snapshot.containers] == [GOOD]
 
 
@@ -133,7 +133,7 @@ def test_a_trickling_engine_does_not_outlast_the_deadline(tmp_path: Path) -> Non
     with FakeEngine(tmp_path / "s", talk) as engine:
         started = monotonic()
         with pytest.raises(BconError):
-            host_for(engine.url).take_snapshot(utc_now(), 0.5, Wants())
+            host_for(engine.url).observe(utc_now(), 0.5, Wants())
         assert monotonic() - started < 1.5
 
 
@@ -147,10 +147,10 @@ def test_a_scan_that_waits_for_another_does_not_blame_the_engine(tmp_path: Path)
 
     with FakeEngine(tmp_path / "s", talk) as engine, ThreadPoolExecutor() as pool:
         host = host_for(engine.url)
-        other = pool.submit(host.take_snapshot, utc_now(), 1.0, Wants())
+        other = pool.submit(host.observe, utc_now(), 1.0, Wants())
         assert asked.wait(10)
         with pytest.raises(DeadlineExceededError) as error:
-            host.take_snapshot(utc_now(), 0.0, Wants())
+            host.observe(utc_now(), 0.0, Wants())
         assert isinstance(other.exception(10), DeadlineExceededError)
     assert error.value.details["hint"] == "busy"
     assert "another scan" in error.value.message
@@ -177,6 +177,6 @@ def test_any_json_anywhere_is_a_snapshot_or_an_error_of_ours(tmp_path: Path, con
     path.unlink(missing_ok=True)
     with FakeEngine(path, engine_with({where: answer(json.dumps(content).encode())})) as engine:
         try:
-            host_for(engine.url).take_snapshot(utc_now(), 5.0, ALL).model_dump_json()
+            host_for(engine.url).observe(utc_now(), 5.0, ALL).snapshot.model_dump_json()
         except BconError:
             return

@@ -32,7 +32,7 @@ def host_of(url: str, tmp_path: Path) -> DockerHost:
 
 
 def take(host: DockerHost, deadline_seconds: float = 10.0) -> HostSnapshot:
-    return host.take_snapshot(utc_now(), deadline_seconds, Wants())
+    return host.observe(utc_now(), deadline_seconds, Wants()).snapshot
 
 
 @pytest.mark.slow

@@ -226,3 +226,22 @@ def test_lines_without_stamps_are_not_read_twice() -> None:
         )
         assert [kept.text for kept in facts.lines] == ["plain"]
     assert cursors.held_bytes == len("plain") + 120
+
+
+def test_what_an_earlier_scan_has_left_stays_as_it_was() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "one")]
+    read(cursors, engine)
+    before = cursors.windows
+    held_bytes = cursors.held_bytes
+
+    later = LogCursors(before)
+    engine.entries += [(BASE + 10**9, "two")]
+    assert [kept.text for kept in read(later, engine).lines] == ["one", "two"]
+
+    assert later.held_bytes > held_bytes
+    assert before["a"].lines.texts == ("one",)
+    assert before["a"].cursor == BASE
+    again = LogCursors(before)
+    assert again.held_bytes == held_bytes
+    assert [kept.text for kept in read(again, engine).lines] == ["one", "two"]

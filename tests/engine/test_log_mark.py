@@ -12,7 +12,7 @@ from bcon_exporter.engine.read_logs import read_log_mark
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bcon_exporter.engine.log_cursors import LogMark
+    from bcon_exporter.readings import LogMark
 
 ID = "a" * 64
 NOW = 1000.0

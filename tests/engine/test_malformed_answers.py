@@ -249,7 +249,7 @@ def read_everything(host: DockerHost, *, whole: bool) -> None:
         whole: What is wrong is about one container: the other one is read whole.
     """
     try:
-        snapshot = host.take_snapshot(utc_now(), DEADLINE_SECONDS, ALL)
+        snapshot = host.observe(utc_now(), DEADLINE_SECONDS, ALL).snapshot
     except BconError:
         assert not whole
         return

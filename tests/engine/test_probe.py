@@ -49,7 +49,7 @@ def test_a_probe_that_hangs_holds_up_no_ping(tmp_path: Path) -> None:
         host = DockerHost(Endpoint(engine.url), options, Sealer(b"0123456789abcdef"))
         host.start()
         try:
-            host.take_snapshot(utc_now(), 10.0, Wants(logs=False))
+            host.observe(utc_now(), 10.0, Wants(logs=False))
             wait_until(lambda: asked_for_stats(talker), "a probe")
             pings = talker.asked.count("/_ping")
             wait_until(lambda: talker.asked.count("/_ping") > pings + 2, "more pings", timeout_seconds=5)

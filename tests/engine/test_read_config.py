@@ -26,11 +26,11 @@ def scan(path: Path, rules: dict[str, bytes]) -> list[ContainerFacts]:
     with FakeEngine(path, engine_with({**ONE_CONTAINER, f"{GOOD}/json": INSPECTED, **rules})) as engine:
         host = host_for(engine.url)
         wants = Wants(logs=False, usage=False, config=True)
-        found = [host.take_snapshot(utc_now(), 5.0, wants).containers[0]]
+        found = [host.observe(utc_now(), 5.0, wants).snapshot.containers[0]]
         rules_are_now_good = {"/images/": IMAGE_ANSWER}
     path.unlink()
     with FakeEngine(path, engine_with({**ONE_CONTAINER, f"{GOOD}/json": INSPECTED, **rules_are_now_good})):
-        return [*found, host.take_snapshot(utc_now(), 5.0, wants).containers[0]]
+        return [*found, host.observe(utc_now(), 5.0, wants).snapshot.containers[0]]
 
 
 @pytest.mark.parametrize("failed", ["/images/app", "/images/sha256"])

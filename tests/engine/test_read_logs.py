@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.clock import utc_now
 from bcon_exporter.engine import Wants
+from bcon_exporter.readings import NOTHING_READ
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
 from tests.engine.test_docker_host import BAD, GOOD, STATS, VERSION, entry, host_for, inspected
 
@@ -41,7 +42,11 @@ def test_the_logs_of_an_ended_container_are_read_once(tmp_path: Path) -> None:
 
     with FakeEngine(tmp_path / "s", talk) as engine:
         host = host_for(engine.url)
-        snapshots = [host.take_snapshot(utc_now(), 5.0, Wants()) for _ in range(3)]
+        snapshots, readings = [], NOTHING_READ
+        for _ in range(3):
+            observation = host.observe(utc_now(), 5.0, Wants(), readings)
+            snapshots.append(observation.snapshot)
+            readings = observation.readings or NOTHING_READ
         host.close()
 
     logs = [container.logs for taken in snapshots for container in taken.containers if container.id == BAD]

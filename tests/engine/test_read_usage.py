@@ -16,6 +16,7 @@ from bcon_exporter.engine.parse import decode_array
 from bcon_exporter.engine.read_usage import UsageReader
 from bcon_exporter.engine.scan import Deadline, HostOptions, Scan, Wants
 from bcon_exporter.engine.session import EngineSession
+from bcon_exporter.engine.usage_windows import UsageWindows
 from tests.engine.fake_engine import FakeEngine, answer
 from tests.engine.test_docker_host import GOOD, engine_with, entry, host_for
 
@@ -35,7 +36,7 @@ def read(reader: UsageReader) -> Scan:
     inventory = Inventory(OPTIONS)
     scan = Scan(utc_now(), Deadline.after(3), Wants())
     scan.ids = inventory.update(decode_array(json.dumps([entry(GOOD)])))
-    reader.finish(reader.begin(inventory, scan), None)
+    reader.finish(reader.begin(inventory, scan, UsageWindows(60)), None)
     return scan
 
 
@@ -73,7 +74,7 @@ def test_an_engine_without_cgroups_is_not_asked_what_it_cannot_tell(
     """Rootless Docker on cgroup v1 tells of every container what the whole session uses that it runs in itself."""
     about = answer(json.dumps({"NCPU": 2, "CgroupDriver": driver}).encode())
     with FakeEngine(tmp_path / "s", engine_with({"/info": about})) as engine, closing(host_for(engine.url)) as host:
-        containers = host.take_snapshot(utc_now(), 5.0, Wants()).containers
+        containers = host.observe(utc_now(), 5.0, Wants()).snapshot.containers
         assert ("stats" in host.requests().endpoints) is asked
     assert [container.usage is not None for container in containers] == [asked, asked]
     assert asked or all("without cgroups" in container.unread["usage"] for container in containers)

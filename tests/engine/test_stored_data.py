@@ -178,7 +178,7 @@ def test_an_engine_that_hangs_is_waited_for_no_longer_and_holds_up_no_scan(tmp_p
 
         thread = threading.Thread(target=ask)
         thread.start()
-        snapshot = host.take_snapshot(NOON, 5.0, Wants())
+        snapshot = host.observe(NOON, 5.0, Wants()).snapshot
         still_waits = thread.is_alive()
         thread.join(10)
         host.close()

@@ -59,7 +59,7 @@ def open_host(url: str) -> DockerHost:
 
 def scan(host: DockerHost) -> tuple[dict[str, ContainerFacts], float]:
     started = monotonic()
-    snapshot = host.take_snapshot(utc_now(), 10.0, Wants())
+    snapshot = host.observe(utc_now(), 10.0, Wants()).snapshot
     return {container.id: container for container in snapshot.containers}, monotonic() - started
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.engine.parse import UsageSample
 from bcon_exporter.engine.usage_windows import UsageWindows, count_cpuset, cpu_count
 from bcon_exporter.model.container_facts import Limits, UsageFacts
+from bcon_exporter.readings import UsageSample
 
 START = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 NO_LIMITS = Limits()
@@ -136,6 +136,19 @@ def test_forgotten_containers_have_no_usage() -> None:
     windows.retain(["b"])
     assert windows.facts("a", NO_LIMITS, host_cpus=1, host_memory=1, now=START) is None
     assert windows.facts("b", NO_LIMITS, host_cpus=1, host_memory=1, now=START) is not None
+
+
+def test_what_an_earlier_scan_has_left_stays_as_it_was() -> None:
+    first = UsageWindows(60)
+    first.add("a", cpu(0, 0))
+    later = UsageWindows(60, first.windows)
+    later.add("a", cpu(10, 20))
+    kept = [
+        facts.samples
+        for windows in (first, later)
+        if (facts := windows.facts("a", NO_LIMITS, host_cpus=4, host_memory=1, now=START)) is not None
+    ]
+    assert kept == [1, 2]
 
 
 COUNTERS = st.none() | st.integers(0, 2**64)

@@ -19,7 +19,8 @@ from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, Incid
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quiet import Quiet
-from tests.factories import NOON
+from bcon_exporter.readings import KillReadings, LogWindow, Readings
+from tests.factories import NOON, container, full_id, snapshot
 from tests.journal.keepers import batch, open_keeper
 from tests.journal.state_files import status_of
 
@@ -151,6 +152,21 @@ def test_a_symptom_that_ends_while_the_file_is_locked_ends_once(
 
 def fail_to_copy(_: sqlite3.Connection, **_how: bool) -> sqlite3.Connection:
     raise sqlite3.OperationalError
+
+
+def test_reading_goes_on_where_it_was_when_the_file_can_be_used_again(tmp_path: Path) -> None:
+    state = tmp_path / "state.db"
+    readings = Readings(logs={full_id("web"): LogWindow(cursor=7)})
+    logged = KillReadings(logged=((NOON, full_id("unknown")),))
+    with closing(open_keeper(state)) as keeper:
+        with locked(state):
+            keeper.add_events(batch(), NOON, logged)
+            keeper.observe(snapshot(container()), readings)
+            oom = keeper.memory.oom
+        take_back(keeper)
+
+        assert oom.of_unknown_containers == logged.logged
+        assert (keeper.memory.readings, keeper.memory.oom) == (readings, oom)
 
 
 def test_a_symptom_of_a_file_that_was_never_read_is_kept(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bcon_exporter.journal import MemoryKeeper
+from bcon_exporter.readings import NOTHING_READ, Observation, Readings
 from bcon_exporter.schedule import DeploymentJudge
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, ago, compose, container, full_id, snapshot
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import pytest
 
     from bcon_exporter.engine import Wants
-    from bcon_exporter.model.container_facts import HostSnapshot
     from bcon_exporter.tools import Context
 
 HOST = snapshot(
@@ -47,10 +47,12 @@ class WatchedHost(SnapshotHost):
         self._before_reading = before_reading
         self.readings = 0
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
         self.readings += 1
         self._before_reading(self.readings)
-        return super().take_snapshot(now, deadline_seconds, wants)
+        return super().observe(now, deadline_seconds, wants, before)
 
 
 def daemon_on(host: SnapshotHost) -> Context:

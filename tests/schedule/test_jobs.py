@@ -10,6 +10,7 @@ from bcon_exporter.memory import Memory, conclude_first_seen
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.tool_inputs import DiagnoseContainerInput
+from bcon_exporter.readings import NOTHING_READ, Observation, Readings
 from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
@@ -89,11 +90,13 @@ class SlowHost(SnapshotHost):
         self._clock = clock
         self.deadlines: list[float] = []
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Any) -> HostSnapshot:
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Any, before: Readings = NOTHING_READ
+    ) -> Observation:
         """Take all the time and more."""
         self.deadlines.append(deadline_seconds)
         self._clock.at += deadline_seconds + (3.0 if len(self.deadlines) < 4 else -8.0)
-        return super().take_snapshot(now, deadline_seconds, wants)
+        return super().observe(now, deadline_seconds, wants, before)
 
 
 def test_a_scan_that_was_late_reads_for_less_long_the_next_time() -> None:

@@ -38,7 +38,7 @@ class Steps:
         step = self.steps.pop(0) if self.steps else None
         if step is not None:
             raise step
-        context.scans.publish_diagnosis(scan_of(context.host.take_snapshot(context.now(), 1, None)))  # type: ignore[arg-type]  # a replay reads no wants
+        context.scans.publish_diagnosis(scan_of(context.host.observe(context.now(), 1, None).snapshot))  # type: ignore[arg-type]  # a replay reads no wants
 
 
 @dataclass

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.engine import RequestCounts, Wants
 from bcon_exporter.latest_scans import LatestScans
+from bcon_exporter.readings import NOTHING_READ, Observation, Readings
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, container, snapshot
@@ -44,10 +45,12 @@ class ScriptedHost(SnapshotHost):
         self.wants: list[Wants] = []
         self.drain_error: Exception | None = None
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Wants) -> HostSnapshot:
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
         self.wants.append(wants)
         self.before_snapshot()
-        return super().take_snapshot(now, deadline_seconds, wants)
+        return super().observe(now, deadline_seconds, wants, before)
 
     def drain_events(self) -> EventBatch:
         if self.drain_error is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import DockerConnectionError
+from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from bcon_exporter.readings import NOTHING_READ, LogWindow, Observation, Readings
 from bcon_exporter.tools import observe
 from bcon_exporter.tools.replay import SnapshotMemory
 from tests.factories import NOON, exited, snapshot
@@ -16,6 +19,8 @@ from tests.tools.hosts import ScriptedHost, context_of
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from bcon_exporter.readings import KillReadings
+
 
 class Heard(SnapshotMemory):
     """A past that notes the actions it is told."""
@@ -23,7 +28,7 @@ class Heard(SnapshotMemory):
     def __init__(self) -> None:
         self.actions: list[str] = []
 
-    def add_events(self, batch: EventBatch, now: datetime) -> None:  # noqa: ARG002
+    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:  # noqa: ARG002
         self.actions += [event.action for event in batch.events]
 
 
@@ -53,3 +58,33 @@ def test_events_that_cannot_be_had_are_asked_for_once_and_said() -> None:
     seen = observe(replace(context_of(), host=host), Wants())
 
     assert seen.unread["events"] == "the stream is cut"
+
+
+class ReadOn(ScriptedHost):
+    """A host that counts its readings in what it reads on from; nothing is carried on where nothing was read."""
+
+    def __init__(self) -> None:
+        super().__init__(snapshot(exited()))
+        self.begun_at: list[int | None] = []
+
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
+        seen = super().observe(now, deadline_seconds, wants, before).snapshot
+        cursor = before.logs["a"].cursor if "a" in before.logs else None
+        self.begun_at.append(cursor)
+        readings = Readings(logs={"a": LogWindow(cursor=(cursor or 0) + 1)})
+        return Observation(seen, readings if wants.logs else None)
+
+
+def test_only_a_scheduled_scan_that_reads_logs_or_usage_moves_what_the_next_reads_on_from() -> None:
+    host = ReadOn()
+    with closing(MemoryKeeper.open(None, retention_seconds=60, now=NOON)) as memory:
+        context = replace(context_of(), host=host, memory=memory)
+        observe(context, Wants(), remember=True)
+        observe(context, Wants())
+        observe(context, Wants(logs=False, usage=False), remember=True)
+        observe(context, Wants(), remember=True)
+        observe(context, Wants())
+
+    assert host.begun_at == [None, 1, 1, 1, 2]

@@ -13,6 +13,7 @@ from bcon_exporter.errors import DockerConnectionError, RateLimitedError
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.tasks import ScheduleTaskInput, TaskReport
+from bcon_exporter.readings import NOTHING_READ, Observation, Readings
 from bcon_exporter.tools import Context, call_tool, tasks
 from bcon_exporter.tools.diagnosis import diagnose_fully
 from bcon_exporter.tools.running_watches import KEPT_FOR, UNTOLD_FOR, Watches
@@ -45,7 +46,7 @@ class ScanningDaemon:
             store.record_failure("diagnose", NOON, 1.0, DockerConnectionError("gone", {"endpoint": "list"}))
         elif name == "diagnose":
             report = diagnose_fully(self.context)
-            facts = self.context.host.take_snapshot(NOON, 1, None)  # type: ignore[arg-type]  # a replay reads no wants
+            facts = self.context.host.observe(NOON, 1, None).snapshot  # type: ignore[arg-type]  # a replay reads no wants
             store.publish_diagnosis(DiagnoseScan(facts, report, self.context.thresholds, NOON, 100.0, 2.0))
         else:
             store.publish_drift(DriftScan((), (), NOON, 100.0, 2.0))
@@ -115,11 +116,14 @@ class ChangingHost(ScriptedHost):
         self._time, self._hosts = time, hosts
         self.looks = 0
 
-    def take_snapshot(self, now: datetime, deadline_seconds: float, wants: Any) -> HostSnapshot:
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Any, before: Readings = NOTHING_READ
+    ) -> Observation:
         self._time.seconds += 2.0
         self._snapshot = self._hosts[min(self.looks, len(self._hosts) - 1)]
         self.looks += 1
-        return super().take_snapshot(now, deadline_seconds, wants).model_copy(update={"taken_at": self._time.now()})
+        observation = super().observe(now, deadline_seconds, wants, before)
+        return Observation(observation.snapshot.model_copy(update={"taken_at": self._time.now()}))
 
 
 def watch(*hosts: HostSnapshot, **words: Any) -> TaskReport:

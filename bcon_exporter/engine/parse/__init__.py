@@ -36,7 +36,7 @@ from bcon_exporter.engine.parse.log_stream import (
     parse_log_stream,
     split_entries,
 )
-from bcon_exporter.engine.parse.stats import UsageSample, parse_stats
+from bcon_exporter.engine.parse.stats import parse_stats
 from bcon_exporter.engine.parse.stored_data import parse_stored_data
 
 __all__ = [
@@ -47,7 +47,6 @@ __all__ = [
     "NotJsonError",
     "Placement",
     "RawLogEntry",
-    "UsageSample",
     "decode_array",
     "decode_json",
     "decode_object",

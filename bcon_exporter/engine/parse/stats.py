@@ -1,42 +1,14 @@
 """One-shot stats of the engine → a usage sample. Pure."""
 
-from datetime import datetime
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from bcon_exporter.engine.parse.json_fields import get_int, get_list, get_object, get_text, parse_time
+from bcon_exporter.readings import UsageSample
 
 _UNSIGNED_64 = 2**64
 # cgroup v1 and v2; the engine's own command line subtracts the same (docker/cli, since 20.10).
 _INACTIVE_KEYS = ("total_inactive_file", "inactive_file")
 _ACTIVE_KEYS = ("total_active_file", "active_file")
-
-
-class UsageSample(NamedTuple):
-    """One reading of a container's counters; None where the source did not tell.
-
-    A tuple, since one is made for each container at each scan: a frozen dataclass costs five times as much.
-
-    Attributes:
-        read_at: Aware UTC. With the engine's stats the engine's time, else ours.
-        cpu_nanoseconds: Since the container's start, all CPUs together.
-        memory_bytes: Working set, without inactive page cache.
-        active_cache_bytes: Page cache that is in use: part of `memory_bytes`, and given back when memory is short.
-        periods: Scheduler periods in which it wanted to run; only with a CPU quota.
-    """
-
-    read_at: datetime
-    source: Literal["cgroup", "stats"]
-    cpu_nanoseconds: int | None = None
-    throttled_nanoseconds: int | None = None
-    periods: int | None = None
-    throttled_periods: int | None = None
-    memory_bytes: int | None = None
-    active_cache_bytes: int | None = None
-    pids: int | None = None
-    network_rx_bytes: int | None = None
-    network_tx_bytes: int | None = None
-    block_read_bytes: int | None = None
-    block_write_bytes: int | None = None
 
 
 def parse_stats(raw: Any) -> UsageSample | None:

@@ -195,7 +195,7 @@ class BrokenHost(SnapshotHost):
         super().__init__(snapshot())
         self._error = error
 
-    def take_snapshot(self, now: Any, deadline_seconds: float, wants: Any) -> Any:  # noqa: ARG002
+    def observe(self, now: Any, deadline_seconds: float, wants: Any, before: Any = None) -> Any:  # noqa: ARG002
         """Fail."""
         raise self._error
 

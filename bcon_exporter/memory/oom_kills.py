@@ -7,12 +7,12 @@ own is gone: it explains the ends by SIGKILL that nobody requested, as long as t
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from bcon_exporter.engine.cgroup import KillCounts
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
+from bcon_exporter.readings import KillCounts, KillReadings
 
 _KILL_CODE = 137
 _SIGKILL = 9
@@ -24,16 +24,16 @@ _LATE_SHARE = 5e-5
 _REMEMBERED = timedelta(minutes=2)
 
 
-@dataclass(slots=True)
-class _Death:
+@dataclass(frozen=True, slots=True)
+class Death:
     """An end by SIGKILL that nobody requested from the engine; `is_counted` once counted kills explain it."""
 
     event: LifecycleEvent
     is_counted: bool = False
 
 
-@dataclass(slots=True)
-class _CountedKills:
+@dataclass(frozen=True, slots=True)
+class CountedKills:
     """Kills counted between two readings without a known end: in one container, or in any (`container_id` None)."""
 
     since: datetime
@@ -41,52 +41,88 @@ class _CountedKills:
     kills: int
     container_id: str | None = None
 
-    def may_have_caused(self, death: _Death) -> bool:
+    def may_have_caused(self, death: Death) -> bool:
         """Return whether these kills may explain the death; an end before the first reading was counted before it."""
         event = death.event
         is_of_it = self.container_id in (None, event.container_id)
         return not death.is_counted and is_of_it and self.since <= event.at <= self.until + _REPORTED_WITHIN
 
 
-class OomKills:
-    """Adds unreported OOM kills to the engine's events; to be used by one thread at a time."""
+@dataclass(frozen=True, slots=True)
+class OomMemory:
+    """What is remembered of OOM kills, most of it for two minutes.
 
-    def __init__(self) -> None:
-        self._counts: KillCounts | None = None
-        self._reported: dict[str, list[datetime]] = {}
-        self._counted_kills: list[_CountedKills] = []
-        self._not_yet_in_slice = 0
-        self._deaths: list[_Death] = []
-        self._killed: dict[str, datetime] = {}
-        self._of_unknown_containers: list[tuple[datetime, str]] = []
+    Attributes:
+        counts: As they were last read.
+        reported: When kills of a container were told, by its full id.
+        counted_kills: Those that no known end explains yet.
+        not_yet_in_slice: Kills that containers have counted, and the slice around them not yet.
+        deaths: Ends by SIGKILL that nobody requested.
+        killed: When somebody last asked the engine to kill a container, by its full id.
+        of_unknown_containers: Kills in the kernel's log, of containers that no scan has read yet.
+    """
 
-    def complete(
-        self,
-        batch: EventBatch,
-        containers: Iterable[ContainerFacts],
-        now: datetime,
-        *,
-        logged: Iterable[tuple[datetime, str]] = (),
-        counts: KillCounts | None = None,
-    ) -> EventBatch:
-        """Return the engine's events with one `oom` event for each kill that it did not report, oldest first.
+    counts: KillCounts | None = None
+    reported: Mapping[str, tuple[datetime, ...]] = field(default_factory=dict)
+    counted_kills: tuple[CountedKills, ...] = ()
+    not_yet_in_slice: int = 0
+    deaths: tuple[Death, ...] = ()
+    killed: Mapping[str, datetime] = field(default_factory=dict)
+    of_unknown_containers: tuple[tuple[datetime, str], ...] = ()
 
-        Args:
-            batch: The engine's events since the last call.
-            containers: As they were last read, for their names and times of exit.
-            now: When both were read.
-            logged: Time and container id of each kill in the kernel's log since the last call.
-            counts: The counters as last read; None where they cannot be read.
-        """
-        facts = {container.id: container for container in containers}
+
+def find_oom_kills_of(
+    memory: OomMemory, batch: EventBatch, readings: KillReadings, now: datetime
+) -> tuple[OomMemory, EventBatch]:
+    """Return the memory after it, and the engine's events with one `oom` event for each kill that it did not report.
+
+    Args:
+        memory: Of what came before.
+        batch: The engine's events since then; they come back oldest first.
+        readings: What the kernel says.
+        now: When both were read.
+    """
+    search = _Search(memory)
+    completed = search.complete(batch, readings, now)
+    return search.memory(), completed
+
+
+class _Search:
+    """One fold: the memory's values taken apart, and put together again at the end."""
+
+    def __init__(self, before: OomMemory) -> None:
+        self._counts = before.counts
+        self._reported = {container_id: list(times) for container_id, times in before.reported.items()}
+        self._counted_kills = list(before.counted_kills)
+        self._not_yet_in_slice = before.not_yet_in_slice
+        self._deaths = list(before.deaths)
+        self._killed = dict(before.killed)
+        self._of_unknown_containers = list(before.of_unknown_containers)
+
+    def memory(self) -> OomMemory:
+        """Return what is to be remembered."""
+        return OomMemory(
+            counts=self._counts,
+            reported={container_id: tuple(times) for container_id, times in self._reported.items()},
+            counted_kills=tuple(self._counted_kills),
+            not_yet_in_slice=self._not_yet_in_slice,
+            deaths=tuple(self._deaths),
+            killed=self._killed,
+            of_unknown_containers=tuple(self._of_unknown_containers),
+        )
+
+    def complete(self, batch: EventBatch, readings: KillReadings, now: datetime) -> EventBatch:
+        """Return the engine's events with those that it left out."""
+        facts = {container.id: container for container in readings.containers}
         events = [
             event for event in batch.events if event.action != "oom" or self._is_new(event.container_id, event.at)
         ]
         self._record_deaths(events)
-        missing = self._from_log(facts, logged, now)
-        own = self._count(counts)
+        missing = self._from_log(facts, readings.logged, now)
+        has_new_counts = self._count(readings.counts)
         missing += self._explain_deaths()
-        missing += self._report_survivors(own, facts)
+        if has_new_counts:
+            missing += self._report_survivors(facts)
         if facts:
             self._forget(now, facts)
         if not missing and len(events) == len(batch.events):
@@ -125,20 +161,20 @@ class OomKills:
         late = _REPORTED_WITHIN + (now - logged_at) * _LATE_SHARE
         return next((at for at in ends if abs(at - logged_at) <= late), logged_at)
 
-    def _count(self, counts: KillCounts | None) -> list[_CountedKills]:
-        """Record the kills counted since the last reading; return those in the containers' own counters.
+    def _count(self, counts: KillCounts | None) -> bool:
+        """Record the kills counted since the last reading; return whether there was one to compare with.
 
         The slice's counter is read first. A kill between both readings is in the container's counter only, and comes
         into the slice's at the next reading.
         """
         before = self._counts
-        if counts is None or counts is before:
-            return []
+        if counts is None or (before is not None and counts.number <= before.number):
+            return False
         self._counts = counts
         if before is None:
-            return []
+            return False
         own = [
-            _CountedKills(before.read_at, counts.read_at, kills, container_id)
+            CountedKills(before.read_at, counts.read_at, kills, container_id)
             for container_id, count in counts.own.items()
             if (kills := count - before.own.get(container_id, count)) > 0
         ]
@@ -148,17 +184,15 @@ class OomKills:
             kills -= sum(counted.kills for counted in own) + self._not_yet_in_slice
             self._not_yet_in_slice = max(0, -kills)
             if kills > 0:
-                self._counted_kills.append(_CountedKills(before.read_at, counts.read_at, kills))
-        return own
+                self._counted_kills.append(CountedKills(before.read_at, counts.read_at, kills))
+        return True
 
-    def _report_survivors(
-        self, own: Iterable[_CountedKills], facts: Mapping[str, ContainerFacts]
-    ) -> list[LifecycleEvent]:
-        """Return an event for each container that still runs and has counted a kill that was not reported."""
+    def _report_survivors(self, facts: Mapping[str, ContainerFacts]) -> list[LifecycleEvent]:
+        """Return an event for each container that has just counted a kill that was not reported."""
         events = []
-        for counted in own:
+        for counted in self._counted_kills:
             container = facts.get(counted.container_id or "")
-            if container is None or counted.kills == 0:
+            if container is None or counted.kills == 0 or self._counts is None or counted.until < self._counts.read_at:
                 continue
             reported = self._reported.setdefault(container.id, [])
             if not any(at >= counted.since - _SAME_KILL for at in reported):
@@ -176,23 +210,26 @@ class OomKills:
                 continue
             killed_at = self._killed.get(event.container_id)
             if killed_at is None or abs(event.at - killed_at) > _REPORTED_WITHIN:
-                self._deaths.append(_Death(event))
+                self._deaths.append(Death(event))
 
     def _explain_deaths(self) -> list[LifecycleEvent]:
         events: list[LifecycleEvent] = []
-        for counted in sorted(self._counted_kills, key=lambda counted: counted.container_id is None):
-            deaths = [death for death in self._deaths if counted.may_have_caused(death)]
-            if len(deaths) > counted.kills:
-                continue  # at least one of them was killed by somebody else, and which one is unknown
-            counted.kills -= len(deaths)
-            for death in deaths:
-                death.is_counted = True
+        kills, self._counted_kills = sorted(self._counted_kills, key=lambda counted: counted.container_id is None), []
+        for counted in kills:
+            places = [at for at, death in enumerate(self._deaths) if counted.may_have_caused(death)]
+            if len(places) > counted.kills:
+                # at least one of them was killed by somebody else, and which one is unknown
+                self._counted_kills.append(counted)
+                continue
+            self._counted_kills.append(replace(counted, kills=counted.kills - len(places)))
+            for at in places:
+                death = self._deaths[at] = replace(self._deaths[at], is_counted=True)
                 if not self._is_reported(death):
                     self._reported.setdefault(death.event.container_id, []).append(death.event.at)
                     events.append(replace(death.event, action="oom", exit_code=None))
         return events
 
-    def _is_reported(self, death: _Death) -> bool:
+    def _is_reported(self, death: Death) -> bool:
         """Return whether a reported kill belongs to this end, and not to another end of the same container."""
         container_id, died_at = death.event.container_id, death.event.at
         ends = [other.event.at for other in self._deaths if other.event.container_id == container_id]
@@ -213,13 +250,13 @@ class OomKills:
 
 
 def _oom_event(container: ContainerFacts, at: datetime) -> LifecycleEvent:
+    """Return the event of a kill; without an image, whose tag the engine's own events may have to hide."""
     compose = container.compose
     return LifecycleEvent(
         at=at,
         action="oom",
         container_id=container.id,
         name=container.name,
-        image=container.image,
         project=compose.project if compose else None,
         service=compose.service if compose else None,
         number=compose.number if compose else None,
