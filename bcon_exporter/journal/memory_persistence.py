@@ -31,13 +31,16 @@ from bcon_exporter.journal.incident_rows import (
 )
 from bcon_exporter.journal.memory_rows import (
     Record,
+    counted_records,
     find_changed,
     read_lines,
     read_memory,
     read_past,
     read_usage,
+    read_window,
     times_record,
     usage_records,
+    window_records,
 )
 from bcon_exporter.journal.retention import Retention
 from bcon_exporter.journal.schema import to_micros
@@ -97,10 +100,13 @@ from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
 from bcon_exporter.model.reports import CostEntry
 from bcon_exporter.model.verify_report import DeploymentRecord
-from bcon_exporter.readings import KillReadings, Readings
+from bcon_exporter.readings import KillReadings, Readings, UsageWindow
 
 USAGE_SAVED_EVERY = timedelta(minutes=5)
 """Usage changes at every scan; the disk hears of it when a container stops, and else this often."""
+
+WINDOWS_HOLD = timedelta(minutes=2)
+"""Samples of usage outlive a restart of the exporter, but no longer absence: a mean over it would tell of old times."""
 
 DISK_SAVED_EVERY = timedelta(minutes=10)
 """Readings of the disk come every five minutes, and are what weighs most of all that is saved."""
@@ -122,6 +128,7 @@ _READ_AT_START = (
     "SELECT key, value FROM memory"
     " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes')"
     "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
+    " OR key GLOB 'counted/*'"
 )
 
 
@@ -131,10 +138,11 @@ class MemoryKeeper:
     Nothing here raises because of the file: see `status` and `errors_total`.
     """
 
-    def __init__(self, state: StateFile, retention_seconds: float) -> None:
+    def __init__(self, state: StateFile, retention_seconds: float, now: datetime) -> None:
         self._lock = threading.RLock()
         self._state = state
         self._memory = self._saved = self._read()
+        self._memory = replace(self._memory, readings=Readings(usage=self._read_windows(now)))
         self._has_read_file = state.status == "file"
         self._unread: set[str] = set()
         self._entries: list[JournalEntry] = []
@@ -166,7 +174,7 @@ class MemoryKeeper:
         """
         state = StateFile(path, read_only=read_only)
         state.open(now)
-        return cls(state, retention_seconds)
+        return cls(state, retention_seconds, now)
 
     @property
     def memory(self) -> Memory:
@@ -177,7 +185,7 @@ class MemoryKeeper:
         """Fold new events in, and the OOM kills of which only the kernel tells."""
         with self._lock:
             if self._state.status == "memory":
-                self._save(now, self._memory.last_usage, with_times=True)
+                self._save_all(now)
                 if self._state.retry(now):
                     self._take_file_back()
             if kills is not None:
@@ -199,7 +207,13 @@ class MemoryKeeper:
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
-            self._save(snapshot.taken_at, self._find_usage_due(snapshot), with_times=True)
+            is_due = self._is_usage_due(snapshot.taken_at)
+            self._save(
+                snapshot.taken_at,
+                self._find_unsaved_usage(snapshot, is_due=is_due),
+                with_times=True,
+                with_counted=is_due,
+            )
             self._prune(snapshot.taken_at)
             if not snapshot.partial:
                 self._forget_absent()
@@ -470,30 +484,50 @@ class MemoryKeeper:
         with self._lock:
             return self._state.query(sql, parameters)
 
-    def _find_usage_due(self, snapshot: HostSnapshot) -> set[str]:
-        """Return the containers of which the last usage is to be saved now."""
-        now, saved = snapshot.taken_at, self._saved.last_usage
-        unsaved = {one for one, usage in self._memory.last_usage.items() if saved.get(one) is not usage}
+    def _is_usage_due(self, now: datetime) -> bool:
+        """Return whether it is time to save what changes with every scan."""
         if self._usage_saved_at is None:
             self._usage_saved_at = now
         if timedelta() <= now - self._usage_saved_at < USAGE_SAVED_EVERY:
-            return unsaved - {container.id for container in snapshot.containers if container.is_running}
+            return False
         self._usage_saved_at = now
-        return unsaved
+        return True
 
-    def _save(self, now: datetime, usage_due: Collection[str] = (), *, with_times: bool = False) -> None:
+    def _find_unsaved_usage(self, snapshot: HostSnapshot, *, is_due: bool) -> set[str]:
+        """Return the containers of which the last usage is to be saved: while it is not due, those that run no more."""
+        saved = self._saved.last_usage
+        unsaved = {one for one, usage in self._memory.last_usage.items() if saved.get(one) is not usage}
+        return unsaved if is_due else unsaved - {one.id for one in snapshot.containers if one.is_running}
+
+    def _save_all(self, now: datetime) -> None:
+        """Write what has changed, also what else waits for its time."""
+        self._save(now, self._memory.last_usage, with_times=True, with_counted=True)
+
+    def _save(
+        self,
+        now: datetime,
+        usage_due: Collection[str] = (),
+        *,
+        with_times: bool = False,
+        with_counted: bool = False,
+        more: Iterable[Record] = (),
+    ) -> None:
         """Write what has changed since the last time, in one transaction.
 
         Args:
             now: Our clock.
             usage_due: Containers of which the last usage is written too.
             with_times: Also since and until when events are known, which changes at every scan.
+            with_counted: Also up to where lines of logs are counted.
+            more: Written beside it.
         """
         self._join_unread()
         before, memory = self._saved, replace(self._memory, disk=self._find_disk_due(now))
         records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
         if with_times and before.coverage.times != memory.coverage.times:
             records.append(times_record(memory.coverage))
+        counted = memory.log_counts if with_counted else before.log_counts
+        records += [*counted_records(before.log_counts, counted), *more]
         statements = _to_statements(records, now)
         for identity, past in memory.pasts.items():
             earlier = before.pasts.get(identity)
@@ -509,7 +543,8 @@ class MemoryKeeper:
         usage = {one: memory.last_usage[one] for one in usage_due if one in memory.last_usage}
         times = memory.coverage if with_times else before.coverage
         coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
-        self._saved = replace(memory, coverage=coverage, last_usage={**before.last_usage, **usage})
+        last_usage = {**before.last_usage, **usage}
+        self._saved = replace(memory, coverage=coverage, last_usage=last_usage, log_counts=counted)
         self._restate_if_lost(now)
 
     def _find_disk_due(self, now: datetime) -> DiskMemory:
@@ -549,7 +584,7 @@ class MemoryKeeper:
             self._saved = Memory()
             self._disk_saved_at = {}
             self._sizes = [sample for samples in self._memory.disk.samples.values() for sample in samples]
-            self._save(now, self._memory.last_usage, with_times=True)
+            self._save_all(now)
 
     def _read(self) -> Memory:
         memory = read_memory(Record(*row) for row in self._state.query(_READ_AT_START))
@@ -562,6 +597,14 @@ class MemoryKeeper:
         failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
         entries, _ = find_entries(self._state.query, failures, limit=1000, offset=0)
         return replace(memory, failed_runs=add_failed_runs((), entries, now))
+
+    def _read_windows(self, now: datetime) -> dict[str, UsageWindow]:
+        """Return the samples of usage that an earlier process has left, if it ended a moment ago."""
+        rows = self._state.query(
+            "SELECT key, value FROM memory WHERE key GLOB 'window/*' AND at > ?", (to_micros(now - WINDOWS_HOLD),)
+        )
+        windows = ((key.partition("/")[2], read_window(value)) for key, value in rows)
+        return {container_id: window for container_id, window in windows if window is not None}
 
     def _take_file_back(self) -> None:
         """Read everything anew: the file has what memory lacked, and now has what memory held."""
@@ -599,11 +642,15 @@ class MemoryKeeper:
         memory = self._memory
         self._memory = replace(memory, coverage=forget_before(memory.coverage, before))
         present = [f"container/{one}" for one in memory.counted]
+        present += [f"counted/{one}" for one in memory.counted]
         present += [f"past/{identity}" for identity in set(memory.identities.values())]
         old, removed = to_micros(before), to_micros(now - KEEP_REMOVED)
         statements: list[Statement] = [
             ("UPDATE memory SET at = ? WHERE key = ?", [(to_micros(now), key) for key in present]),
-            ("DELETE FROM memory WHERE key GLOB 'container/*' AND at < ?", [(removed,)]),
+            *(
+                (f"DELETE FROM memory WHERE key GLOB '{kind}/*' AND at < ?", [(removed,)])  # noqa: S608 -- words of our own
+                for kind in ("container", "counted", "window")
+            ),
             *(
                 (f"DELETE FROM memory WHERE key GLOB '{kind}/*' AND at < ?", [(old,)])  # noqa: S608 -- words of our own
                 for kind in ("past", "lines", "usage")
@@ -668,7 +715,13 @@ class MemoryKeeper:
             now = self._memory.coverage.observed_until or self._retention.newest
             self._slots += close_slot(self._memory.usage_slot)
             self._disk_saved_at = {}
-            self._save(now, self._memory.last_usage, with_times=True)
+            self._save(
+                now,
+                self._memory.last_usage,
+                with_times=True,
+                with_counted=True,
+                more=window_records(self._memory.readings.usage),
+            )
             if self._state.status == "memory":  # the last chance
                 self._state.retry(now + timedelta(seconds=RETRY_SECONDS))
             self._state.close()

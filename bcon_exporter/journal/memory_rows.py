@@ -1,14 +1,16 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
 Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `disk/logs`, `disk/stored`, `disk/asked`,
-`past/IDENTITY`, `container/ID`, `usage/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`, `messages/RECEIVER`. An
-identity's events, and sizes of earlier hours, are rows of tables of their own.
+`past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `counted/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`,
+`messages/RECEIVER`. An identity's events, and sizes of earlier hours, are rows of tables of their own.
 """
 
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
+from math import isnan, nan
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,10 +19,12 @@ from bcon_exporter.journal.schema import from_micros, to_micros
 from bcon_exporter.memory import (
     Configured,
     CountedContainer,
+    CountedLog,
     Coverage,
     DiskMemory,
     FindingKind,
     Gap,
+    LogCounts,
     Memory,
     Past,
     Shutdown,
@@ -32,6 +36,7 @@ from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
+from bcon_exporter.readings import UsageRow, UsageSample, UsageWindow
 
 Value = TypeVar("Value")
 
@@ -74,6 +79,14 @@ class _Past:
 class _Asked:
     at: UtcDatetime
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """As a `UsageWindow`; None where a number is unknown, which JSON has no NaN for."""
+
+    newest: UsageSample
+    rows: tuple[float | None, ...]
 
 
 @cache
@@ -233,12 +246,37 @@ def read_usage(text: str) -> UsageFacts | None:
         return None
 
 
+def window_records(windows: Mapping[str, UsageWindow]) -> Iterator[Record]:
+    """Yield the samples of usage of each container."""
+    for container_id, window in windows.items():
+        rows = tuple(None if isnan(number) else number for number in window.numbers())
+        yield Record(f"window/{container_id}", encode(_Window(window.newest, rows)))
+
+
+def read_window(text: str) -> UsageWindow | None:
+    """Return stored samples; None when they are damaged."""
+    stored = decode(_Window, text)
+    if stored is None or not stored.rows or len(stored.rows) % len(UsageRow._fields):
+        return None
+    rows = array("d", (nan if number is None else number for number in stored.rows))
+    return UsageWindow(stored.newest, rows.tobytes())
+
+
+def counted_records(before: LogCounts, after: LogCounts) -> Iterator[Record]:
+    """Yield up to when the lines of a container's log are counted, where that has changed."""
+    for container_id, counted in after.counted.items():
+        earlier = before.counted.get(container_id)
+        if earlier is None or earlier.until != counted.until:
+            yield Record(f"counted/{container_id}", str(to_micros(counted.until)))
+
+
 def read_memory(records: Iterable[Record]) -> Memory:
     """Return the memory of stored values; pasts and usage are loaded when they are asked for."""
     identities, counted = {}, {}
     first_seen: dict[FindingKind, dict[str, datetime]] = {kind: {} for kind in get_args(FindingKind)}
     whole: dict[str, str] = {}
     messages: dict[str, ReceiverState] = {}
+    logs: dict[str, CountedLog] = {}
     disk: dict[str, str] = {}
     for key, value in records:
         kind, _, rest = key.partition("/")
@@ -252,6 +290,9 @@ def read_memory(records: Iterable[Record]) -> Memory:
                 finding, _, name = rest.partition("/")
                 if finding in first_seen and value.isdigit():
                     first_seen[finding][name] = from_micros(int(value))
+            case "counted":
+                if value.isdigit():
+                    logs[rest] = CountedLog((), from_micros(int(value)))
             case "disk":
                 disk[rest] = value
             case "messages":
@@ -263,6 +304,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
         identities=identities,
         counted=counted,
         first_seen=first_seen,
+        log_counts=LogCounts(counted=logs),
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
         notes=decode(NoteBook, whole.get("notes", "{}")) or NoteBook(),
