@@ -35,6 +35,9 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
+# Compiled sources and tests are kept for all that runs after them, beside the sources and not among them.
+test unit: export PYTHONDONTWRITEBYTECODE =
+test unit: export PYTHONPYCACHEPREFIX = $(CURDIR)/.state/bytecode
 test: packages ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
 	@$(MAKE) --no-print-directory -j2 lint engine
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
@@ -52,9 +55,7 @@ fmt: venv ## Format the code and repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Compiled tests are kept for the next run, plugins that no such test needs are not loaded.
-unit: export PYTHONDONTWRITEBYTECODE =
-unit: export PYTHONPYCACHEPREFIX = $(CURDIR)/.state/bytecode
+# Plugins that no such test needs are not loaded.
 unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
 	$(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
 

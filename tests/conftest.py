@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -30,16 +31,16 @@ for name in ("COLUMNS", "LINES"):  # readline, which pytest loads, has set them 
     os.unsetenv(name)
 
 PROFILE, UNIT_PROFILE = "side-by-side", "unit"
-BEGIN_EARLY = frozenset(
-    (
-        "test_security_canaries.py",
-        "test_bench.py",
-        "test_diagnosis_scenarios.py",
-        "test_faults_soak.py",
-        "test_deployments.py",
-    )
+LONGEST = (
+    "docker/test_security_canaries.py",
+    "docker/test_diagnosis_scenarios.py",
+    "incidents_bench/test_bench.py",
+    "docker/test_read_only.py",
+    "docker/test_faults_soak.py",
+    "docker/test_day_of_operations.py",
+    "docker/test_deployments.py",
 )
-"""Files of tests that take a minute and more: side by side, the last one to begin would keep the others waiting."""
+"""Files of tests that take a minute and more, the longest first: the last to begin would keep the others waiting."""
 
 settings.register_profile(
     PROFILE,
@@ -53,9 +54,25 @@ settings.load_profile(PROFILE)
 use_wanted_engine()
 
 
+@pytest.hookimpl(trylast=True)  # what is not to run has left by then
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choose_rows(config, items)
-    items.sort(key=lambda item: item.path.name not in BEGIN_EARLY)
+    begin_with_longest(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+
+
+def begin_with_longest(items: list[pytest.Item], workers: int) -> None:
+    """Put the longest tests where workers begin: of all tests, each is given a part of the same length at first."""
+    tests, others = Path(__file__).parent, list[pytest.Item]()
+    by_file: dict[str, list[pytest.Item]] = {file: [] for file in LONGEST}
+    for item in items:
+        by_file.get(item.path.relative_to(tests).as_posix(), others).append(item)
+    length = len(items) // workers
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        own = [item for file in LONGEST[worker::workers] for item in by_file[file]]
+        ordered += own + others[: max(0, length - len(own))]
+        del others[: max(0, length - len(own))]
+    items[:] = ordered + others
 
 
 def pytest_collection_finish() -> None:

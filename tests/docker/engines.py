@@ -44,8 +44,11 @@ PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 CONTRACT = ("-m", "contract", *PLACES)
 IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
 FROM_OUTSIDE = ("-m", "contract and not own_engine and not same_machine", "tests/docker")
-UNIT = ("-m", "not docker and not alone and not slow", "--ignore=tests/architecture", "--ignore=tests/deploy")
-"""What the sources and a checkout say is the same on any Python."""
+UNIT = (
+    *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),
+    *("--ignore=tests/architecture", "--ignore=tests/deploy"),
+)
+"""What the sources and a checkout say is the same on any Python; examples are searched for on another one."""
 
 GOLDEN_TESTS = ("tests/golden",)
 """They need no engine: one of recorded hosts answers, which must not be slow, so they run one by one."""
@@ -235,7 +238,7 @@ def here(environ: Mapping[str, str], *python: str | Path) -> Callable[[list[str]
 def on_newest_python() -> Callable[[list[str]], int]:
     """Run pytest on the Python of the newest userland, in that userland; the program itself is not installed there."""
     python = f"{ask_script('python', NEWEST)}/bin/python"
-    environ = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(SCRIPT.parents[1]), "TEST_DOCKER": OWN}
+    environ = {"PYTHONPATH": str(SCRIPT.parents[1]), "TEST_DOCKER": OWN}
     return here(environ, SCRIPT, "run", NEWEST, python)
 
 

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -127,6 +128,8 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
     return [bad, *good.get(name, [{}])]
 
 
+ASKED_AT_ONCE = 3
+"""Much of an answer is waiting, for Compose and for the engine."""
 AGENTS_QUERY = "?view=agent"
 ALL_OF_IT = {"detail": True, "max_bytes": 65536}
 
@@ -149,14 +152,23 @@ def ask_daemon(daemon: Daemon, shown: Shown, canaries: Canaries, containers: lis
         shown.add(f"GET incident {incident['id']}", daemon.ask(f"/api/v1/incidents/{incident['id']}").text)
     for file in files:
         shown.add(f"GET page of project {file.parent.name}", daemon.ask(f"/p/{file.parent.name}").text)
-    for tool in TOOLS:
-        for payload in payloads(tool.name, containers, files, canaries):
-            answer = wait_until(partial(answer_of, daemon, tool.name, payload), f"an answer of {tool.name}")
-            assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
-            about = next(iter(payload.values()), "")
-            shown.add(f"POST {tool.name} {about}", answer.text)
-            for_agent = partial(answer_of, daemon, f"{tool.name}{AGENTS_QUERY}", payload | ALL_OF_IT)
-            shown.add(f"POST {tool.name} {about} for agents", wait_until(for_agent, f"what {tool.name} tells").text)
+    inputs = [(tool.name, one) for tool in TOOLS for one in payloads(tool.name, containers, files, canaries)]
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        for answers in pool.map(lambda asked: ask_tool(daemon, *asked), inputs):
+            for where, text in answers.items():
+                shown.add(where, text)
+
+
+def ask_tool(daemon: Daemon, tool: str, payload: dict[str, Any]) -> dict[str, str]:
+    """What a tool answers, and what it answers agents."""
+    answer = wait_until(partial(answer_of, daemon, tool, payload), f"an answer of {tool}")
+    assert answer.status < HTTPStatus.INTERNAL_SERVER_ERROR or payload.get("container_id") == 7, answer.text
+    about = next(iter(payload.values()), "")
+    for_agents = partial(answer_of, daemon, f"{tool}{AGENTS_QUERY}", payload | ALL_OF_IT)
+    return {
+        f"POST {tool} {about}": answer.text,
+        f"POST {tool} {about} for agents": wait_until(for_agents, f"what {tool} tells").text,
+    }
 
 
 def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[list[str]]:
@@ -342,7 +354,7 @@ def look_again(scene: Scene, daemon: Daemon, receiver: Receiver, phone: HttpRece
         lambda: any("suffer" in one.text or "failed" in one.text for one in phone.got), "a message", timeout_seconds=60
     )
     later = Shown()
-    ask_daemon(daemon, later, Canaries(), scene.watched, scene.files)
+    ask_daemon(daemon, later, Canaries(), scene.watched, scene.files[: 1 + len(scene.projects)])
     shown.texts |= {f"{where}, drifted": text for where, text in later.texts.items()}
     shown.add_files(scene.folder, "while it runs")
     daemon.end()
