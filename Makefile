@@ -11,7 +11,9 @@ SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
 # A hundred engines and daemons on two cores now and then hold one test up for longer than it waits. What failed runs once
 # more, alone: what fails twice is a failure, and what passed the second time is named. 5 says that no test was selected.
 ON_ENGINE = TEST_DOCKER=$$(cat .state/engine)
-TEST = TEST_ENGINE=required $(ON_ENGINE) $(BIN)/pytest
+# Compiled sources and tests are kept for all that runs after them, beside the sources and not among them.
+KEEPING_BYTECODE = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.state/bytecode
+TEST = $(KEEPING_BYTECODE) TEST_ENGINE=required $(ON_ENGINE) $(BIN)/pytest
 ONCE_MORE = $(TEST) --last-failed --last-failed-no-failures none --maxfail 3 -rfEp $(PYTEST_ARGS)
 OR_ONCE_MORE = || case $$? in 1) echo "== What failed, once more and alone:"; $(ONCE_MORE) ;; 5) $(if $(PYTEST_ARGS),true,false) ;; *) false ;; esac
 SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
@@ -35,15 +37,12 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
-# Compiled sources and tests are kept for all that runs after them, beside the sources and not among them.
-test unit: export PYTHONDONTWRITEBYTECODE =
-test unit: export PYTHONPYCACHEPREFIX = $(CURDIR)/.state/bytecode
 test: packages ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
 	@$(MAKE) --no-print-directory -j2 lint engine
 	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -n 2 --dist loadfile -m in_pairs $(PYTEST_ARGS) $(OR_ONCE_MORE)
 	$(TEST) --cache-clear -m 'alone and not in_pairs' --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	@WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
+	@$(KEEPING_BYTECODE) WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
 
 lint: venv ## Check format, style, types and import contracts
 	$(BIN)/ruff format --check .
@@ -57,7 +56,7 @@ fmt: venv ## Format the code and repair what can be repaired
 
 # Plugins that no such test needs are not loaded.
 unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
-	$(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
+	$(KEEPING_BYTECODE) $(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
 
 integration: packages venv engine ## Run the tests that start processes, most of them against a private Docker Engine
 	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m '(docker or integration or slow) and not alone' $(PYTEST_ARGS)

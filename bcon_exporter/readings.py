@@ -35,7 +35,9 @@ class LogMark:
 
 
 class LogWindow(NamedTuple):
-    """One container's log: up to where it was read, and its newest lines. A tuple, like `UsageSample`.
+    """One container's log: up to where it was read, and its newest lines.
+
+    A tuple: thousands change at each scan, and a frozen dataclass takes several times as long to change.
 
     Attributes:
         cursor: Stamp of the newest line, in nanoseconds; None before the first read.
@@ -47,7 +49,7 @@ class LogWindow(NamedTuple):
         hidden: The values that are hidden in the lines.
         tail, window_seconds: Of the first read: a scan that wants more reads the log anew.
         ended_run: The run whose last lines were read after its end: no more will come. None while it goes on.
-        refused: Why the log cannot be read at all (log driver none); None when it can.
+        refused_run: The run in which its log driver could not be read back (none); None when it can.
         mark: State of its file before the last read; None when the file cannot be seen.
         facts: What was last made of the window, for as long as it does not change: a quiet container costs nothing.
     """
@@ -62,7 +64,7 @@ class LogWindow(NamedTuple):
     tail: int = 0
     window_seconds: float = 0.0
     ended_run: tuple[object, ...] | None = None
-    refused: str | None = None
+    refused_run: tuple[object, ...] | None = None
     mark: LogMark | None = None
     facts: LogFacts | None = None
 

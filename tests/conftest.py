@@ -61,18 +61,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def begin_with_longest(items: list[pytest.Item], workers: int) -> None:
-    """Put the longest tests where workers begin: of all tests, each is given a part of the same length at first."""
-    tests, others = Path(__file__).parent, list[pytest.Item]()
-    by_file: dict[str, list[pytest.Item]] = {file: [] for file in LONGEST}
+    """Put the longest tests where workers begin: at first each is given its part of those that are left."""
+    longest, others = {Path(__file__).parent / file: list[pytest.Item]() for file in LONGEST}, list[pytest.Item]()
     for item in items:
-        by_file.get(item.path.relative_to(tests).as_posix(), others).append(item)
-    length = len(items) // workers
-    ordered: list[pytest.Item] = []
+        longest.get(item.path, others).append(item)
+    items.clear()
+    left = len(others) + sum(map(len, longest.values()))
     for worker in range(workers):
-        own = [item for file in LONGEST[worker::workers] for item in by_file[file]]
-        ordered += own + others[: max(0, length - len(own))]
-        del others[: max(0, length - len(own))]
-    items[:] = ordered + others
+        own = [item for path in [*longest][worker::workers] for item in longest[path]]
+        length = max(len(own), left // (workers - worker))
+        own += others[: length - len(own)]
+        del others[: length - sum(item.path in longest for item in own)]
+        items += own
+        left -= len(own)
+    items += others
 
 
 def pytest_collection_finish() -> None:

@@ -8,12 +8,11 @@ later stamp. So `since` reaches a little behind the newest stamp, and repeated l
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
 from bcon_exporter.model.container_facts import LogFacts, LogLines
-from bcon_exporter.readings import LogWindow
+from bcon_exporter.readings import LogMark, LogWindow
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]
@@ -63,6 +62,7 @@ class LogCursors:
         self._lines_per_container = lines_per_container
         self._windows = dict(windows or {})
         self._held_bytes = sum(window.held_bytes for window in self._windows.values())
+        self._holding = sum(1 for window in self._windows.values() if window.held_bytes)
 
     @property
     def held_bytes(self) -> int:
@@ -78,9 +78,22 @@ class LogCursors:
         """Return a container's window; of one that was never read an empty one."""
         return self._windows.get(container_id, _NEVER_READ)
 
-    def change(self, container_id: str, **changes: Any) -> None:
-        """Note something of a container's log; `changes` are fields of its window, but not the lines."""
-        self._windows[container_id] = self.window(container_id)._replace(**changes)
+    def note_wanted(self, container_id: str, *, tail: int, window_seconds: float) -> None:
+        """Note how much of a container's log is wanted: more than before is read anew."""
+        window = self.window(container_id)
+        if tail > window.tail or window_seconds > window.window_seconds:
+            if window.tail:
+                self.read_anew(container_id)
+            wanted = self.window(container_id)._replace(tail=tail, window_seconds=window_seconds)
+            self._windows[container_id] = wanted
+
+    def note_read(self, container_id: str, *, mark: LogMark | None, ended_run: tuple[object, ...] | None) -> None:
+        """Note of a log that was read what its file looked like before, and the run whose last lines these are."""
+        self._windows[container_id] = self.window(container_id)._replace(mark=mark, ended_run=ended_run)
+
+    def note_refused(self, container_id: str, run: tuple[object, ...]) -> None:
+        """Note that a container's log cannot be read back in this run."""
+        self._windows[container_id] = self.window(container_id)._replace(refused_run=run)
 
     def query(self, container_id: str, *, tail: int, now: datetime, since: datetime | None = None) -> str:
         """Return the query of the next read.
@@ -104,10 +117,8 @@ class LogCursors:
     def read_anew(self, container_id: str) -> None:
         """Forget the lines of a container, so that the next read begins like the first."""
         window = self.window(container_id)
-        self._held_bytes -= window.held_bytes
-        self._windows[container_id] = LogWindow(
-            tail=window.tail, window_seconds=window.window_seconds, refused=window.refused
-        )
+        kept = LogWindow(tail=window.tail, window_seconds=window.window_seconds, refused_run=window.refused_run)
+        self._put(container_id, kept)
 
     def take(self, container_id: str, raw: bytes, source: LogSource, *, since: datetime | None, tail: int) -> LogFacts:
         """Add the answer to `query`, and return the lines of the window.
@@ -140,7 +151,7 @@ class LogCursors:
         self, container_id: str, *, since: datetime | None, driver: str | None, secrets: KnownSecrets = NO_SECRETS
     ) -> LogFacts | None:
         """Return the kept lines without a read; None when the log was never read."""
-        if container_id not in self._windows:
+        if self.window(container_id).facts is None:
             return None
         window = self._hide(container_id, secrets)
         return self._keep(container_id, window, window.lines, since, driver)
@@ -148,7 +159,14 @@ class LogCursors:
     def retain(self, container_ids: Collection[str]) -> None:
         """Drop everything about all other containers."""
         for container_id in self._windows.keys() - set(container_ids):
-            self._held_bytes -= self._windows.pop(container_id).held_bytes
+            self._put(container_id, _NEVER_READ)
+            del self._windows[container_id]
+
+    def _put(self, container_id: str, window: LogWindow) -> None:
+        before = self.window(container_id)
+        self._held_bytes += window.held_bytes - before.held_bytes
+        self._holding += bool(window.held_bytes) - bool(before.held_bytes)
+        self._windows[container_id] = window
 
     def _hide(self, container_id: str, secrets: KnownSecrets) -> LogWindow:
         """Return a container's window in which the secrets are hidden that were learned after its lines were read."""
@@ -169,29 +187,28 @@ class LogCursors:
         """Keep a window with these lines, less those that are too old or too many, and return what it shows."""
         kept = lines if since is None else _drop_old(lines, nanoseconds_of(since))
         size = window.held_bytes if kept is window.lines else _size_of(kept)
-        self._held_bytes += size - self.window(container_id).held_bytes
-        self._windows[container_id] = window  # it has a share of the whole
+        self._put(container_id, window._replace(held_bytes=size))
         lost_at = window.lost_at
         if dropped := self._count_excess(kept, size):
             last = kept[dropped - 1].at
             lost_at = last + timedelta(microseconds=1) if last else lost_at
             kept = kept[dropped:]
-            self._held_bytes += _size_of(kept) - size
-            size = _size_of(kept)
         lost = lost_at is not None and (since is None or lost_at >= since)
         facts = window.facts if kept is window.lines else None
         if facts is None or facts.truncated != lost or facts.driver != driver:
             shown = kept + window.open_line if window.open_line else kept
             # our own lines need no proof: validating a window of hundreds costs more than reading the new one
             facts = LogFacts.model_construct(lines=shown, truncated=lost, driver=driver)
-            self._windows[container_id] = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
+            size = size if not dropped else _size_of(kept)
+            window = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
+        self._put(container_id, window)
         return facts
 
     def _count_excess(self, lines: LogLines, size: int) -> int:
         """Return how many of a container's oldest lines are beyond the caps."""
         cap = self._bytes_per_container
         if self._held_bytes > self._bytes_total:
-            cap = min(cap, self._bytes_total // len(self._windows))
+            cap = min(cap, self._bytes_total // max(1, self._holding))
         dropped = max(0, len(lines) - self._lines_per_container)
         excess = size - cap - _size_of(lines[:dropped])
         while excess > 0 and dropped < len(lines):

@@ -104,10 +104,10 @@ class DockerHost:
             return EventBatch(events=(), covers_since=None)
         return self._log.drain()
 
-    def read_kills(self) -> KillReadings:
-        """Return what the kernel says of its OOM kills since the last call; of an engine elsewhere nothing."""
+    def read_kills(self) -> KillReadings | None:
+        """Return what the kernel says of its OOM kills since the last call; None of an engine elsewhere."""
         if not self.endpoint.url.startswith("unix://"):
-            return KillReadings()
+            return None
         with self._kernel_log_lock:
             logged = tuple(self._kernel_log.read_kills())
         return KillReadings(logged, self._taker.kill_counts(), tuple(self._taker.all_known_facts()))

@@ -62,7 +62,7 @@ def read_logs_of_all(
     marks: dict[str, LogMark | None] = {}
     for container_id in scan.present():
         entry = inventory.entries[container_id]
-        _reset_when_more_is_wanted(container_id, cursors, scan)
+        cursors.note_wanted(container_id, tail=scan.wants.log_tail, window_seconds=scan.wants.log_window_seconds)
         mark = _read_mark_of(entry) if session.options.log_files else None
         unchanged = _find_unchanged_lines(entry, cursors, scan, mark)
         if unchanged is not None:
@@ -111,31 +111,28 @@ def _find_unchanged_lines(
 
 def _run_of(facts: ContainerFacts) -> tuple[object, ...]:
     """What tells one run of a container from another."""
-    return facts.state, facts.started_at, facts.finished_at
+    return facts.state, facts.started_at, facts.finished_at, facts.exit_code
 
 
 def _find_refusal(entry: InventoryEntry, cursors: LogCursors) -> str | None:
     """Return why the engine will refuse the log; None when it can be requested."""
     if entry.facts.state is ContainerState.DEAD:
         return "the engine gives no log of a container that it could not remove"
-    return cursors.window(entry.facts.id).refused
+    refused_run = cursors.window(entry.facts.id).refused_run
+    return None if refused_run is None or refused_run != _run_of(entry.facts) else _tell_refusal(entry.facts)
 
 
-def _reset_when_more_is_wanted(container_id: str, cursors: LogCursors, scan: Scan) -> None:
-    """Forget the cursor when a longer window or tail is wanted than before, so that the log is read again."""
-    wants, window = scan.wants, cursors.window(container_id)
-    if wants.log_tail > window.tail or wants.log_window_seconds > window.window_seconds:
-        if window.tail:
-            cursors.read_anew(container_id)
-        cursors.change(container_id, tail=wants.log_tail, window_seconds=wants.log_window_seconds)
+def _tell_refusal(facts: ContainerFacts) -> str:
+    return f"the log driver {facts.log_driver or ''} cannot be read back".replace("  ", " ")
 
 
 def _add_answer(entry: InventoryEntry, cursors: LogCursors, scan: Scan, body: bytes, mark: LogMark | None) -> LogFacts:
     facts = entry.facts
     source = LogSource(facts.tty, facts.log_driver, entry.hidden)
     logs = cursors.take(facts.id, body, source, since=_window_start(entry, scan), tail=scan.wants.log_tail)
-    has_ended = not facts.is_running and facts.state is not ContainerState.RESTARTING
-    cursors.change(facts.id, mark=mark, ended_run=_run_of(facts) if has_ended else None)
+    # without a time of its end, one run that has ended looks like the next
+    has_ended = not facts.is_running and facts.state is not ContainerState.RESTARTING and facts.finished_at is not None
+    cursors.note_read(facts.id, mark=mark, ended_run=_run_of(facts) if has_ended else None)
     return logs
 
 
@@ -147,9 +144,8 @@ def _window_start(entry: InventoryEntry, scan: Scan) -> datetime | None:
 def _record_failure(entry: InventoryEntry, cursors: LogCursors, scan: Scan, error: BconError) -> None:
     facts = entry.facts
     if isinstance(error, UnreadableLogError):
-        reason = f"the log driver {facts.log_driver or ''} cannot be read back".replace("  ", " ")
-        cursors.change(facts.id, refused=reason)
-        scan.unread.setdefault(facts.id, {})["logs"] = reason
+        cursors.note_refused(facts.id, _run_of(facts))
+        scan.unread.setdefault(facts.id, {})["logs"] = _tell_refusal(facts)
         return
     scan.record_unread(facts.id, "logs", error.message)
 

@@ -43,7 +43,7 @@ _NO_CGROUPS = "the engine runs without cgroups, so nothing counts what a contain
 
 
 @dataclass(frozen=True, slots=True)
-class _Readings:
+class _Collected:
     """What was read of a host beyond its containers' state.
 
     Attributes:
@@ -146,19 +146,19 @@ class SnapshotTaker:
         streams = self._events.streams
         engine = self._engine.read_for_scan(scan, streams=streams, events_are_live=events_are_live)
         self._inspect(scan, touched)
-        readings, after = self._read(scan, engine, before)
+        collected, after = self._read(scan, engine, before)
         self._forget(scan)
         self._record_failing_endpoints(scan)
         self._log_sizes.begin_scan()
-        containers = tuple(self._assemble(container_id, scan, readings) for container_id in scan.present())
+        containers = tuple(self._assemble(container_id, scan, collected) for container_id in scan.present())
         disks = self._read_disks(scan, containers, engine)
         snapshot = HostSnapshot(
             taken_at=scan.now,
             took_seconds=monotonic() - started,
             engine=engine,
             containers=containers,
-            networks=readings.networks,
-            volumes=readings.volumes,
+            networks=collected.networks,
+            volumes=collected.volumes,
             disks=disks,
             unread=scan.host_unread,
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
@@ -182,7 +182,7 @@ class SnapshotTaker:
                 self._configs.take(entry, inspected, scan)
         self._inventory.hide_learned()
 
-    def _read(self, scan: Scan, engine: EngineFacts | None, before: Readings) -> tuple[_Readings, Readings | None]:
+    def _read(self, scan: Scan, engine: EngineFacts | None, before: Readings) -> tuple[_Collected, Readings | None]:
         """Read usage, logs and configurations; the engine's stats come in the background."""
         wants, inventory, options = scan.wants, self._inventory, self._session.options
         cursors = LogCursors(
@@ -199,8 +199,8 @@ class SnapshotTaker:
         if wants.only is None:
             cursors.retain(scan.present())
             windows.retain(scan.present())
-        readings = _Readings(usage, _NO_SAMPLE if has_usage else _NO_CGROUPS, logs, configs, networks, volumes)
-        return readings, Readings(cursors.windows, windows.windows) if wants.logs or wants.usage else None
+        collected = _Collected(usage, _NO_SAMPLE if has_usage else _NO_CGROUPS, logs, configs, networks, volumes)
+        return collected, Readings(cursors.windows, windows.windows) if wants.logs or wants.usage else None
 
     def _take_touched(self, *, events_are_live: bool) -> set[str] | None:
         """Return the ids of containers changed since their last inspect; None when events were lost."""
@@ -210,19 +210,19 @@ class SnapshotTaker:
         self._events_incomplete = self._events_incomplete or lost or not events_are_live
         return None if self._events_incomplete else self._touched
 
-    def _assemble(self, container_id: str, scan: Scan, readings: _Readings) -> ContainerFacts:
+    def _assemble(self, container_id: str, scan: Scan, collected: _Collected) -> ContainerFacts:
         entry = self._inventory.entries[container_id]
         facts = entry.facts
         unread = {**facts.unread, **scan.unread.get(container_id, {})}
-        if scan.wants.usage and facts.is_running and container_id not in readings.usage:
-            unread.setdefault("usage", readings.no_usage)
+        if scan.wants.usage and facts.is_running and container_id not in collected.usage:
+            unread.setdefault("usage", collected.no_usage)
         log_bytes = self._read_unbounded_log(entry, unread)
         return facts.model_copy(
             update={
                 "log_bytes": log_bytes,
-                "usage": readings.usage.get(container_id),
-                "logs": readings.logs.get(container_id),
-                "config": readings.configs.get(container_id),
+                "usage": collected.usage.get(container_id),
+                "logs": collected.logs.get(container_id),
+                "config": collected.configs.get(container_id),
                 "unread": unread,
             }
         )

@@ -16,7 +16,7 @@ _MEMORY = UsageRow._fields.index("memory_bytes")
 
 
 class UsageWindows:
-    """Adds samples to the windows of an earlier scan, whose values it leaves as they are; to be used by one thread.
+    """Adds samples to the windows of an earlier scan, whose values it leaves as they are; any thread may add.
 
     Args:
         window_seconds: Means are taken over this time, or over what has been seen of it.
@@ -29,7 +29,7 @@ class UsageWindows:
 
     @property
     def windows(self) -> Mapping[str, UsageWindow]:
-        """The windows as they are now, for the next scan."""
+        """The windows as they are now, for the next scan; samples that come later are lost."""
         return self._windows.copy()
 
     def add(self, container_id: str, sample: UsageSample) -> None:

@@ -181,15 +181,19 @@ class MemoryKeeper:
         """What is remembered now; never changed after it was handed out."""
         return self._memory
 
-    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:
-        """Fold new events in, and the OOM kills of which only the kernel tells."""
+    def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
+        """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
+        with self._lock:
+            self._memory, completed = observe_kills(self._memory, batch, kills, now)
+            return completed
+
+    def add_events(self, batch: EventBatch, now: datetime) -> None:
+        """Fold new events in."""
         with self._lock:
             if self._state.status == "memory":
                 self._save_all(now)
                 if self._state.retry(now):
                     self._take_file_back()
-            if kills is not None:
-                self._memory, batch = observe_kills(self._memory, batch, kills, now)
             self._recall(find_named(self._memory, batch.events))
             self._memory = observe_events(self._memory, batch, now)
             self._save(now)
@@ -207,13 +211,10 @@ class MemoryKeeper:
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
-            is_due = self._is_usage_due(snapshot.taken_at)
-            self._save(
-                snapshot.taken_at,
-                self._find_unsaved_usage(snapshot, is_due=is_due),
-                with_times=True,
-                with_counted=is_due,
-            )
+            is_due = self._come_due(snapshot.taken_at)
+            usage = self._find_unsaved_usage(snapshot, is_due=is_due)
+            is_first = self._memory.log_counts.since is not None and self._saved.log_counts.since is None
+            self._save(snapshot.taken_at, usage, with_times=True, with_counted=is_due or is_first)
             self._prune(snapshot.taken_at)
             if not snapshot.partial:
                 self._forget_absent()
@@ -484,8 +485,8 @@ class MemoryKeeper:
         with self._lock:
             return self._state.query(sql, parameters)
 
-    def _is_usage_due(self, now: datetime) -> bool:
-        """Return whether it is time to save what changes with every scan."""
+    def _come_due(self, now: datetime) -> bool:
+        """Return whether it is time to save what changes with every scan; the next time is five minutes later."""
         if self._usage_saved_at is None:
             self._usage_saved_at = now
         if timedelta() <= now - self._usage_saved_at < USAGE_SAVED_EVERY:
@@ -510,7 +511,7 @@ class MemoryKeeper:
         *,
         with_times: bool = False,
         with_counted: bool = False,
-        more: Iterable[Record] = (),
+        samples: Iterable[Record] = (),
     ) -> None:
         """Write what has changed since the last time, in one transaction.
 
@@ -519,15 +520,15 @@ class MemoryKeeper:
             usage_due: Containers of which the last usage is written too.
             with_times: Also since and until when events are known, which changes at every scan.
             with_counted: Also up to where lines of logs are counted.
-            more: Written beside it.
+            samples: Of usage, at the end.
         """
         self._join_unread()
         before, memory = self._saved, replace(self._memory, disk=self._find_disk_due(now))
         records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
         if with_times and before.coverage.times != memory.coverage.times:
             records.append(times_record(memory.coverage))
-        counted = memory.log_counts if with_counted else before.log_counts
-        records += [*counted_records(before.log_counts, counted), *more]
+        counted = memory.log_counts.times() if with_counted else before.log_counts
+        records += [*counted_records(before.log_counts, counted), *samples]
         statements = _to_statements(records, now)
         for identity, past in memory.pasts.items():
             earlier = before.pasts.get(identity)
@@ -604,7 +605,11 @@ class MemoryKeeper:
             "SELECT key, value FROM memory WHERE key GLOB 'window/*' AND at > ?", (to_micros(now - WINDOWS_HOLD),)
         )
         windows = ((key.partition("/")[2], read_window(value)) for key, value in rows)
-        return {container_id: window for container_id, window in windows if window is not None}
+        return {
+            container_id: window
+            for container_id, window in windows
+            if window is not None and now - window.newest.read_at < WINDOWS_HOLD
+        }
 
     def _take_file_back(self) -> None:
         """Read everything anew: the file has what memory lacked, and now has what memory held."""
@@ -720,7 +725,7 @@ class MemoryKeeper:
                 self._memory.last_usage,
                 with_times=True,
                 with_counted=True,
-                more=window_records(self._memory.readings.usage),
+                samples=window_records(self._memory.readings.usage),
             )
             if self._state.status == "memory":  # the last chance
                 self._state.retry(now + timedelta(seconds=RETRY_SECONDS))

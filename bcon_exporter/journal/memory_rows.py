@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -256,7 +256,10 @@ def window_records(windows: Mapping[str, UsageWindow]) -> Iterator[Record]:
 def read_window(text: str) -> UsageWindow | None:
     """Return stored samples; None when they are damaged."""
     stored = decode(_Window, text)
-    if stored is None or not stored.rows or len(stored.rows) % len(UsageRow._fields):
+    width = len(UsageRow._fields)
+    if stored is None or not stored.rows or len(stored.rows) % width or stored.newest.read_at.tzinfo is None:
+        return None
+    if None in stored.rows[::width] or not all(number is None or isfinite(number) for number in stored.rows):
         return None
     rows = array("d", (nan if number is None else number for number in stored.rows))
     return UsageWindow(stored.newest, rows.tobytes())
@@ -288,11 +291,13 @@ def read_memory(records: Iterable[Record]) -> Memory:
                     counted[rest] = CountedContainer(container.restart_count, container.started_at)
             case "seen":
                 finding, _, name = rest.partition("/")
-                if finding in first_seen and value.isdigit():
-                    first_seen[finding][name] = from_micros(int(value))
+                since = _read_time(value)
+                if finding in first_seen and since is not None:
+                    first_seen[finding][name] = since
             case "counted":
-                if value.isdigit():
-                    logs[rest] = CountedLog((), from_micros(int(value)))
+                until = _read_time(value)
+                if until is not None:
+                    logs[rest] = CountedLog((), until)
             case "disk":
                 disk[rest] = value
             case "messages":
@@ -312,6 +317,13 @@ def read_memory(records: Iterable[Record]) -> Memory:
         disk=_read_disk(disk),
         alerts=whole.get("alerts"),
     )
+
+
+def _read_time(value: str) -> datetime | None:
+    try:
+        return from_micros(int(value))
+    except (ValueError, OverflowError):
+        return None
 
 
 def _read_coverage(whole: Mapping[str, str]) -> Coverage:

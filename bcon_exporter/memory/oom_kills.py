@@ -123,8 +123,7 @@ class _Search:
         missing += self._explain_deaths()
         if has_new_counts:
             missing += self._report_survivors(facts)
-        if facts:
-            self._forget(now, facts)
+        self._forget(now, facts)
         if not missing and len(events) == len(batch.events):
             return batch
         return replace(batch, events=tuple(sorted([*events, *missing], key=lambda event: event.at)))
@@ -240,7 +239,8 @@ class _Search:
 
     def _forget(self, now: datetime, facts: Mapping[str, ContainerFacts]) -> None:
         since = now - _REMEMBERED
-        self._of_unknown_containers = [kill for kill in self._of_unknown_containers if kill[0] >= since]
+        if facts:  # before the first scan every container is unknown
+            self._of_unknown_containers = [kill for kill in self._of_unknown_containers if kill[0] >= since]
         self._counted_kills = [counted for counted in self._counted_kills if counted.until >= since]
         self._deaths = [death for death in self._deaths if death.event.at >= since]
         self._killed = {key: at for key, at in self._killed.items() if at >= since}
@@ -250,13 +250,13 @@ class _Search:
 
 
 def _oom_event(container: ContainerFacts, at: datetime) -> LifecycleEvent:
-    """Return the event of a kill; without an image, whose tag the engine's own events may have to hide."""
     compose = container.compose
     return LifecycleEvent(
         at=at,
         action="oom",
         container_id=container.id,
         name=container.name,
+        image=container.image,
         project=compose.project if compose else None,
         service=compose.service if compose else None,
         number=compose.number if compose else None,

@@ -56,8 +56,8 @@ class Host(Protocol):
     def drain_events(self) -> EventBatch:
         """Return what the event stream brought since it was last asked."""
 
-    def read_kills(self) -> KillReadings:
-        """Return what the kernel says of OOM kills since it was last asked."""
+    def read_kills(self) -> KillReadings | None:
+        """Return what the kernel says of OOM kills since it was last asked; None where it cannot be asked."""
 
     def resolve(self, container: str) -> str:
         """Return the full id that an id, an id prefix or a name stands for."""
@@ -106,8 +106,11 @@ class Memories(Protocol):
     def memory(self) -> Memory:
         """What is remembered now."""
 
-    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:
-        """Fold events in, and what the kernel says of OOM kills."""
+    def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
+        """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
+
+    def add_events(self, batch: EventBatch, now: datetime) -> None:
+        """Fold events in."""
 
     def observe(self, snapshot: HostSnapshot, readings: Readings | None = None) -> HostSnapshot:
         """Fold a snapshot in; return it with each container's known past."""

@@ -33,16 +33,14 @@ def observe(
     now = context.now()
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     batch, problem = _drain(context)
-    kills = context.host.read_kills()
     try:
         observation = context.host.observe(now, seconds, wants, context.memory.memory.readings)
         snapshot = learn_env_files(context, observation.snapshot)
     finally:  # only now it is known what must not be kept of an event
-        context.memory.add_events(hide_in_events(batch, context.secrets), now, kills)
+        context.memory.add_events(hide_in_events(batch, context.secrets), now)
     if problem is None:
         batch, problem = _drain(context)
-        kills = context.host.read_kills()
-        context.memory.add_events(hide_in_events(batch, context.secrets), context.now(), kills)
+        context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     if remember or context.one_shot:
@@ -70,8 +68,14 @@ def hide_learned(
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:
-    """Return the events, or none and the reason: the list call then says whether the engine is there at all."""
+    """Return the events, or none and the reason: the list call then says whether the engine is there at all.
+
+    OOM kills are looked for at once: who waits for a scan must not fold what others have told meanwhile as if it were
+    new.
+    """
     try:
-        return context.host.drain_events(), None
+        batch, problem = context.host.drain_events(), None
     except BconError as error:
-        return EventBatch(events=(), covers_since=None), error.message
+        batch, problem = EventBatch(events=(), covers_since=None), error.message
+    kills = context.host.read_kills()
+    return batch if kills is None else context.memory.add_kills(batch, kills, context.now()), problem

@@ -41,7 +41,10 @@ class Watcher:
     def scan(self) -> dict[str, ContainerFacts]:
         """One scan; the containers by name."""
         now = utc_now()
-        self.history.add_events(self.host.drain_events(), now, self.host.read_kills())
+        batch, kills = self.host.drain_events(), self.host.read_kills()
+        if kills is not None:
+            batch = self.history.add_kills(batch, kills, now)
+        self.history.add_events(batch, now)
         wants = Wants(usage=self.reads_usage)
         observation = self.host.observe(now, 15.0, wants, self.history.memory.readings)
         return by_name(self.history.observe(observation.snapshot, observation.readings))

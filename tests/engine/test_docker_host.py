@@ -137,6 +137,12 @@ def test_a_trickling_engine_does_not_outlast_the_deadline(tmp_path: Path) -> Non
         assert monotonic() - started < 1.5
 
 
+def test_of_an_engine_elsewhere_this_machines_kernel_says_nothing() -> None:
+    host = host_for("tcp://192.0.2.1:2375")
+    assert host.read_kills() is None
+    host.close()
+
+
 @pytest.mark.slow
 def test_a_scan_that_waits_for_another_does_not_blame_the_engine(tmp_path: Path) -> None:
     asked = threading.Event()

@@ -245,3 +245,26 @@ def test_what_an_earlier_scan_has_left_stays_as_it_was() -> None:
     again = LogCursors(before)
     assert again.held_bytes == held_bytes
     assert [kept.text for kept in read(again, engine).lines] == ["one", "two"]
+
+
+def test_logs_that_hold_nothing_take_no_share_of_the_whole() -> None:
+    cursors, engine = LogCursors(bytes_total=2_000), Engine()
+    for number in range(99):
+        cursors.note_wanted(f"silent {number}", tail=200, window_seconds=600)
+    engine.entries = [(BASE + i, "x" * 100) for i in range(20)]
+    facts = read(cursors, engine)
+    assert len(facts.lines) == 2_000 // 220
+
+
+def test_more_than_before_is_read_anew_and_less_is_not() -> None:
+    cursors, engine = LogCursors(), Engine()
+    engine.entries = [(BASE, "x")]
+    cursors.note_wanted("a", tail=200, window_seconds=600)
+    read(cursors, engine)
+    cursors.note_wanted("a", tail=100, window_seconds=60)
+    assert cursors.get_lines("a", since=None, driver=None) is not None
+    assert "since" in cursors.query("a", tail=200, now=NOW)
+    cursors.note_wanted("a", tail=200, window_seconds=601)
+    assert cursors.get_lines("a", since=None, driver=None) is None
+    assert "since" not in cursors.query("a", tail=200, now=NOW)
+    assert cursors.held_bytes == 0

@@ -160,7 +160,8 @@ def test_reading_goes_on_where_it_was_when_the_file_can_be_used_again(tmp_path: 
     logged = KillReadings(logged=((NOON, full_id("unknown")),))
     with closing(open_keeper(state)) as keeper:
         with locked(state):
-            keeper.add_events(batch(), NOON, logged)
+            keeper.add_kills(batch(), logged, NOON)
+            keeper.add_events(batch(), NOON)
             keeper.observe(snapshot(container()), readings)
             oom = keeper.memory.oom
         take_back(keeper)

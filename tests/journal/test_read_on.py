@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from array import array
+from contextlib import closing
 from datetime import timedelta
 from math import nan
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ import pytest
 
 from bcon_exporter.journal.memory_rows import Record, read_memory, read_window, window_records
 from bcon_exporter.memory import CountedLog, LogCounts
-from bcon_exporter.model.container_facts import HostSnapshot
+from bcon_exporter.model.container_facts import HostSnapshot, LogLines
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.readings import Readings, UsageRow, UsageSample, UsageWindow
 from tests.factories import NOON, full_id
@@ -69,14 +71,26 @@ def test_samples_from_before_a_longer_absence_are_no_part_of_a_mean(
     assert counted_until(again) == NOON
 
 
-def test_after_a_crash_lines_are_counted_from_where_they_were_at_most_five_minutes_before(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("scans", "known_of"), [((0,), None), ((0, 1), 0), ((0, 1, 2), 0), ((0, 1, 4, 6, 7), 4)])
+def test_a_crash_costs_at_most_what_was_counted_in_five_minutes(
+    tmp_path: Path, scans: tuple[int, ...], known_of: int | None
+) -> None:
+    """A scan saves what the one before it has concluded."""
     keeper = open_keeper(tmp_path / "state.db")
-    for minutes in (0, 1, 6, 7):
+    for minutes in scans:
         scan(keeper, NOON + minutes * MINUTE, NOON + minutes * MINUTE)
 
-    after_a_crash = open_keeper(tmp_path / "state.db", now=NOON + 7 * MINUTE)
-    assert counted_until(after_a_crash) == NOON + MINUTE
+    after_a_crash = open_keeper(tmp_path / "state.db", now=NOON + scans[-1] * MINUTE)
+    assert counted_until(after_a_crash) == (None if known_of is None else NOON + known_of * MINUTE)
     assert after_a_crash.memory.readings.usage == {}
+
+
+def test_what_was_saved_holds_no_lines(tmp_path: Path) -> None:
+    keeper = open_keeper(tmp_path / "state.db")
+    counted = CountedLog(LogLines((1,), ("stdout",), ("long gone",)), NOON)
+    keeper.conclude(hysteresis=HoldState(), log_counts=LogCounts(since=NOON, counted={API: counted}))
+    keeper.close()
+    assert "long gone" not in repr(keeper._saved)
 
 
 def test_of_a_container_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
@@ -85,10 +99,11 @@ def test_of_a_container_that_is_gone_nothing_is_kept(tmp_path: Path) -> None:
     keeper.close()
     again = open_keeper(tmp_path / "state.db", now=NOON)
     for hours in range(50):
-        again.observe(HostSnapshot(taken_at=NOON + timedelta(hours=hours)))
+        again.observe(HostSnapshot(taken_at=NOON + timedelta(hours=hours)), Readings())
     again.close()
 
-    assert counted_until(open_keeper(tmp_path / "state.db", now=NOON)) is None
+    with closing(sqlite3.connect(tmp_path / "state.db")) as file:
+        assert file.execute("SELECT key FROM memory WHERE key GLOB '*/' || ?", (API,)).fetchall() == []
 
 
 def test_numbers_that_are_unknown_stay_so() -> None:
@@ -102,10 +117,23 @@ def test_numbers_that_are_unknown_stay_so() -> None:
     ]
 
 
-@pytest.mark.parametrize("damaged", ["", "{", '{"newest":["2026-01-01T00:00:00Z","cgroup"],"rows":[1,2]}', "[]"])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        '{"newest":["2026-01-01T00:00:00","cgroup"],"rows":[1,2,3,4,5]}',
+        '{"newest":["2026-01-01T00:00:00Z","cgroup"],"rows":[null,2,3,4,5]}',
+        '{"newest":["2026-01-01T00:00:00Z","cgroup"],"rows":[1,2,"Infinity",4,5]}',
+        "",
+        "{",
+        '{"newest":["2026-01-01T00:00:00Z","cgroup"],"rows":[1,2]}',
+        "[]",
+    ],
+)
 def test_damaged_samples_are_none(damaged: str) -> None:
     assert read_window(damaged) is None
 
 
-def test_a_damaged_time_is_none() -> None:
-    assert read_memory([Record(f"counted/{API}", "soon")]).log_counts == LogCounts()
+@pytest.mark.parametrize("damaged", ["soon", "9" * 19, ""])
+def test_a_damaged_time_is_none(damaged: str) -> None:
+    memory = read_memory([Record(f"counted/{API}", damaged), Record("seen/symptom/x", damaged)])
+    assert (memory.log_counts, memory.first_seen["symptom"]) == (LogCounts(), {})

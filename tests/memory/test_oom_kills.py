@@ -247,3 +247,13 @@ def test_counts_that_were_held_up_are_not_counted_back() -> None:
     kernel.tell()
     kernel.look(ago(2), 2, victim=2)
     assert kernel.tell(died(ago(20)), died(ago(15))) == [], "one was killed before the second look, one after it"
+
+
+def test_what_is_over_is_forgotten_also_where_no_container_is_there() -> None:
+    kernel = Kernel()
+    for minutes in range(60):
+        at = NOON + timedelta(minutes=minutes)
+        kernel.tell(died(at, full_id(f"gone {minutes}")), event("oom", at, full_id(f"gone {minutes}")), now=at)
+        kernel.tell(event("kill", at, full_id(f"killed {minutes}"), signal=9), now=at)
+    memory = kernel.memory
+    assert max(map(len, (memory.deaths, memory.reported, memory.killed))) <= 4

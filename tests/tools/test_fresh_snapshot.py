@@ -10,16 +10,14 @@ from bcon_exporter.engine import Wants
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
-from bcon_exporter.readings import NOTHING_READ, LogWindow, Observation, Readings
+from bcon_exporter.readings import NOTHING_READ, KillReadings, LogWindow, Observation, Readings
 from bcon_exporter.tools import observe
 from bcon_exporter.tools.replay import SnapshotMemory
-from tests.factories import NOON, exited, snapshot
+from tests.factories import NOON, container, exited, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from bcon_exporter.readings import KillReadings
 
 
 class Heard(SnapshotMemory):
@@ -28,7 +26,7 @@ class Heard(SnapshotMemory):
     def __init__(self) -> None:
         self.actions: list[str] = []
 
-    def add_events(self, batch: EventBatch, now: datetime, kills: KillReadings | None = None) -> None:  # noqa: ARG002
+    def add_events(self, batch: EventBatch, now: datetime) -> None:  # noqa: ARG002
         self.actions += [event.action for event in batch.events]
 
 
@@ -88,3 +86,28 @@ def test_only_a_scheduled_scan_that_reads_logs_or_usage_moves_what_the_next_read
         observe(context, Wants())
 
     assert host.begun_at == [None, 1, 1, 1, 2]
+
+
+class Killing(ScriptedHost):
+    """A host whose kernel has killed a process of a container each time that it is asked."""
+
+    def read_kills(self) -> KillReadings:
+        return KillReadings(logged=((NOON, "a" * 64),), containers=(container(name="api"),))
+
+
+class Listed(Heard):
+    """A past that also notes how many kills it is told, and knows of each."""
+
+    def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:  # noqa: ARG002
+        killed = LifecycleEvent(at=NOON, action="oom", container_id="a" * 64, name="api", image="api:1")
+        return replace(batch, events=(*batch.events, killed))
+
+
+def test_kills_are_looked_for_as_soon_as_events_are_taken_and_never_by_who_only_replays() -> None:
+    past = Listed()
+    observe(replace(context_of(), host=Killing(snapshot(exited())), memory=past), Wants())
+    assert past.actions == ["oom", "oom"]
+
+    past = Listed()
+    observe(replace(context_of(), host=ScriptedHost(snapshot(exited())), memory=past), Wants())
+    assert past.actions == []
