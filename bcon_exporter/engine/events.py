@@ -18,10 +18,11 @@ from bcon_exporter.engine.event_log import CLOCK_SLACK, EventLog
 from bcon_exporter.engine.failures import garbage_error, is_refused, translate
 from bcon_exporter.engine.http import Following, follow
 from bcon_exporter.engine.parse import NotJsonError, decode_object
-from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
+from bcon_exporter.engine.parse.json_fields import format_nanoseconds
 from bcon_exporter.engine.scan import Deadline
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError
+from bcon_exporter.model.container_facts import nanoseconds_of
 
 _log = logging.getLogger(__name__)
 _DOING = "reading events"

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
-from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
-from bcon_exporter.model.container_facts import LogFacts, LogLines
+from bcon_exporter.engine.parse.json_fields import format_nanoseconds
+from bcon_exporter.model.container_facts import LogFacts, LogLines, nanoseconds_of
 from bcon_exporter.readings import LogMark, LogWindow
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 

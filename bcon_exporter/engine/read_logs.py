@@ -19,11 +19,11 @@ from bcon_exporter.engine.containers import Inventory, InventoryEntry
 from bcon_exporter.engine.failures import UnreadableLogError
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource
 from bcon_exporter.engine.parse import drop_cut_line, finish_entries, split_entries
-from bcon_exporter.engine.parse.json_fields import format_nanoseconds, nanoseconds_of
+from bcon_exporter.engine.parse.json_fields import format_nanoseconds
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError
-from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, LogFacts, LogLines
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, LogFacts, LogLines, nanoseconds_of
 from bcon_exporter.readings import LogMark
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 

@@ -55,6 +55,7 @@ class LogLine:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class LogLines(Sequence[LogLine]):
@@ -119,14 +120,21 @@ class LogLines(Sequence[LogLine]):
         """Return the same lines with other texts."""
         return LogLines(self.nanoseconds, self.streams, texts)
 
-    @property
-    def newest(self) -> datetime | None:
-        """The latest of their times."""
-        return _to_time(max((at for at in self.nanoseconds if at is not None), default=None))
-
 
 def _to_time(nanoseconds: int | None) -> datetime | None:
     return None if nanoseconds is None else _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def nanoseconds_of(at: datetime) -> int:
+    """Return a time as nanoseconds since the epoch."""
+    return (at - _EPOCH) // _MICROSECOND * 1000
+
+
+def times_of(lines: Sequence[LogLine]) -> Sequence[int | None]:
+    """Return when lines were written, in nanoseconds since the epoch; a line has its time to the microsecond."""
+    if isinstance(lines, LogLines):
+        return lines.nanoseconds
+    return [None if line.at is None else nanoseconds_of(line.at) for line in lines]
 
 
 def texts_of(lines: Sequence[LogLine]) -> Sequence[str]:

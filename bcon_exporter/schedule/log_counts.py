@@ -11,12 +11,14 @@ from bcon_exporter.diagnosis import LogReader
 from bcon_exporter.diagnosis.log_events import Candidates, find_events
 from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.memory import CountedLog, LogCounts
-from bcon_exporter.model.container_facts import HostSnapshot, LogLine, LogLines
+from bcon_exporter.model.container_facts import HostSnapshot, LogLine, nanoseconds_of, times_of
 from bcon_exporter.model.signatures import Catalogue, Level
 
 _FAILURES = {Level.ERROR: "error", Level.CRITICAL: "critical"}
 _MAY_WARN = re2.compile(r'(?i)warn|\bwrn\b|"(?:level|lvl)": ?"?40\b|"s": ?"W"|^W\d{4} |^<4>')
 """Rules look for failures only; a warning counts as one line, and only lines that may be one are looked at closely."""
+
+_MICROSECOND_NANOSECONDS = 1000
 
 
 def count_events(
@@ -99,12 +101,11 @@ def _find_end_of(lines: Sequence[LogLine], wanted: LogLine) -> int | None:
 
 def _find_later(lines: Sequence[LogLine], until: datetime) -> list[int]:
     """Return the places of the lines after a time; those without a time go with the ones before them."""
-    if isinstance(lines, LogLines) and (lines.newest is None or lines.newest <= until):
-        return []
+    oldest = nanoseconds_of(until) + _MICROSECOND_NANOSECONDS
     later, is_later = [], False
-    for place, line in enumerate(lines):
-        if line.at is not None:
-            is_later = line.at > until
+    for place, at in enumerate(times_of(lines)):
+        if at is not None:
+            is_later = at >= oldest
         if is_later:
             later.append(place)
     return later

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bcon_exporter.model.container_facts import LogLine, LogLines, texts_of
+from bcon_exporter.model.container_facts import LogLine, LogLines, texts_of, times_of
 from tests.factories import NOON
 
 NANOSECONDS = int(NOON.timestamp()) * 1_000_000_000
@@ -37,8 +37,8 @@ def test_a_part_of_them_is_columns_too() -> None:
     assert not LINES[3:]
 
 
-def test_the_newest_is_by_time_and_texts_are_there_without_lines() -> None:
-    assert LINES.newest == NOON
-    assert LINES[1:2].newest is None
+def test_texts_and_times_are_there_without_lines() -> None:
+    assert times_of(LINES) is LINES.nanoseconds
+    assert list(times_of(AS_LINES)) == [NANOSECONDS, None, NANOSECONDS - 1_000_001_000]
     assert texts_of(LINES) is LINES.texts
     assert list(texts_of(AS_LINES)) == ["one", "two", "three"]

@@ -10,7 +10,7 @@ import pytest
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import LogReader
 from bcon_exporter.memory import CountedLog, LogCounts
-from bcon_exporter.model.container_facts import HostSnapshot, LogLine
+from bcon_exporter.model.container_facts import HostSnapshot, LogFacts, LogLine, LogLines, nanoseconds_of
 from bcon_exporter.schedule.log_counts import count_events
 from tests.factories import NOON, container, full_id, line, logs, snapshot
 
@@ -53,6 +53,18 @@ def error(seconds: float, text: str = "level=error msg=boom") -> object:
 
 def test_lines_from_before_the_first_scan_do_not_count() -> None:
     assert scan(Counter(), 0, error(-5), error(0)) == {}
+
+
+@pytest.mark.parametrize(("nanoseconds", "counted"), [(-1, 0), (0, 0), (999, 0), (1000, 1)])
+def test_a_line_counts_from_the_next_microsecond_on(nanoseconds: int, counted: int) -> None:
+    counts = Counter()
+    scan(counts, 0)
+    lines = LogLines((nanoseconds_of(NOON) + nanoseconds,), ("stdout",), ("level=error msg=boom",))
+    facts = container(name="api", logs=LogFacts(lines=lines))
+
+    totals = counts.count(snapshot(facts, taken_at=NOON + timedelta(seconds=30)), CATALOGUE)
+
+    assert totals[facts.id].get("error", 0) == counted
 
 
 def test_a_line_in_two_windows_counts_once() -> None:

@@ -81,11 +81,6 @@ def from_epoch(seconds: int | None, nanoseconds: int | None = None) -> datetime 
         return None
 
 
-def nanoseconds_of(at: datetime) -> int:
-    """Return a time as nanoseconds since the epoch."""
-    return (at - _EPOCH) // timedelta(microseconds=1) * 1000
-
-
 def format_nanoseconds(nanoseconds: int) -> str:
     """Write a time since the epoch as the engine reads it in `since` and `until`: seconds, and nine digits."""
     seconds, nanoseconds_left = divmod(max(0, nanoseconds), 1_000_000_000)
