@@ -51,6 +51,8 @@ def _from_row(row: tuple[Any, ...]) -> LifecycleEvent:
 def changed_events(identity: str, before: Past, after: Past) -> list[Statement]:
     """Return the statements that store what two pasts of an identity differ in."""
     # The same values are the same objects: one past is made of the other.
+    if after.events is before.events and after.counted is before.counted:
+        return []
     stored = {id(event) for event in before.events}
     new = [event for event in after.events if id(event) not in stored]
     counted = after.counted - before.counted

@@ -50,6 +50,7 @@ from bcon_exporter.journal.usage_rows import find_slots, insert_slots, prune_slo
 from bcon_exporter.memory import (
     FAILED,
     FAILED_RUNS_FOR,
+    NO_PAST,
     NOTE_CODES,
     Deployments,
     DiskMemory,
@@ -262,12 +263,12 @@ class MemoryKeeper:
         loaded = {}
         for identity in absent:
             if stored is not None and identity not in stored:
-                loaded[identity] = Past()
+                loaded[identity] = NO_PAST
                 continue
             failures = self._state.errors_total
             loaded[identity] = self._load_past(identity)
             if self._state.errors_total > failures:
-                loaded[identity] = Past()
+                loaded[identity] = NO_PAST
                 self._unread.add(identity)
         self._memory = replace(self._memory, pasts={**self._memory.pasts, **loaded})
         self._saved = replace(self._saved, pasts={**self._saved.pasts, **loaded})
@@ -283,7 +284,7 @@ class MemoryKeeper:
     def _load_past(self, identity: str) -> Past:
         query = self._state.query
         stored = query("SELECT value FROM memory WHERE key = ?", (f"past/{identity}",))
-        past = load_events(query, identity, read_past(stored[0][0]) if stored else Past())
+        past = load_events(query, identity, read_past(stored[0][0]) if stored else NO_PAST)
         lines = {}
         for container_id in {event.container_id for event in past.events}:
             rows = query("SELECT key, value FROM memory WHERE key GLOB ?", (f"lines/{container_id}/*",))
@@ -533,7 +534,7 @@ class MemoryKeeper:
         for identity, past in memory.pasts.items():
             earlier = before.pasts.get(identity)
             if past is not earlier:
-                statements += changed_events(identity, earlier or Past(), past)
+                statements += changed_events(identity, earlier or NO_PAST, past)
         statements.append(insert_entries(self._entries, memory.engine_name))
         statements.append(insert_slots(self._slots))
         statements.append(insert_incidents(self._ended))
@@ -575,7 +576,7 @@ class MemoryKeeper:
             if self._state.errors_total > failures:
                 return
             self._unread.discard(identity)
-            joined = join_pasts(stored, self._memory.pasts.get(identity, Past()), continues=False)
+            joined = join_pasts(stored, self._memory.pasts.get(identity, NO_PAST), continues=False)
             self._memory = replace(self._memory, pasts={**self._memory.pasts, identity: joined})
 
     def _restate_if_lost(self, now: datetime) -> None:
@@ -735,9 +736,10 @@ class MemoryKeeper:
 def _to_statements(records: Iterable[Record], now: datetime) -> list[Statement]:
     """Return the statements that store records; empty ones are deleted."""
     kept, gone = [], []
+    at = to_micros(now)
     for key, value in records:
         if value:
-            kept.append((key, to_micros(now), value))
+            kept.append((key, at, value))
         else:
             gone.append((key,))
     return [("DELETE FROM memory WHERE key = ?", gone), (_PUT, kept)]

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bcon_exporter.journal.schema import from_micros, to_micros
 from bcon_exporter.memory import (
+    NO_PAST,
     Configured,
     CountedContainer,
     CountedLog,
@@ -117,7 +118,7 @@ def read_past(text: str) -> Past:
     """Return the past of `past_record`, without events and last lines."""
     stored = decode(_Past, text)
     if stored is None:
-        return Past()
+        return NO_PAST
     return Past(
         restarts_total=stored.restarts_total,
         oom_kills_total=stored.oom_kills_total,
@@ -160,7 +161,7 @@ def find_changed(before: Memory, after: Memory) -> Iterator[Record]:
     for identity, past in after.pasts.items():
         earlier = before.pasts.get(identity)
         if past is not earlier:
-            yield from _changed_past(identity, earlier or Past(), past)
+            yield from _changed_past(identity, earlier or NO_PAST, past)
     for container_id, counted in after.counted.items():
         own = after.identities[container_id]
         if before.counted.get(container_id) is not counted or before.identities.get(container_id) != own:

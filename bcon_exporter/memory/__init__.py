@@ -55,6 +55,7 @@ from bcon_exporter.memory.note_book import (
 from bcon_exporter.memory.runs import order_of
 from bcon_exporter.memory.timeline import (
     EVENTS_PER_IDENTITY,
+    NO_PAST,
     Configured,
     Past,
     counted_as,
@@ -68,6 +69,7 @@ __all__ = [
     "FAILED",
     "FAILED_RUNS_FOR",
     "NOTE_CODES",
+    "NO_PAST",
     "Configured",
     "CountedContainer",
     "CountedLog",

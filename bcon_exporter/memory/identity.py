@@ -1,14 +1,10 @@
 """Whose past it is: a service's replica, else a name; the same across recreation (pure)."""
 
-import json
-from functools import lru_cache
+from json.encoder import encode_basestring as quoted
 
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.naming import normalise_name
-
-_REMEMBERED = 1024
-"""Names that are used once are forgotten before they weigh anything."""
 
 
 def identity_of(container: ContainerFacts) -> str:
@@ -26,11 +22,10 @@ def identity_of_event(event: LifecycleEvent) -> str:
     return _by_replica(event.project, event.service, 1 if event.number is None else event.number)
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _by_replica(project: str, service: str, number: int) -> str:
-    return json.dumps([project, service, number], ensure_ascii=False)
+    """Return a JSON array; written here, for each container is asked for its own several times a scan."""
+    return f"[{quoted(project)}, {quoted(service)}, {number}]"
 
 
-@lru_cache(maxsize=_REMEMBERED)
 def _by_name(name: str) -> str:
-    return json.dumps([normalise_name(name)], ensure_ascii=False)
+    return f"[{quoted(normalise_name(name))}]"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import takewhile
 
 from bcon_exporter.memory.exit_reasons import (
@@ -36,6 +37,7 @@ _LATE_LINE = timedelta(seconds=1)
 """Output may be stamped a little after the end was reported."""
 
 _EARLY_LINE = timedelta(minutes=10)
+_DIFFERENT = 64
 
 OwnedExit = tuple[str, ExitFacts]
 """Full id of the container that ended, and the facts of its end."""
@@ -110,6 +112,10 @@ def find_lifecycle(
 def _make_facts(
     past: Past, timeline: Timeline, container: ContainerFacts, knowledge: ScanKnowledge
 ) -> tuple[Past, LifecycleFacts]:
+    if container.is_running and not past.events:
+        return past, _without_events(
+            knowledge.since, past.restarts_total, past.oom_kills_total, complete=knowledge.complete
+        )
     now, circumstances = knowledge.now, past.circumstances(knowledge.shutdowns)
     unseen = _find_unseen_end(past.events, container)
     if knowledge.rivals or unseen is not None:
@@ -137,6 +143,14 @@ def _make_facts(
         previous_image=change.previous if change else None,
         previous_image_id=change.previous_id if change else None,
         image_changed_at=change.at if change else None,
+    )
+
+
+@lru_cache(maxsize=_DIFFERENT)
+def _without_events(since: datetime, restarts_total: int, oom_kills_total: int, *, complete: bool) -> LifecycleFacts:
+    """Return the lifecycle of a container that runs and of which no event tells: one value for all that are alike."""
+    return LifecycleFacts(
+        observed_since=since, complete=complete, restarts_total=restarts_total, oom_kills_total=oom_kills_total
     )
 
 

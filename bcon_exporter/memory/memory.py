@@ -24,6 +24,7 @@ from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_m
 from bcon_exporter.memory.oom_kills import OomMemory, find_oom_kills_of
 from bcon_exporter.memory.timeline import (
     KEPT_ACTIONS,
+    NO_PAST,
     Past,
     add_events,
     add_new,
@@ -166,7 +167,7 @@ def observe_events(memory: Memory, batch: EventBatch, now: datetime) -> Memory:
 
 
 def _past(pasts: Mapping[str, Past], identity: str | None) -> Past:
-    return pasts.get(identity or "") or Past()
+    return pasts.get(identity or "") or NO_PAST
 
 
 def _add_all(pasts: dict[str, Past], waiting: dict[str, list[LifecycleEvent]]) -> bool:

@@ -103,6 +103,12 @@ class Past:
         )
 
 
+NO_PAST = Past()
+"""Of an identity of which nothing is known: one value for all."""
+_NO_TIMELINE = Timeline((), (), (), (), (), None)
+_UNKNOWN = Configured()
+
+
 def bare(event: LifecycleEvent) -> LifecycleEvent:
     """Return the event without what is not kept of it: equal to what is loaded from the state file."""
     return LifecycleEvent(
@@ -188,7 +194,7 @@ def configure(past: Past, container: ContainerFacts) -> Past:
     policy = container.restart_policy
     if policy == "no" and container.restart_count:
         policy = _TAKEN_AWAY
-    before = past.containers.get(container.id, Configured())
+    before = past.containers.get(container.id, _UNKNOWN)
     signal = None if container.stop_signal is None else parse_signal(container.stop_signal)
     after = Configured(
         stop_signal=before.stop_signal if signal is None else signal,
@@ -198,16 +204,17 @@ def configure(past: Past, container: ContainerFacts) -> Past:
     )
     if after == before:
         return past
-    is_renamed = replace(before, name=after.name) == after
     containers = {**past.containers, container.id: after}
-    return replace(past, containers=containers, timeline=past.timeline if is_renamed else None)
+    if past.timeline is not None and replace(before, name=after.name) != after:  # more than a new name
+        return replace(past, containers=containers, timeline=None)
+    return replace(past, containers=containers)
 
 
 def name_containers(past: Past, events: Iterable[LifecycleEvent]) -> Past:
     """Return the past with what events call its containers."""
     names = {event.container_id: event.name for event in events if event.name}
     new = {
-        one: replace(past.containers.get(one, Configured()), name=name)
+        one: replace(past.containers.get(one, _UNKNOWN), name=name)
         for one, name in names.items()
         if one not in past.containers or past.containers[one].name != name
     }
@@ -245,7 +252,10 @@ def with_timeline(past: Past, shutdowns: tuple[Shutdown, ...]) -> tuple[Past, Ti
 
 def make_timeline(events: Iterable[LifecycleEvent], past: Past, shutdowns: tuple[Shutdown, ...]) -> Timeline:
     """Judge sorted events, all or some of an identity's."""
-    ordered, circumstances = list(events), past.circumstances(shutdowns)
+    ordered = list(events)
+    if not ordered:
+        return _NO_TIMELINE
+    circumstances = past.circumstances(shutdowns)
     images = {one: known.image_id for one, known in past.containers.items() if known.image_id is not None}
     runs = find_runs(ordered)
     exits = classify_exits(runs, circumstances)
