@@ -122,8 +122,8 @@ DEPLOYMENTS_RECALLED = 1000
 
 DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
 
-_FEW_IDENTITIES = 32
-"""Of more, it is asked once which are stored at all."""
+_MANY = 32
+"""Of more identities or containers, it is asked once which are stored at all."""
 _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
@@ -259,7 +259,7 @@ class MemoryKeeper:
         absent = [identity for identity in identities if identity not in self._memory.pasts]
         if not absent:
             return
-        stored = self._find_stored() if len(absent) > _FEW_IDENTITIES else None
+        stored = self._find_stored() if len(absent) > _MANY else None
         loaded = {}
         for identity in absent:
             if stored is not None and identity not in stored:
@@ -293,10 +293,12 @@ class MemoryKeeper:
 
     def _recall_usage(self, container_ids: Iterable[str]) -> None:
         """Load the last usage of containers that no scan has seen yet."""
-        loaded = {}
-        for container_id in container_ids:
-            if container_id in self._memory.lifecycles or container_id in self._memory.last_usage:
-                continue
+        memory, loaded = self._memory, {}
+        absent = [one for one in container_ids if one not in memory.lifecycles and one not in memory.last_usage]
+        if len(absent) > _MANY:
+            stored = {key for (key,) in self._state.query("SELECT key FROM memory WHERE key GLOB 'usage/*'")}
+            absent = [one for one in absent if f"usage/{one}" in stored]
+        for container_id in absent:
             for (text,) in self._state.query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
                 usage = read_usage(text)
                 if usage is not None:

@@ -110,8 +110,11 @@ def decode(of: type[Value], text: str) -> Value | None:
 
 def past_record(identity: str, past: Past) -> Record:
     """Return what is stored of a past beside its events and last lines."""
-    stored = _Past(past.restarts_total, past.oom_kills_total, dict(past.containers), past.journaled_until)
-    return Record(f"past/{identity}", encode(stored))
+    return Record(f"past/{identity}", encode(_to_stored(past)))
+
+
+def _to_stored(past: Past) -> _Past:
+    return _Past(past.restarts_total, past.oom_kills_total, dict(past.containers), past.journaled_until)
 
 
 def read_past(text: str) -> Past:
@@ -212,9 +215,8 @@ def encode_quiets(quiets: tuple[Quiet, ...]) -> str:
 
 
 def _changed_past(identity: str, before: Past, after: Past) -> Iterator[Record]:
-    stored = past_record(identity, after)
-    if stored != past_record(identity, before):
-        yield stored
+    if _to_stored(after) != _to_stored(before):
+        yield past_record(identity, after)
     for end, lines in after.last_lines.items():
         if before.last_lines.get(end) != lines:
             yield Record(lines_key(*end), encode(list(lines)))

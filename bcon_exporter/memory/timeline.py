@@ -244,6 +244,8 @@ def move_events(source: Past, target: Past, container_id: str) -> Past:
 
 def with_timeline(past: Past, shutdowns: tuple[Shutdown, ...]) -> tuple[Past, Timeline]:
     """Return the past with its timeline, and with what it tells added to the totals; they never shrink."""
+    if not past.events:
+        return past, _NO_TIMELINE
     if past.timeline is not None and past.told_under == shutdowns:
         return past, past.timeline
     timeline = make_timeline(past.events, past, shutdowns)
