@@ -36,6 +36,8 @@ _CUT_WORDS = 3
 _SHOWN_TAIL_CHARS = 2048
 _HEADER_BYTES = 8
 _HEADER = struct.Struct(">II")
+_STAMP = struct.Struct("19sx9s2s")
+"""A stamp of the engine's own, and what stands behind it: the second, nine digits, "Z "."""
 # The first byte of four is the stream; stdin's is read as stdout, as the engine's own client does.
 _STREAMS: dict[int, Stream] = {0: "stdout", 1 << 24: "stdout", 2 << 24: "stderr"}
 _CHUNK_BYTES = 16 * 1024
@@ -212,44 +214,56 @@ class _Growing:
         return RawLogEntry(self.nanoseconds, stream, body, complete, self.pieces)
 
 
-def _frames(raw: bytes) -> Iterator[tuple[Stream, bytes]]:
-    """Yield each frame's stream and payload; a cut-off or nonsensical frame ends it with what is there."""
-    position, end = 0, len(raw) - _HEADER_BYTES
-    while position <= end:
-        kind, length = _HEADER.unpack_from(raw, position)
-        stream = _STREAMS.get(kind)
-        if stream is None:
-            yield "stdout", raw[position:]
-            return
-        start = position + _HEADER_BYTES
-        position = start + length
-        yield stream, raw[start:position]
-
-
 def _split_frames(raw: bytes) -> list[RawLogEntry]:
     entries: list[RawLogEntry] = []
     growing: dict[Stream, _Growing] = {}
-    for stream, payload in _frames(raw):
-        nanoseconds, text = _split_stamp(payload)
-        open_line = growing.get(stream)
-        if open_line is not None and nanoseconds != open_line.nanoseconds and nanoseconds is not None:
-            entries.append(growing.pop(stream).finish(stream, complete=True))
-            open_line = None
-        if open_line is None and text.find(b"\n") == len(text) - 1 and 0 < len(text) <= _RAW_HEAD_BYTES:
-            entries.append(RawLogEntry(nanoseconds, stream, text[:-1]))
-            continue
-        if open_line is None:
-            open_line = growing[stream] = _Growing(nanoseconds)
-        *lines, last = text.split(b"\n")
-        for line in lines:
-            open_line.add(line)
-            entries.append(open_line.finish(stream, complete=True))
-            open_line = growing[stream] = _Growing(nanoseconds)
-        open_line.add(last)
-        if lines and not last:
-            del growing[stream]
+    position, size = 0, len(raw)
+    while position <= size - _HEADER_BYTES:
+        kind, length = _HEADER.unpack_from(raw, position)
+        stream = _STREAMS.get(kind)
+        if stream is None:  # nonsense: what is there is the last frame
+            _add_frame(entries, growing, "stdout", raw[position:])
+            break
+        start, position = position + _HEADER_BYTES, position + _HEADER_BYTES + length
+        line = _whole_line(raw, start, position, stream) if position <= size and stream not in growing else None
+        if line is not None:
+            entries.append(line)
+        else:
+            _add_frame(entries, growing, stream, raw[start:position])
     entries += [line.finish(stream, complete=False) for stream, line in growing.items()]
     return entries
+
+
+def _whole_line(raw: bytes, start: int, stop: int, stream: Stream) -> RawLogEntry | None:
+    """Return the line of a frame that is one line with a stamp of the engine's own, as nearly all are."""
+    text = start + _STAMP.size
+    if raw.find(b"\n", text, stop) != stop - 1 or stop - text > _RAW_HEAD_BYTES:
+        return None
+    seconds, digits, border = _STAMP.unpack_from(raw, start)
+    whole = _whole_seconds(seconds) if border == b"Z " and digits.isdigit() else None
+    return None if whole is None else RawLogEntry(whole + int(digits), stream, raw[text : stop - 1])
+
+
+def _add_frame(entries: list[RawLogEntry], growing: dict[Stream, _Growing], stream: Stream, payload: bytes) -> None:
+    """Add the lines that end in a frame, of any form; what has not ended goes on to grow."""
+    nanoseconds, text = _split_stamp(payload)
+    open_line = growing.get(stream)
+    if open_line is not None and nanoseconds != open_line.nanoseconds and nanoseconds is not None:
+        entries.append(growing.pop(stream).finish(stream, complete=True))
+        open_line = None
+    if open_line is None and text.find(b"\n") == len(text) - 1 and 0 < len(text) <= _RAW_HEAD_BYTES:
+        entries.append(RawLogEntry(nanoseconds, stream, text[:-1]))
+        return
+    if open_line is None:
+        open_line = growing[stream] = _Growing(nanoseconds)
+    *lines, last = text.split(b"\n")
+    for line in lines:
+        open_line.add(line)
+        entries.append(open_line.finish(stream, complete=True))
+        open_line = growing[stream] = _Growing(nanoseconds)
+    open_line.add(last)
+    if lines and not last:
+        del growing[stream]
 
 
 def _split_stamp(line: bytes) -> tuple[int | None, bytes]:
