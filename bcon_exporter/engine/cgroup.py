@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 
 from bcon_exporter import clock
 from bcon_exporter.engine.cgroup_paths import CgroupPaths, read_process_cgroups
-from bcon_exporter.engine.kept_open_files import KernelFile, OpenBudget, read_once
+from bcon_exporter.engine.kept_open_files import KernelFiles, OpenBudget, read_once
 from bcon_exporter.readings import KillCounts, UsageSample
 
 Version = Literal["v1", "v2"]
@@ -51,16 +51,14 @@ def _working_set(usage: int | None, stat: bytes, keys: tuple[bytes, ...]) -> int
 
 
 class _Files(ABC):
-    """The files of one container, by name."""
+    """The files of one container, by name; the last of them counts OOM kills."""
 
+    __slots__ = ("_files", "_killed", "path")
     names: ClassVar[tuple[str, ...]]
-    kills: ClassVar[str]
-    """The one that counts OOM kills."""
 
     def __init__(self, root: str, path: str, budget: OpenBudget) -> None:
         self.path = path
-        self.files = tuple(KernelFile(f"{root}/{name.format(path)}", budget) for name in self.names)
-        self._kills = KernelFile(f"{root}/{self.kills.format(path)}", budget)
+        self._files = KernelFiles([f"{root}/{name.format(path)}" for name in self.names], budget)
         self._killed: int | None = None
 
     def count_kills(self, *, calm: bool) -> int | None:
@@ -69,7 +67,7 @@ class _Files(ABC):
         While the kernel kills nothing, a count of 0 stays one, also in a cgroup that is made anew meanwhile.
         """
         if not calm or self._killed != 0:
-            self._killed = _value(self._kills.read() or b"", _OOM_KILLS)
+            self._killed = _value(self._files.read(len(self.names) - 1) or b"", _OOM_KILLS)
         return self._killed
 
     @abstractmethod
@@ -78,11 +76,11 @@ class _Files(ABC):
 
     def close(self) -> None:
         """Close what is kept open."""
-        for file in (*self.files, self._kills):
-            file.close()
+        self._files.close()
 
 
 class _V1Files(_Files):
+    __slots__ = ()
     names = (
         "cpuacct/{}/cpuacct.usage",
         "memory/{}/memory.usage_in_bytes",
@@ -90,19 +88,20 @@ class _V1Files(_Files):
         "memory/{}/memory.stat",
         "pids/{}/pids.current",
         "blkio/{}/blkio.throttle.io_service_bytes_recursive",
+        "memory/{}/memory.oom_control",
     )
-    kills = "memory/{}/memory.oom_control"
 
     def read(self) -> UsageSample | None:
-        cpu_file, memory_file, cpu_stat_file, stat_file, pids_file, blocks_file = self.files
-        cpu, memory = _number(cpu_file.read()), _number(memory_file.read())
+        cpu_usage, memory_usage, cpu_stats, memory_stats, pids, blocks, _kills = range(len(self.names))
+        read_file = self._files.read
+        cpu, memory = _number(read_file(cpu_usage)), _number(read_file(memory_usage))
         if cpu is None and memory is None:
             return None
         read_at = clock.utc_now()
-        cpu_stat = cpu_stat_file.read() or b""
-        periods, throttled, throttled_time = (_value(cpu_stat, key) for key in _V1_CPU)
-        read, written = _v1_blocks(blocks_file.read())
-        memory_stat = stat_file.read() or b""
+        cpu_stat = read_file(cpu_stats) or b""
+        periods, throttled, throttled_time = [_value(cpu_stat, key) for key in _V1_CPU]
+        read, written = _v1_blocks(read_file(blocks))
+        memory_stat = read_file(memory_stats) or b""
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -112,27 +111,28 @@ class _V1Files(_Files):
             throttled_periods=throttled,
             memory_bytes=_working_set(memory, memory_stat, (b"total_inactive_file ", b"inactive_file ")),
             active_cache_bytes=_value(memory_stat, b"total_active_file "),
-            pids=_number(pids_file.read()),
+            pids=_number(read_file(pids)),
             block_read_bytes=read,
             block_write_bytes=written,
         )
 
 
 class _V2Files(_Files):
-    names = ("{}/cpu.stat", "{}/memory.current", "{}/memory.stat", "{}/pids.current", "{}/io.stat")
-    kills = "{}/" + _EVENTS
+    __slots__ = ()
+    names = ("{}/cpu.stat", "{}/memory.current", "{}/memory.stat", "{}/pids.current", "{}/io.stat", "{}/" + _EVENTS)
 
     def read(self) -> UsageSample | None:
-        cpu_file, memory_file, stat_file, pids_file, blocks_file = self.files
-        cpu_stat, memory = cpu_file.read(), _number(memory_file.read())
+        cpu_stats, memory_usage, memory_stats, pids, blocks, _kills = range(len(self.names))
+        read_file = self._files.read
+        cpu_stat, memory = read_file(cpu_stats), _number(read_file(memory_usage))
         if cpu_stat is None and memory is None:
             return None
         read_at = clock.utc_now()
         content = cpu_stat or b""
         cpu = _value(content, b"usage_usec ")
-        periods, throttled, throttled_usec = (_value(content, key) for key in _V2_CPU)
-        read, written = _v2_blocks(blocks_file.read())
-        memory_stat = stat_file.read() or b""
+        periods, throttled, throttled_usec = [_value(content, key) for key in _V2_CPU]
+        read, written = _v2_blocks(read_file(blocks))
+        memory_stat = read_file(memory_stats) or b""
         return UsageSample(
             read_at=read_at,
             source="cgroup",
@@ -142,7 +142,7 @@ class _V2Files(_Files):
             throttled_periods=throttled,
             memory_bytes=_working_set(memory, memory_stat, (b"inactive_file ",)),
             active_cache_bytes=_value(memory_stat, b"active_file "),
-            pids=_number(pids_file.read()),
+            pids=_number(read_file(pids)),
             block_read_bytes=read,
             block_write_bytes=written,
         )

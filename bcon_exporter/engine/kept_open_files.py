@@ -2,6 +2,7 @@
 
 import os
 import resource
+from collections.abc import Sequence
 from contextlib import suppress
 
 MOST_OPEN_FILES = 8192
@@ -63,38 +64,46 @@ class OpenBudget:
         return self.used < self._limit
 
 
-class KernelFile:
-    """One file of a cgroup; a removed one's descriptor fails to read (ENODEV), so it is never stale."""
+class KernelFiles:
+    """The files of one cgroup; a removed one's descriptors fail to read (ENODEV), so they are never stale.
 
-    __slots__ = ("_budget", "_fd", "_path")
+    One value for all: thousands of containers have six files each.
+    """
 
-    def __init__(self, path: str, budget: OpenBudget) -> None:
-        self._path = path
+    __slots__ = ("_budget", "_fds", "_paths")
+
+    def __init__(self, paths: Sequence[str], budget: OpenBudget) -> None:
+        self._paths = tuple(paths)
+        self._fds = [-1] * len(self._paths)
         self._budget = budget
-        self._fd = -1
 
-    def read(self) -> bytes | None:
-        """Return the content as it is now; None when the file cannot be read."""
-        if self._fd >= 0:
+    def read(self, number: int) -> bytes | None:
+        """Return the content of a file, by its place among the paths, as it is now; None when it cannot be read."""
+        fd = self._fds[number]
+        if fd >= 0:
             try:  # hot: no suppress()
-                return os.pread(self._fd, _READ_BYTES, 0)
+                return os.pread(fd, _READ_BYTES, 0)
             except OSError:
-                self.close()
+                self._close(number)
         if not self._budget.has_room():
-            return read_once(self._path)
+            return read_once(self._paths[number])
         try:
-            self._fd = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            fd = self._fds[number] = os.open(self._paths[number], os.O_RDONLY | os.O_CLOEXEC)
         except (OSError, ValueError):
             return None
         self._budget.used += 1
         with suppress(OSError):
-            return os.pread(self._fd, _READ_BYTES, 0)
-        self.close()
+            return os.pread(fd, _READ_BYTES, 0)
+        self._close(number)
         return None
 
     def close(self) -> None:
-        """Give the descriptor back."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        """Give the descriptors back."""
+        for number in range(len(self._fds)):
+            self._close(number)
+
+    def _close(self, number: int) -> None:
+        if self._fds[number] >= 0:
+            os.close(self._fds[number])
+            self._fds[number] = -1
             self._budget.used -= 1
