@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis import recovered_connections
@@ -29,6 +29,8 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, 
 from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, SymptomType
 from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
+
+_DIFFERENT = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,4 +317,10 @@ def unknown(case: Case, rule_type: SymptomType, missing: tuple[str, ...], reason
         unread.get(name) or unread.get("inspect") or case.host.unread.get(name) or "" for name in missing
     )
     reason_text = reason or "; ".join(text for text in reasons if text) or "not read in this scan"
-    return NotEvaluated(symptom=rule_type, missing=missing, reason=reason_text)
+    return _not_evaluated(rule_type, missing, reason_text)
+
+
+@lru_cache(maxsize=_DIFFERENT)
+def _not_evaluated(rule_type: SymptomType, missing: tuple[str, ...], reason: str) -> NotEvaluated:
+    """Return one value for all containers of which the same cannot be judged, for the same reason."""
+    return NotEvaluated(symptom=rule_type, missing=missing, reason=reason)

@@ -22,6 +22,7 @@ _LINE_OVERHEAD_BYTES = 120
 _OVERLAP_NANOSECONDS = 100 * 1_000_000
 _CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
 _NEVER_READ = LogWindow()
+_NO_LINES = LogLines()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +139,17 @@ class LogCursors:
         lines = finish_entries([*ended, *open_lines], source.secrets, before)
         open_line, facts = window.open_line, window.facts
         if new or (entries and open_line):
-            open_line, lines, facts = lines[len(ended) :], lines[: len(ended)], None
+            open_line, facts = lines[len(ended) :] if open_lines else _NO_LINES, None
+            lines = lines[: len(ended)] if open_lines else lines
         lost_at = lines[0].at if lines and _has_gap(window.cursor, entries, is_full=is_full) else window.lost_at
         window = window._replace(cursor=cursor, recent=recent, open_line=open_line, lost_at=lost_at, facts=facts)
         kept = window.lines
         if cursor is None and lines:
             # No stamps, so no cursor: each answer is the whole log again.
-            kept = LogLines()
-        return self._keep(container_id, window, kept + lines if lines else kept, since, source.driver)
+            kept = _NO_LINES
+        if lines:
+            kept = kept + lines if kept else lines
+        return self._keep(container_id, window, kept, since, source.driver)
 
     def get_lines(
         self, container_id: str, *, since: datetime | None, driver: str | None, secrets: KnownSecrets = NO_SECRETS

@@ -32,21 +32,19 @@ class UsageSlot(NamedTuple):
     memory_bytes: Spread
 
 
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    """Samples of one quantity so far."""
+_Sum = tuple[int, float, float]
+"""Samples of one quantity so far: how many, their total and their maximum. A plain tuple: each container has two."""
+_NO_SAMPLES: _Sum = (0, 0.0, 0.0)
 
-    count: int = 0
-    total: float = 0.0
-    maximum: float = 0.0
 
-    def add(self, value: float | None) -> "_Sum":
-        if value is None:
-            return self
-        return _Sum(self.count + 1, self.total + value, max(self.maximum, value))
+def _add(samples: _Sum, value: float | None) -> _Sum:
+    count, total, maximum = samples
+    return samples if value is None else (count + 1, total + value, max(maximum, value))
 
-    def spread(self) -> Spread:
-        return Spread(self.total / self.count, self.maximum) if self.count else Spread()
+
+def _to_spread(samples: _Sum) -> Spread:
+    count, total, maximum = samples
+    return Spread(total / count, maximum) if count else Spread()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,9 @@ def add_usage(
     for container in containers:
         usage = container.usage
         if usage is not None and not usage.stale:
-            cpu_ratio[container.id] = cpu_ratio.get(container.id, _Sum()).add(usage.cpu_ratio)
-            memory_bytes[container.id] = memory_bytes.get(container.id, _Sum()).add(usage.memory_usage_bytes)
+            cpu_ratio[container.id] = _add(cpu_ratio.get(container.id, _NO_SAMPLES), usage.cpu_ratio)
+            memory = memory_bytes.get(container.id, _NO_SAMPLES)
+            memory_bytes[container.id] = _add(memory, usage.memory_usage_bytes)
     return replace(slot, cpu_ratio=cpu_ratio, memory_bytes=memory_bytes), finished
 
 
@@ -80,6 +79,6 @@ def close_slot(slot: OpenSlot) -> tuple[UsageSlot, ...]:
     if slot.at is None:
         return ()
     return tuple(
-        UsageSlot(slot.at, container_id, slot.cpu_ratio[container_id].spread(), memory.spread())
+        UsageSlot(slot.at, container_id, _to_spread(slot.cpu_ratio[container_id]), _to_spread(memory))
         for container_id, memory in slot.memory_bytes.items()
     )

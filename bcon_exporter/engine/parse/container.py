@@ -6,6 +6,7 @@ Docker API (which says "stopped" for exited and leaves fields out).
 
 import re  # noqa: TID251 - sees at most 255 characters: an id, a status
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeGuard
 
 from bcon_exporter.engine.parse.json_fields import (
@@ -48,6 +49,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _LONGEST_ID = 128
 _LOCAL_LOG_FILES = 5
 _MOST_LOG_FILES = 1000
+_DIFFERENT_LIMITS = 256
 _EXITED = re.compile(r"(?:Exited|Restarting) \((-?[0-9]{1,9})\)")
 _DURATION = re.compile(r"(?:About )?(?:an?|[0-9]+|Less than a) (?:second|minute|hour|day|week|month|year)s?(?: ago)?")
 
@@ -370,12 +372,13 @@ def _limits(raw: dict[str, Any]) -> Limits:
     nano_cpus, quota = get_int(raw, "NanoCpus") or 0, get_int(raw, "CpuQuota") or 0
     period = get_int(raw, "CpuPeriod") or 100_000
     cpus = nano_cpus / 1e9 if nano_cpus > 0 else quota / period if quota > 0 and period > 0 else None
-    return Limits(
-        memory_bytes=memory if memory > 0 else None,
-        cpus=cpus,
-        cpuset_cpus=get_name(raw, "CpusetCpus"),
-        pids=pids if pids > 0 else None,
-    )
+    return _make_limits(memory if memory > 0 else None, cpus, get_name(raw, "CpusetCpus"), pids if pids > 0 else None)
+
+
+@lru_cache(maxsize=_DIFFERENT_LIMITS)
+def _make_limits(memory_bytes: int | None, cpus: float | None, cpuset_cpus: str | None, pids: int | None) -> Limits:
+    """Return one value for all containers with the same limits: most have none."""
+    return Limits(memory_bytes=memory_bytes, cpus=cpus, cpuset_cpus=cpuset_cpus, pids=pids)
 
 
 def health_from_status(status: str) -> HealthFacts | None:
