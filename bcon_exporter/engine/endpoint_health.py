@@ -237,7 +237,9 @@ class RequestTally:
         """Count one finished request."""
         bucket = bisect.bisect_left(DURATION_BUCKETS_SECONDS, seconds)
         with self._lock:
-            tally = self._tallies.setdefault(endpoint, _Tally())
+            tally = self._tallies.get(endpoint)
+            if tally is None:
+                tally = self._tallies[endpoint] = _Tally()
             tally.requests += 1
             tally.failures += failed
             tally.seconds += seconds
