@@ -1,10 +1,12 @@
 """Whose past it is: a service's replica, else a name; the same across recreation (pure)."""
 
-from json.encoder import encode_basestring as quoted
+from json import JSONEncoder
 
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.naming import normalise_name
+
+_quoted = JSONEncoder(ensure_ascii=False).encode
 
 
 def identity_of(container: ContainerFacts) -> str:
@@ -24,8 +26,8 @@ def identity_of_event(event: LifecycleEvent) -> str:
 
 def _by_replica(project: str, service: str, number: int) -> str:
     """Return a JSON array; written here, for each container is asked for its own several times a scan."""
-    return f"[{quoted(project)}, {quoted(service)}, {number}]"
+    return f"[{_quoted(project)}, {_quoted(service)}, {number}]"
 
 
 def _by_name(name: str) -> str:
-    return f"[{quoted(normalise_name(name))}]"
+    return f"[{_quoted(normalise_name(name))}]"
