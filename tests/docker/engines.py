@@ -32,10 +32,11 @@ IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
 OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON, GOLDEN = "own", "guest", "guest-outside", "newest-python", "golden"
+GUEST_BY_API = "guest-by-api"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, GUEST_OUTSIDE, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = ((GUEST_OUTSIDE,), (GOLDEN, OWN, NEWEST_PYTHON))
+BESIDE_THE_GUEST = ((GUEST_BY_API,), (GOLDEN, OWN, NEWEST_PYTHON))
 """On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: a guest mostly
 waits. The golden answers come before what takes several cores."""
 
@@ -43,7 +44,11 @@ PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
 CONTRACT = ("-m", "contract", *PLACES)
 IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
-FROM_OUTSIDE = ("-m", "contract and not own_engine and not same_machine", "tests/docker")
+_FROM_AFAR = "contract and not own_engine and not same_machine"
+FROM_OUTSIDE = ("-m", _FROM_AFAR, "tests/docker")
+_READERS = ("host_snapshot", "host_events", "host_logs", "readers", "history_engine")
+BY_API = ("-m", _FROM_AFAR, *(f"tests/docker/test_{name}.py" for name in _READERS))
+"""What is read by the API alone. Of the rest of the contract `make test` is content with the guest's inside."""
 UNIT = (
     *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),
     *("--ignore=tests/architecture", "--ignore=tests/deploy"),
@@ -180,9 +185,12 @@ def run_on(name: str) -> Iterator[Run]:
         if name == GUEST:
             with booted_guest() as guest:
                 yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
-        elif name == GUEST_OUTSIDE:
+        elif name in (GUEST_OUTSIDE, GUEST_BY_API):
+            what, selected = (
+                ("contract, outside", FROM_OUTSIDE) if name == GUEST_OUTSIDE else ("what is read, by API", BY_API)
+            )
             with booted_guest() as guest:
-                yield timed(name, "contract, outside", versions, lambda: run_pytest(outside(guest), FROM_OUTSIDE))
+                yield timed(name, what, versions, lambda: run_pytest(outside(guest), selected))
         elif name == NEWEST_PYTHON:
             yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, at_once=True))
         elif name == GOLDEN:
@@ -199,7 +207,7 @@ def versions_of(name: str) -> str:
     """What there is, in one line."""
     if name == GOLDEN:
         return "recorded hosts"
-    made_as = {OWN: [], GUEST: [NEWEST], GUEST_OUTSIDE: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
+    made_as = {OWN: [], GUEST: [NEWEST], GUEST_OUTSIDE: [NEWEST], GUEST_BY_API: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
         name, [name.removesuffix(IMAGE_STORE)]
     )
     return ", ".join(ask_script("versions", *made_as).splitlines())
