@@ -31,7 +31,6 @@ from bcon_exporter.journal.incident_rows import (
 )
 from bcon_exporter.journal.memory_rows import (
     Record,
-    counted_records,
     find_changed,
     read_lines,
     read_memory,
@@ -129,7 +128,6 @@ _READ_AT_START = (
     "SELECT key, value FROM memory"
     " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes')"
     "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
-    " OR key GLOB 'counted/*'"
 )
 
 
@@ -212,10 +210,7 @@ class MemoryKeeper:
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
-            is_due = self._come_due(snapshot.taken_at)
-            usage = self._find_unsaved_usage(snapshot, is_due=is_due)
-            is_first = self._memory.log_counts.since is not None and self._saved.log_counts.since is None
-            self._save(snapshot.taken_at, usage, with_times=True, with_counted=is_due or is_first)
+            self._save(snapshot.taken_at, self._find_usage_due(snapshot), with_times=True)
             self._prune(snapshot.taken_at)
             if not snapshot.partial:
                 self._forget_absent()
@@ -488,24 +483,20 @@ class MemoryKeeper:
         with self._lock:
             return self._state.query(sql, parameters)
 
-    def _come_due(self, now: datetime) -> bool:
-        """Return whether it is time to save what changes with every scan; the next time is five minutes later."""
+    def _find_usage_due(self, snapshot: HostSnapshot) -> set[str]:
+        """Return the containers of which the last usage is to be saved now."""
+        now, saved = snapshot.taken_at, self._saved.last_usage
+        unsaved = {one for one, usage in self._memory.last_usage.items() if saved.get(one) is not usage}
         if self._usage_saved_at is None:
             self._usage_saved_at = now
         if timedelta() <= now - self._usage_saved_at < USAGE_SAVED_EVERY:
-            return False
+            return unsaved - {container.id for container in snapshot.containers if container.is_running}
         self._usage_saved_at = now
-        return True
-
-    def _find_unsaved_usage(self, snapshot: HostSnapshot, *, is_due: bool) -> set[str]:
-        """Return the containers of which the last usage is to be saved: while it is not due, those that run no more."""
-        saved = self._saved.last_usage
-        unsaved = {one for one, usage in self._memory.last_usage.items() if saved.get(one) is not usage}
-        return unsaved if is_due else unsaved - {one.id for one in snapshot.containers if one.is_running}
+        return unsaved
 
     def _save_all(self, now: datetime) -> None:
         """Write what has changed, also what else waits for its time."""
-        self._save(now, self._memory.last_usage, with_times=True, with_counted=True)
+        self._save(now, self._memory.last_usage, with_times=True)
 
     def _save(
         self,
@@ -513,7 +504,6 @@ class MemoryKeeper:
         usage_due: Collection[str] = (),
         *,
         with_times: bool = False,
-        with_counted: bool = False,
         samples: Iterable[Record] = (),
     ) -> None:
         """Write what has changed since the last time, in one transaction.
@@ -522,7 +512,6 @@ class MemoryKeeper:
             now: Our clock.
             usage_due: Containers of which the last usage is written too.
             with_times: Also since and until when events are known, which changes at every scan.
-            with_counted: Also up to where lines of logs are counted.
             samples: Of usage, at the end.
         """
         self._join_unread()
@@ -530,8 +519,7 @@ class MemoryKeeper:
         records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
         if with_times and before.coverage.times != memory.coverage.times:
             records.append(times_record(memory.coverage))
-        counted = memory.log_counts.times() if with_counted else before.log_counts
-        records += [*counted_records(before.log_counts, counted), *samples]
+        records += samples
         statements = _to_statements(records, now)
         for identity, past in memory.pasts.items():
             earlier = before.pasts.get(identity)
@@ -548,7 +536,7 @@ class MemoryKeeper:
         times = memory.coverage if with_times else before.coverage
         coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
         last_usage = {**before.last_usage, **usage}
-        self._saved = replace(memory, coverage=coverage, last_usage=last_usage, log_counts=counted)
+        self._saved = replace(memory, coverage=coverage, last_usage=last_usage)
         self._restate_if_lost(now)
 
     def _find_disk_due(self, now: datetime) -> DiskMemory:
@@ -650,14 +638,13 @@ class MemoryKeeper:
         memory = self._memory
         self._memory = replace(memory, coverage=forget_before(memory.coverage, before))
         present = [f"container/{one}" for one in memory.counted]
-        present += [f"counted/{one}" for one in memory.counted]
         present += [f"past/{identity}" for identity in set(memory.identities.values())]
         old, removed = to_micros(before), to_micros(now - KEEP_REMOVED)
         statements: list[Statement] = [
             ("UPDATE memory SET at = ? WHERE key = ?", [(to_micros(now), key) for key in present]),
             *(
                 (f"DELETE FROM memory WHERE key GLOB '{kind}/*' AND at < ?", [(removed,)])  # noqa: S608 -- words of our own
-                for kind in ("container", "counted", "window")
+                for kind in ("container", "window")
             ),
             *(
                 (f"DELETE FROM memory WHERE key GLOB '{kind}/*' AND at < ?", [(old,)])  # noqa: S608 -- words of our own
@@ -727,7 +714,6 @@ class MemoryKeeper:
                 now,
                 self._memory.last_usage,
                 with_times=True,
-                with_counted=True,
                 samples=window_records(self._memory.readings.usage),
             )
             if self._state.status == "memory":  # the last chance

@@ -1,7 +1,7 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
 Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `disk/logs`, `disk/stored`, `disk/asked`,
-`past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `counted/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`,
+`past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`,
 `messages/RECEIVER`. An identity's events, and sizes of earlier hours, are rows of tables of their own.
 """
 
@@ -20,12 +20,10 @@ from bcon_exporter.memory import (
     NO_PAST,
     Configured,
     CountedContainer,
-    CountedLog,
     Coverage,
     DiskMemory,
     FindingKind,
     Gap,
-    LogCounts,
     Memory,
     Past,
     Shutdown,
@@ -268,21 +266,12 @@ def read_window(text: str) -> UsageWindow | None:
     return UsageWindow(stored.newest, rows.tobytes())
 
 
-def counted_records(before: LogCounts, after: LogCounts) -> Iterator[Record]:
-    """Yield up to when the lines of a container's log are counted, where that has changed."""
-    for container_id, counted in after.counted.items():
-        earlier = before.counted.get(container_id)
-        if earlier is None or earlier.until != counted.until:
-            yield Record(f"counted/{container_id}", str(to_micros(counted.until)))
-
-
 def read_memory(records: Iterable[Record]) -> Memory:
     """Return the memory of stored values; pasts and usage are loaded when they are asked for."""
     identities, counted = {}, {}
     first_seen: dict[FindingKind, dict[str, datetime]] = {kind: {} for kind in get_args(FindingKind)}
     whole: dict[str, str] = {}
     messages: dict[str, ReceiverState] = {}
-    logs: dict[str, CountedLog] = {}
     disk: dict[str, str] = {}
     for key, value in records:
         kind, _, rest = key.partition("/")
@@ -297,10 +286,6 @@ def read_memory(records: Iterable[Record]) -> Memory:
                 since = _read_time(value)
                 if finding in first_seen and since is not None:
                     first_seen[finding][name] = since
-            case "counted":
-                until = _read_time(value)
-                if until is not None:
-                    logs[rest] = CountedLog((), until)
             case "disk":
                 disk[rest] = value
             case "messages":
@@ -312,7 +297,6 @@ def read_memory(records: Iterable[Record]) -> Memory:
         identities=identities,
         counted=counted,
         first_seen=first_seen,
-        log_counts=LogCounts(counted=logs),
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
         notes=decode(NoteBook, whole.get("notes", "{}")) or NoteBook(),

@@ -9,7 +9,7 @@ from bcon_exporter.journal.memory_rows import past_record, read_past
 from bcon_exporter.journal.waiting_entries import find_newest_id
 from bcon_exporter.memory import Past, join_pasts
 
-_REPLACED = ("alerts", "container", "counted", "usage", "window", "past")
+_REPLACED = ("alerts", "container", "usage", "window", "past")
 """Kinds of values of which the newer one holds in any case."""
 
 _KNOWN_IN_FULL = ("seen", "quiets")

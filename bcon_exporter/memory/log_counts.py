@@ -13,7 +13,7 @@ class CountedLog:
 
     Attributes:
         lines: The window of the last scan.
-        until: The newest time in it, or when there was none, since when lines count. Perhaps of an earlier process.
+        until: The newest time in it, or when there was none, since when lines count.
     """
 
     lines: Sequence[LogLine]
@@ -25,8 +25,7 @@ class LogCounts:
     """Counters that start at 0 with the exporter, by full container id.
 
     Attributes:
-        since: When the first scan was; None before it. What was logged before it counts only of a container that an
-            earlier process has counted.
+        since: When the first scan was; what was logged before it is not counted. None before it.
         totals: Level → events so far.
         newest: When a scan last found one of them, after its first look at the log.
     """
@@ -35,7 +34,3 @@ class LogCounts:
     counted: Mapping[str, CountedLog] = field(default_factory=dict)
     totals: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     newest: Mapping[str, datetime] = field(default_factory=dict)
-
-    def times(self) -> "LogCounts":
-        """Return up to when lines are counted, without the lines and the counts."""
-        return LogCounts(self.since, {one: CountedLog((), counted.until) for one, counted in self.counted.items()})

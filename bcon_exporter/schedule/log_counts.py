@@ -31,8 +31,7 @@ def count_events(
     """Return the counts with this scan's new events added, and gone containers left out.
 
     The log windows of two scans overlap: only the lines that the last one lacked are read and counted.
-    Counting goes on where it ended, be it in an earlier process. Of a container that none has counted, what was logged
-    before the first scan is left out: it would look like a burst.
+    What was logged before the first scan is not counted, or each restart of the exporter would look like a burst.
 
     Args:
         before: Of the last scan.
@@ -50,8 +49,6 @@ def count_events(
     for container in snapshot.containers:
         total = before.totals.get(container.id)
         if container.logs is None and total is None:
-            if container.id in before.counted:  # by an earlier process
-                counted[container.id] = before.counted[container.id]
             continue
         known = before.counted.get(container.id, CountedLog((), since))
         known = replace(known, until=min(known.until, now))  # the clock may have been set back

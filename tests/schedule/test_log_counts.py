@@ -9,10 +9,10 @@ import pytest
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import LogReader
-from bcon_exporter.memory import CountedLog, LogCounts
+from bcon_exporter.memory import LogCounts
 from bcon_exporter.model.container_facts import HostSnapshot, LogFacts, LogLine, LogLines, nanoseconds_of
 from bcon_exporter.schedule.log_counts import count_events
-from tests.factories import NOON, container, full_id, line, logs, snapshot
+from tests.factories import NOON, container, line, logs, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -192,20 +192,3 @@ def test_a_log_that_cannot_be_read_for_a_while_counts_on_where_it_was() -> None:
     counts.count(snapshot(facts, taken_at=NOON + timedelta(seconds=60)), CATALOGUE)
 
     assert scan(counts, 90, error(10), error(70))["error"] == 2
-
-
-def test_counting_goes_on_where_an_earlier_process_ended_also_if_the_first_scan_could_not_read_the_log() -> None:
-    counts = Counter()
-    counts.counts = LogCounts(counted={full_id("api"): CountedLog((), NOON - timedelta(seconds=60))})
-    unread = snapshot(container(name="api", logs=None), taken_at=NOON)
-    assert counts.count(unread, CATALOGUE) == {}
-
-    assert scan(counts, 30, error(-70), error(-50), error(-5))["error"] == 2
-
-
-def test_of_what_is_counted_the_times_alone_can_be_kept() -> None:
-    counts = Counter()
-    scan(counts, 0, error(-5))
-    scan(counts, 30, error(-5), error(10))
-    times = counts.counts.times()
-    assert times == LogCounts(NOON, {full_id("api"): CountedLog((), NOON + timedelta(seconds=10))})
