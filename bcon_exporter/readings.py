@@ -3,18 +3,16 @@
 from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from math import nan
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogFacts, LogLines
+from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, LogFacts, LogLines, nanoseconds_of
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 _TRUSTED_SECONDS = 300.0
 """A log is read at least this often although its file looks unchanged: it may be a copy that somebody mounted there."""
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ class UsageRow(NamedTuple):
     def of(cls, sample: UsageSample) -> "UsageRow":
         """Return a sample's row; its time counts from 1970."""
         return cls(
-            (sample.read_at - _EPOCH) // _MICROSECOND,
+            nanoseconds_of(sample.read_at) // 1000,
             _or_nan(sample.cpu_nanoseconds),
             _or_nan(sample.periods),
             _or_nan(sample.throttled_periods),

@@ -30,7 +30,7 @@ from bcon_exporter.model.findings import NotEvaluated, Severity, Symptom, Sympto
 from bcon_exporter.model.signatures import Catalogue, Category, CauseText, SuggestionText
 from bcon_exporter.model.thresholds import Thresholds
 
-_DIFFERENT = 256
+_REASONS_KEPT = 256
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +320,7 @@ def unknown(case: Case, rule_type: SymptomType, missing: tuple[str, ...], reason
     return _not_evaluated(rule_type, missing, reason_text)
 
 
-@lru_cache(maxsize=_DIFFERENT)
+@lru_cache(maxsize=_REASONS_KEPT)
 def _not_evaluated(rule_type: SymptomType, missing: tuple[str, ...], reason: str) -> NotEvaluated:
     """Return one value for all containers of which the same cannot be judged, for the same reason."""
     return NotEvaluated(symptom=rule_type, missing=missing, reason=reason)

@@ -494,9 +494,9 @@ class MemoryKeeper:
         self._usage_saved_at = now
         return unsaved
 
-    def _save_all(self, now: datetime) -> None:
-        """Write what has changed, also what else waits for its time."""
-        self._save(now, self._memory.last_usage, with_times=True)
+    def _save_all(self, now: datetime, samples: Iterable[Record] = ()) -> None:
+        """Write what has changed, also what waits for its time, and at the end samples of usage."""
+        self._save(now, self._memory.last_usage, with_times=True, samples=samples)
 
     def _save(
         self,
@@ -535,8 +535,7 @@ class MemoryKeeper:
         usage = {one: memory.last_usage[one] for one in usage_due if one in memory.last_usage}
         times = memory.coverage if with_times else before.coverage
         coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
-        last_usage = {**before.last_usage, **usage}
-        self._saved = replace(memory, coverage=coverage, last_usage=last_usage)
+        self._saved = replace(memory, coverage=coverage, last_usage={**before.last_usage, **usage})
         self._restate_if_lost(now)
 
     def _find_disk_due(self, now: datetime) -> DiskMemory:
@@ -710,12 +709,7 @@ class MemoryKeeper:
             now = self._memory.coverage.observed_until or self._retention.newest
             self._slots += close_slot(self._memory.usage_slot)
             self._disk_saved_at = {}
-            self._save(
-                now,
-                self._memory.last_usage,
-                with_times=True,
-                samples=window_records(self._memory.readings.usage),
-            )
+            self._save_all(now, window_records(self._memory.readings.usage))
             if self._state.status == "memory":  # the last chance
                 self._state.retry(now + timedelta(seconds=RETRY_SECONDS))
             self._state.close()

@@ -37,7 +37,7 @@ _LATE_LINE = timedelta(seconds=1)
 """Output may be stamped a little after the end was reported."""
 
 _EARLY_LINE = timedelta(minutes=10)
-_DIFFERENT = 64
+_LIFECYCLES_KEPT = 64
 
 OwnedExit = tuple[str, ExitFacts]
 """Full id of the container that ended, and the facts of its end."""
@@ -146,7 +146,7 @@ def _make_facts(
     )
 
 
-@lru_cache(maxsize=_DIFFERENT)
+@lru_cache(maxsize=_LIFECYCLES_KEPT)
 def _without_events(since: datetime, restarts_total: int, oom_kills_total: int, *, complete: bool) -> LifecycleFacts:
     """Return the lifecycle of a container that runs and of which no event tells: one value for all that are alike."""
     return LifecycleFacts(

@@ -21,7 +21,7 @@ from bcon_exporter.memory.journal_entries import has_events_to_journal
 from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, ScanKnowledge, find_lifecycle
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
-from bcon_exporter.memory.oom_kills import OomMemory, find_oom_kills_of
+from bcon_exporter.memory.oom_kills import OomMemory, add_unreported_kills
 from bcon_exporter.memory.timeline import (
     KEPT_ACTIONS,
     NO_PAST,
@@ -136,7 +136,7 @@ def observe_kills(
     memory: Memory, batch: EventBatch, readings: KillReadings, now: datetime
 ) -> tuple[Memory, EventBatch]:
     """Return the memory with what the kernel says of OOM kills, and the events with those that the engine left out."""
-    oom, completed = find_oom_kills_of(memory.oom, batch, readings, now)
+    oom, completed = add_unreported_kills(memory.oom, batch, readings, now)
     return replace(memory, oom=oom), completed
 
 

@@ -71,7 +71,7 @@ class OomMemory:
     of_unknown_containers: tuple[tuple[datetime, str], ...] = ()
 
 
-def find_oom_kills_of(
+def add_unreported_kills(
     memory: OomMemory, batch: EventBatch, readings: KillReadings, now: datetime
 ) -> tuple[OomMemory, EventBatch]:
     """Return the memory after it, and the engine's events with one `oom` event for each kill that it did not report.

@@ -44,10 +44,10 @@ PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
 CONTRACT = ("-m", "contract", *PLACES)
 IN_GUEST = ("-m", "contract and not own_engine", "tests/docker")
-_FROM_AFAR = "contract and not own_engine and not same_machine"
-FROM_OUTSIDE = ("-m", _FROM_AFAR, "tests/docker")
+_OUTSIDE = "contract and not own_engine and not same_machine"
+FROM_OUTSIDE = ("-m", _OUTSIDE, "tests/docker")
 _READERS = ("host_snapshot", "host_events", "host_logs", "readers", "history_engine")
-BY_API = ("-m", _FROM_AFAR, *(f"tests/docker/test_{name}.py" for name in _READERS))
+BY_API = ("-m", _OUTSIDE, *(f"tests/docker/test_{name}.py" for name in _READERS))
 """What is read by the API alone. Of the rest of the contract `make test` is content with the guest's inside."""
 UNIT = (
     *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bcon_exporter.memory.oom_kills import OomMemory, find_oom_kills_of
+from bcon_exporter.memory.oom_kills import OomMemory, add_unreported_kills
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.readings import KillCounts, KillReadings
@@ -41,7 +41,7 @@ class Kernel:
         readings = KillReadings(tuple(self.logged), self.counts, tuple(containers))
         self.logged = []
         told = EventBatch(events=events, covers_since=None)
-        self.memory, batch = find_oom_kills_of(self.memory, told, readings, now)
+        self.memory, batch = add_unreported_kills(self.memory, told, readings, now)
         assert [event for event in batch.events if event.action != "oom"] == [e for e in events if e.action != "oom"]
         return [event for event in batch.events if event.action == "oom"]
 

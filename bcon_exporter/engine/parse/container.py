@@ -49,7 +49,7 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,127}")
 _LONGEST_ID = 128
 _LOCAL_LOG_FILES = 5
 _MOST_LOG_FILES = 1000
-_DIFFERENT_LIMITS = 256
+_LIMITS_KEPT = 256
 _EXITED = re.compile(r"(?:Exited|Restarting) \((-?[0-9]{1,9})\)")
 _DURATION = re.compile(r"(?:About )?(?:an?|[0-9]+|Less than a) (?:second|minute|hour|day|week|month|year)s?(?: ago)?")
 
@@ -375,7 +375,7 @@ def _limits(raw: dict[str, Any]) -> Limits:
     return _make_limits(memory if memory > 0 else None, cpus, get_name(raw, "CpusetCpus"), pids if pids > 0 else None)
 
 
-@lru_cache(maxsize=_DIFFERENT_LIMITS)
+@lru_cache(maxsize=_LIMITS_KEPT)
 def _make_limits(memory_bytes: int | None, cpus: float | None, cpuset_cpus: str | None, pids: int | None) -> Limits:
     """Return one value for all containers with the same limits: most have none."""
     return Limits(memory_bytes=memory_bytes, cpus=cpus, cpuset_cpus=cpuset_cpus, pids=pids)
