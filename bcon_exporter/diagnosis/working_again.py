@@ -43,7 +43,8 @@ _WORK = compile_pattern(
     r"(?:\b(?:in|took|after)\b|=|:) ?[\d.]+ ?m?s\b)"
     r"|(?i:\b(?:ok|success|succeeded|successful(?:ly)?|pong)\b)|(?i:\b(?:served|handled|processed|completed|stored|saved"
     r"|fetched|delivered|published|consumed|synced|answered)\b)"
-    r"|(?i:\b[1-9][0-9]* \w+ (?:read|written|loaded|sent|received|inserted|updated|indexed|imported|exported|copied)\b)"
+    r"|(?i:\b[1-9][0-9]* \w+ (?:read|written|loaded|sent|received|inserted|updated|indexed|imported|exported|copied"
+    r"|done|finished)\b)"
 )
 _NO_WORK = compile_pattern(
     r"(?i)\b(?:fail|error|refus|timed? ?out|timeout|unable|cannot|can't|retry|not ok|unavailable|50\d\b)"

@@ -50,6 +50,7 @@ class TestTheLogTellsIt:
             "GET http://api/ 200 OK",
             "tick: db ok",
             "INFO 12 rows read",
+            "INFO 12 requests done",
         ],
     )
     def test_work_is_done_again(self, work: str) -> None:
