@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.rule import Hysteresis, Measured
+from bcon_exporter.diagnosis.rule import Hysteresis, Measured, SymptomRule
 from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType
@@ -88,9 +88,10 @@ def _keep(
         return longer if now - hold.seen_at <= timedelta(seconds=UNKNOWN_HOLD_SECONDS) else None
     if not container.is_running:
         return None
-    match RULE_OF[hold.symptom.type].hysteresis:
+    rule = RULE_OF[hold.symptom.type]
+    match rule.hysteresis:
         case Measured() as measured:
-            return _keep_usage(longer, measured, container, thresholds)
+            return _keep_usage(longer, measured.ratio(container), rule, thresholds)
         case Hysteresis.EVENT:
             young = now - hold.since < timedelta(seconds=thresholds.hold_seconds)
             return longer if young or hold.scans < thresholds.hold_scans else None
@@ -98,11 +99,10 @@ def _keep(
             return None
 
 
-def _keep_usage(hold: Hold, measured: Measured, container: ContainerFacts, thresholds: Thresholds) -> Hold | None:
-    ratio = measured.ratio(container)
-    if ratio is None:
+def _keep_usage(hold: Hold, ratio: float | None, rule: SymptomRule, thresholds: Thresholds) -> Hold | None:
+    if ratio is None or rule.threshold is None:
         return None
-    if ratio > measured.threshold(thresholds) - thresholds.clear_margin_ratio + 1e-9:
+    if ratio > rule.threshold(thresholds) - thresholds.clear_margin_ratio + 1e-9:
         return replace(hold, scans_below=0)
     below = hold.scans_below + 1
     return None if below >= thresholds.clear_scans else replace(hold, scans_below=below)

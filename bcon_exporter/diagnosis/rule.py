@@ -239,10 +239,9 @@ def _no_advice(_case: Case) -> Advice:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How a usage symptom is measured: the ratio (None where it is unknown) and its threshold."""
+    """How a usage symptom is measured: a ratio, None where it is unknown."""
 
     ratio: Callable[[ContainerFacts], float | None]
-    threshold: Callable[[Thresholds], float]
 
 
 class Hysteresis(Enum):
@@ -273,6 +272,7 @@ class SymptomRule:
         causes: Ids of the causes that `advise` may name, besides those of exit codes and refused starts.
         source: Where the condition comes from; after a semicolon, why.
         hysteresis: How long it is shown; a measured one until it is below its threshold for some scans, by a margin.
+        threshold: The ratio from which on it is there; None for what no ratio decides.
         decides: While it cannot be evaluated, the container counts as not checked.
         from_log: Its causes come from the log; while the log cannot be read, the causes of the last scan stay.
         is_failure: A new image may have caused it.
@@ -280,6 +280,7 @@ class SymptomRule:
 
     type: SymptomType
     hysteresis: Hysteresis | Measured
+    threshold: Callable[[Thresholds], float] | None = None
     decides: bool
     from_log: bool
     is_failure: bool
@@ -294,6 +295,11 @@ class SymptomRule:
     unknown_when: str
     causes: tuple[str, ...] = ()
     source: str
+
+    def __post_init__(self) -> None:
+        if isinstance(self.hysteresis, Measured) and self.threshold is None:
+            msg = f"the rule of {self.type.value} is measured and has no threshold"
+            raise TypeError(msg)
 
 
 _NONE_IS_A_VALUE = frozenset({"health", "limits", "started_at", "finished_at", "restart_policy"})

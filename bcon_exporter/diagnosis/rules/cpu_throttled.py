@@ -43,7 +43,8 @@ def _throttled_ratio(container: ContainerFacts) -> float | None:
 
 RULE = SymptomRule(
     type=THROTTLED,
-    hysteresis=Measured(_throttled_ratio, lambda thresholds: thresholds.throttled_ratio),
+    hysteresis=Measured(_throttled_ratio),
+    threshold=lambda thresholds: thresholds.throttled_ratio,
     decides=False,
     from_log=False,
     is_failure=False,

@@ -66,6 +66,7 @@ def _freeing(disk: DiskFacts, check: str) -> SuggestionText:
 RULE = SymptomRule(
     type=DISK,
     hysteresis=Hysteresis.EVENT,
+    threshold=lambda thresholds: thresholds.disk_ratio,
     decides=False,
     from_log=True,
     is_failure=False,

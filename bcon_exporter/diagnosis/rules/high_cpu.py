@@ -41,7 +41,8 @@ def _cpu_ratio(container: ContainerFacts) -> float | None:
 
 RULE = SymptomRule(
     type=SymptomType.HIGH_CPU,
-    hysteresis=Measured(_cpu_ratio, lambda thresholds: thresholds.cpu_ratio),
+    hysteresis=Measured(_cpu_ratio),
+    threshold=lambda thresholds: thresholds.cpu_ratio,
     decides=False,
     from_log=False,
     is_failure=False,

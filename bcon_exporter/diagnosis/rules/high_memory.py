@@ -60,7 +60,8 @@ def _memory_ratio(container: ContainerFacts) -> float | None:
 
 RULE = SymptomRule(
     type=SymptomType.HIGH_MEMORY,
-    hysteresis=Measured(_memory_ratio, lambda thresholds: thresholds.memory_ratio),
+    hysteresis=Measured(_memory_ratio),
+    threshold=lambda thresholds: thresholds.memory_ratio,
     decides=False,
     from_log=False,
     is_failure=False,

@@ -54,7 +54,8 @@ def _pids_ratio(container: ContainerFacts) -> float | None:
 
 RULE = SymptomRule(
     type=PIDS,
-    hysteresis=Measured(_pids_ratio, lambda thresholds: thresholds.pids_ratio),
+    hysteresis=Measured(_pids_ratio),
+    threshold=lambda thresholds: thresholds.pids_ratio,
     decides=False,
     from_log=True,
     is_failure=False,

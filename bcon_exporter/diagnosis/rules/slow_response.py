@@ -67,6 +67,7 @@ def _advise(case: Case) -> Advice:
 RULE = SymptomRule(
     type=SLOW,
     hysteresis=Hysteresis.EVENT,
+    threshold=lambda thresholds: thresholds.slow_probe_ratio,
     decides=False,
     from_log=True,
     is_failure=False,

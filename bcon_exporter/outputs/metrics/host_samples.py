@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from bcon_exporter.diagnosis import SYMPTOM_RULES
 from bcon_exporter.latest_scans import DiagnoseScan, DriftScan
 from bcon_exporter.model.container_facts import ContainerState, EngineFacts
 from bcon_exporter.model.desired import ProjectProblem
@@ -74,15 +75,7 @@ def _engine_rows(engine: EngineFacts | None) -> Iterator[Row]:
 
 
 def _threshold_rows(thresholds: Thresholds) -> Iterator[Row]:
-    ratios = {
-        SymptomType.HIGH_CPU: thresholds.cpu_ratio,
-        SymptomType.HIGH_MEMORY: thresholds.memory_ratio,
-        SymptomType.CPU_THROTTLED: thresholds.throttled_ratio,
-        SymptomType.PIDS_LIMIT: thresholds.pids_ratio,
-        SymptomType.DISK_PRESSURE: thresholds.disk_ratio,
-        SymptomType.SLOW_RESPONSE: thresholds.slow_probe_ratio,
-    }
-    return (((symptom.value,), ratio) for symptom, ratio in ratios.items())
+    return (((rule.type.value,), rule.threshold(thresholds)) for rule in SYMPTOM_RULES if rule.threshold is not None)
 
 
 def _item_rows(report: DriftReport) -> Iterator[Row]:
