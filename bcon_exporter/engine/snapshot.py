@@ -176,7 +176,7 @@ class SnapshotTaker:
         """Inspect the changed containers (all if `touched` is None); read configurations from the same answers."""
         if scan.wants.config:
             self._configs.begin(self._inventory, scan)
-        changed = scan.ids if touched is None else touched
+        changed = set(scan.ids) if touched is None else touched
         for entry, inspected in inspect_containers(self._session, self._inventory, scan, changed):
             if scan.wants.config:
                 self._configs.take(entry, inspected, scan)
