@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.engine.parse import RawLogEntries, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds
 from bcon_exporter.model.container_facts import LogFacts, LogLines, nanoseconds_of
 from bcon_exporter.readings import LogMark, LogWindow
@@ -134,9 +134,10 @@ class LogCursors:
         window = self._hide(container_id, source.secrets)
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
         cursor, recent, new = _advance(window, entries)
-        ended, open_lines = [e for e in new if e.complete], [e for e in new if not e.complete][-1:]
+        ended = [at for at in new if entries.complete[at]]
+        open_lines = [at for at in new if not entries.complete[at]][-1:] if len(ended) < len(new) else []
         before = window.lines.texts[-1:] if new and window.cursor is not None else ()
-        lines = finish_entries([*ended, *open_lines], source.secrets, before)
+        lines = finish_entries(entries.pick([*ended, *open_lines]), source.secrets, before)
         open_line, facts = window.open_line, window.facts
         if new or (entries and open_line):
             open_line, facts = lines[len(ended) :] if open_lines else _NO_LINES, None
@@ -235,40 +236,40 @@ def _drop_old(lines: LogLines, oldest: int) -> LogLines:
 
 
 def _advance(
-    window: LogWindow, entries: list[RawLogEntry]
-) -> tuple[int | None, Mapping[tuple[int, str, int], int], list[RawLogEntry]]:
-    """Return the cursor and what the next read may bring again, as they are after these entries, and the new ones."""
+    window: LogWindow, entries: RawLogEntries
+) -> tuple[int | None, Mapping[tuple[int, str, int], int], list[int]]:
+    """Return the cursor and what the next read may bring again after these entries, and the places of the new ones."""
     cursor = window.cursor or 0
     oldest = cursor - _OVERLAP_NANOSECONDS
-    newest = max((entry.nanoseconds or 0 for entry in entries if entry.complete), default=0)
+    times = list(zip(entries.nanoseconds, entries.complete, strict=True))
+    newest = max((at or 0 for at, complete in times if complete), default=0)
     newest = max(newest, cursor)
     newest_overlap = newest - _OVERLAP_NANOSECONDS
     already_seen, recent = dict(window.recent), dict(window.recent)
-    new: list[RawLogEntry] = []
-    for entry in entries:
-        at = entry.nanoseconds
-        if at is not None and entry.complete:
+    new: list[int] = []
+    for place, (at, complete) in enumerate(times):
+        if at is not None and complete:
             if at < oldest:
                 continue
             if cursor < at < newest_overlap:  # neither seen before nor read again
-                new.append(entry)
+                new.append(place)
                 continue
-            key = (at, entry.stream, hash(entry.body))
+            key = (at, entries.streams[place], hash(entries.bodies[place]))
             if repeats := already_seen.get(key):
                 already_seen[key] = repeats - 1
                 continue
             recent[key] = recent.get(key, 0) + 1
-        new.append(entry)
+        new.append(place)
     if not newest:
         return window.cursor, window.recent, new
     return newest, {key: count for key, count in recent.items() if key[0] >= newest_overlap}, new
 
 
-def _has_gap(cursor: int | None, entries: list[RawLogEntry], *, is_full: bool) -> bool:
+def _has_gap(cursor: int | None, entries: RawLogEntries, *, is_full: bool) -> bool:
     """Return whether `tail` cut off lines: of a first read if it is full, else if it does not reach the last line."""
     if cursor is None:
         return is_full
-    return all(entry.nanoseconds is not None and entry.nanoseconds > cursor for entry in entries)
+    return all(at is not None and at > cursor for at in entries.nanoseconds)
 
 
 def _size_of(lines: LogLines) -> int:

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bcon_exporter.engine.parse import RawLogEntry, drop_cut_line, finish_entries, parse_log_stream, split_entries
+from bcon_exporter.engine.parse import (
+    RawLogEntries,
+    RawLogEntry,
+    drop_cut_line,
+    finish_entries,
+    parse_log_stream,
+    split_entries,
+)
 from bcon_exporter.engine.parse.log_stream import MAX_LINE_CHARS, parse_stamp
 from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.known_secrets import KnownSecrets
@@ -230,7 +237,7 @@ def test_stamps_are_read_to_the_nanosecond(stamp: bytes, nanoseconds: int | None
 
 @given(st.lists(st.binary(max_size=9) | st.sampled_from([b"a\tb", b"\x1b[31mred", b"\xc3", b"\xa9", b"bare"])))
 def test_lines_are_decoded_together_as_each_by_itself(bodies: list[bytes]) -> None:
-    entries = [RawLogEntry(None, "stdout", body.replace(b"\n", b" ")) for body in bodies]
+    entries = RawLogEntries(RawLogEntry(None, "stdout", body.replace(b"\n", b" ")) for body in bodies)
     alone = [strip_controls(entry.body.decode("utf-8", "replace")) for entry in entries]
     assert [line.text for line in finish_entries(entries)] == mask_lines(alone)
 

@@ -30,6 +30,7 @@ from bcon_exporter.engine.parse.json_fields import (
     decode_object,
 )
 from bcon_exporter.engine.parse.log_stream import (
+    RawLogEntries,
     RawLogEntry,
     drop_cut_line,
     finish_entries,
@@ -46,6 +47,7 @@ __all__ = [
     "EventKey",
     "NotJsonError",
     "Placement",
+    "RawLogEntries",
     "RawLogEntry",
     "decode_array",
     "decode_json",

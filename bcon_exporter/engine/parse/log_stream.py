@@ -11,11 +11,11 @@ Read on engine 20.10 (API 1.41), with `timestamps=1`:
 """
 
 import struct
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, overload
 
 import re2
 
@@ -36,10 +36,12 @@ _CUT_WORDS = 3
 _SHOWN_TAIL_CHARS = 2048
 _HEADER_BYTES = 8
 _HEADER = struct.Struct(">II")
-_STAMP = struct.Struct("19sx9s2s")
-"""A stamp of the engine's own, and what stands behind it: the second, nine digits, "Z "."""
+_LINE_HEAD = struct.Struct(">II19sx9s2s")
+"""A header, and a stamp of the engine's own with what stands behind it: the second, nine digits, "Z "."""
+_LONGEST_WHOLE_LINE = _LINE_HEAD.size + _RAW_HEAD_BYTES
 # The first byte of four is the stream; stdin's is read as stdout, as the engine's own client does.
 _STREAMS: dict[int, Stream] = {0: "stdout", 1 << 24: "stdout", 2 << 24: "stderr"}
+_PLAIN_BYTES = b"\t\n" + bytes(range(ord(" "), ord("~") + 1))
 _CHUNK_BYTES = 16 * 1024
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHORTEST_STAMP = len("2026-01-01T00:00:00Z")
@@ -48,7 +50,7 @@ _INNER_STAMP = re2.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z ")
 _LONGEST_STAMP = len("2026-01-01T00:00:00.000000000+00:00")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RawLogEntry:
     """One line as it was read: not decoded, cleaned or masked.
 
@@ -65,6 +67,67 @@ class RawLogEntry:
     pieces: int = 1
 
 
+class RawLogEntries(Sequence[RawLogEntry]):
+    """Lines as they were read, as columns (see `RawLogEntry`): a first scan reads hundreds of thousands."""
+
+    __slots__ = ("bodies", "complete", "nanoseconds", "pieces", "streams")
+
+    def __init__(self, entries: Iterable[RawLogEntry] = ()) -> None:
+        self.nanoseconds: list[int | None] = []
+        self.streams: list[Stream] = []
+        self.bodies: list[bytes] = []
+        self.complete: list[bool] = []
+        self.pieces: list[int] = []
+        for entry in entries:
+            self.append(entry)
+
+    def append(self, entry: RawLogEntry) -> None:
+        """Add a line at the end."""
+        self.nanoseconds.append(entry.nanoseconds)
+        self.streams.append(entry.stream)
+        self.bodies.append(entry.body)
+        self.complete.append(entry.complete)
+        self.pieces.append(entry.pieces)
+
+    def add_whole(self, nanoseconds: Sequence[int], streams: Sequence[Stream], bodies: Sequence[bytes]) -> None:
+        """Add lines at the end that have ended, of one piece each."""
+        self.nanoseconds += nanoseconds
+        self.streams += streams
+        self.bodies += bodies
+        self.complete += [True] * len(bodies)
+        self.pieces += [1] * len(bodies)
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    @overload
+    def __getitem__(self, index: int) -> RawLogEntry: ...
+    @overload
+    def __getitem__(self, index: slice) -> "RawLogEntries": ...
+    def __getitem__(self, index: int | slice) -> "RawLogEntry | RawLogEntries":
+        if isinstance(index, slice):
+            return self.pick(list(range(len(self))[index]))
+        return RawLogEntry(
+            self.nanoseconds[index],
+            self.streams[index],
+            self.bodies[index],
+            self.complete[index],
+            self.pieces[index],
+        )
+
+    def pick(self, places: list[int]) -> "RawLogEntries":
+        """Return the lines at some places; the very value where these are all, in their order."""
+        if places == list(range(len(self))):
+            return self
+        picked = RawLogEntries()
+        picked.nanoseconds = [self.nanoseconds[at] for at in places]
+        picked.streams = [self.streams[at] for at in places]
+        picked.bodies = [self.bodies[at] for at in places]
+        picked.complete = [self.complete[at] for at in places]
+        picked.pieces = [self.pieces[at] for at in places]
+        return picked
+
+
 def parse_log_stream(raw: bytes, *, tty: bool | None) -> LogLines:
     """Read all lines of a log answer, oldest first, cleaned, masked and clipped.
 
@@ -75,9 +138,7 @@ def parse_log_stream(raw: bytes, *, tty: bool | None) -> LogLines:
     return finish_entries(split_entries(raw, tty=tty))
 
 
-def finish_entries(
-    entries: Sequence[RawLogEntry], secrets: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()
-) -> LogLines:
+def finish_entries(entries: RawLogEntries, secrets: KnownSecrets = NO_SECRETS, before: Sequence[str] = ()) -> LogLines:
     """Decode, clean, mask (all lines at once, since key blocks span lines) and clip.
 
     Args:
@@ -85,25 +146,27 @@ def finish_entries(
         secrets: Values that must not be shown of the container, masked wherever they stand.
         before: The last line of an earlier read, masked: it may name what the first line holds.
     """
-    texts = _decode_lines([entry.body for entry in entries])
+    texts = _decode_lines(entries.bodies)
     texts = mask_lines([*before, *secrets.hide_lines(texts)])[len(before) :]
     return LogLines(
-        [entry.nanoseconds for entry in entries],
-        [entry.stream for entry in entries],
+        entries.nanoseconds,
+        entries.streams,
         [text if len(text) <= MAX_LINE_CHARS else _clip_line(text) for text in texts],
     )
 
 
 def _decode_lines(bodies: list[bytes]) -> list[str]:
     """Decode and clean lines; where there is nothing to clean, as nearly everywhere, all of them at once."""
-    text = b"\n".join(bodies).decode("utf-8", "replace")
+    joined = b"\n".join(bodies)
+    text = joined.decode("utf-8", "replace")
     lines = text.split("\n")
-    if len(lines) == len(bodies) and text.replace("\n", "").replace("\t", "").isprintable():
+    is_plain = not joined.translate(None, _PLAIN_BYTES)  # told much faster than what is printable
+    if len(lines) == len(bodies) and (is_plain or text.replace("\n", "").replace("\t", "").isprintable()):
         return lines
     return [strip_controls(body.decode("utf-8", "replace")) for body in bodies]
 
 
-def drop_cut_line(entries: list[RawLogEntry], tail: int) -> tuple[list[RawLogEntry], bool]:
+def drop_cut_line(entries: RawLogEntries, tail: int) -> tuple[RawLogEntries, bool]:
     """Return the entries without what may be the rest of a line begun before them, and whether there are older ones.
 
     A secret in such a rest has lost its name. Of a line of several pieces only the words at the cut go.
@@ -112,17 +175,18 @@ def drop_cut_line(entries: list[RawLogEntry], tail: int) -> tuple[list[RawLogEnt
         entries: As read.
         tail: The `tail` in the request.
     """
-    if sum(entry.pieces for entry in entries) < tail:
+    if sum(entries.pieces) < tail:
         return entries, False
-    first, *others = entries
-    if first.pieces == 1:
-        return others, True
-    words = first.body[:_LONGEST_CUT_WORD].split(b" ", _CUT_WORDS)
+    if entries.pieces[0] == 1:
+        return entries[1:], True
+    first, kept = entries.bodies[0], RawLogEntries(entries)
+    words = first[:_LONGEST_CUT_WORD].split(b" ", _CUT_WORDS)
     cut = sum(len(word) + 1 for word in words[:_CUT_WORDS]) if len(words) > _CUT_WORDS else _LONGEST_CUT_WORD
-    return [replace(first, body=f"{ELLIPSIS} ".encode() + first.body[cut:]), *others], True
+    kept.bodies[0] = f"{ELLIPSIS} ".encode() + first[cut:]
+    return kept, True
 
 
-def split_entries(raw: bytes, *, tty: bool | None) -> list[RawLogEntry]:
+def split_entries(raw: bytes, *, tty: bool | None) -> RawLogEntries:
     """Take the stream apart to lines; long ones are joined again and their middle is dropped."""
     if tty or not _is_framed(raw):
         return _split_terminal(raw)
@@ -214,10 +278,10 @@ class _Growing:
         return RawLogEntry(self.nanoseconds, stream, body, complete, self.pieces)
 
 
-def _split_frames(raw: bytes) -> list[RawLogEntry]:
-    entries: list[RawLogEntry] = []
+def _split_frames(raw: bytes) -> RawLogEntries:
+    entries = RawLogEntries()
     growing: dict[Stream, _Growing] = {}
-    position, size = 0, len(raw)
+    position, size = _add_whole_lines(entries, raw, 0), len(raw)
     while position <= size - _HEADER_BYTES:
         kind, length = _HEADER.unpack_from(raw, position)
         stream = _STREAMS.get(kind)
@@ -225,26 +289,43 @@ def _split_frames(raw: bytes) -> list[RawLogEntry]:
             _add_frame(entries, growing, "stdout", raw[position:])
             break
         start, position = position + _HEADER_BYTES, position + _HEADER_BYTES + length
-        line = _whole_line(raw, start, position, stream) if position <= size and stream not in growing else None
-        if line is not None:
-            entries.append(line)
-        else:
-            _add_frame(entries, growing, stream, raw[start:position])
-    entries += [line.finish(stream, complete=False) for stream, line in growing.items()]
+        _add_frame(entries, growing, stream, raw[start:position])
+        if not growing:
+            position = _add_whole_lines(entries, raw, position)
+    for stream, line in growing.items():
+        entries.append(line.finish(stream, complete=False))
     return entries
 
 
-def _whole_line(raw: bytes, start: int, stop: int, stream: Stream) -> RawLogEntry | None:
-    """Return the line of a frame that is one line with a stamp of the engine's own, as nearly all are."""
-    text = start + _STAMP.size
-    if raw.find(b"\n", text, stop) != stop - 1 or stop - text > _RAW_HEAD_BYTES:
-        return None
-    seconds, digits, border = _STAMP.unpack_from(raw, start)
-    whole = _whole_seconds(seconds) if border == b"Z " and digits.isdigit() else None
-    return None if whole is None else RawLogEntry(whole + int(digits), stream, raw[text : stop - 1])
+def _add_whole_lines(entries: RawLogEntries, raw: bytes, position: int) -> int:
+    """Add the lines of all frames up to one that is no whole line with the engine's own stamp; return where it begins.
+
+    Nearly all frames are such lines: the line feed tells how long the frame must be.
+    """
+    times: list[int] = []
+    streams: list[Stream] = []
+    bodies: list[bytes] = []
+    text = _LINE_HEAD.size
+    while (end := raw.find(b"\n", position)) >= 0:
+        size = end + 1 - position
+        if not text < size <= _LONGEST_WHOLE_LINE:
+            break
+        kind, length, seconds, digits, border = _LINE_HEAD.unpack_from(raw, position)
+        stream = _STREAMS.get(kind)
+        if stream is None or length != size - _HEADER_BYTES or border != b"Z " or not digits.isdigit():
+            break
+        whole = _whole_seconds(seconds)
+        if whole is None:
+            break
+        times.append(whole + int(digits))
+        streams.append(stream)
+        bodies.append(raw[position + text : end])
+        position = end + 1
+    entries.add_whole(times, streams, bodies)
+    return position
 
 
-def _add_frame(entries: list[RawLogEntry], growing: dict[Stream, _Growing], stream: Stream, payload: bytes) -> None:
+def _add_frame(entries: RawLogEntries, growing: dict[Stream, _Growing], stream: Stream, payload: bytes) -> None:
     """Add the lines that end in a frame, of any form; what has not ended goes on to grow."""
     nanoseconds, text = _split_stamp(payload)
     open_line = growing.get(stream)
@@ -277,8 +358,8 @@ def _split_stamp(line: bytes) -> tuple[int | None, bytes]:
     return (None, line) if nanoseconds is None else (nanoseconds, line[end + 1 :])
 
 
-def _split_terminal(raw: bytes) -> list[RawLogEntry]:
-    entries: list[RawLogEntry] = []
+def _split_terminal(raw: bytes) -> RawLogEntries:
+    entries = RawLogEntries()
     start = 0
     while start < len(raw):
         end = raw.find(b"\n", start)
@@ -287,7 +368,7 @@ def _split_terminal(raw: bytes) -> list[RawLogEntry]:
             entries.append(_terminal_line(raw[start : min(begin, start + 64)], raw, start, begin))
             start = begin
         entries.append(_terminal_line(raw[start : min(stop, start + 64)], raw, start, stop))
-        entries[-1].complete = end >= 0
+        entries.complete[-1] = end >= 0
         start = stop + 1
     return entries
 
