@@ -1,5 +1,6 @@
 """Ports, networks, mounts and wiring in raw Engine JSON → facts (see `container`)."""
 
+from functools import lru_cache
 from typing import Any
 
 from bcon_exporter.engine.parse.json_fields import get_bool, get_int, get_list, get_object, get_text
@@ -12,6 +13,7 @@ from bcon_exporter.secrets.masking import safe_name, safe_text
 MAX_ITEMS = 1024
 """More ports, networks or mounts of one container are left out."""
 
+_WIRINGS_KEPT = 256
 _ANY_IPV4 = ("0.0.0.0", "")  # noqa: S104 - compared, never bound
 
 
@@ -116,17 +118,30 @@ def parse_wiring(detail: dict[str, Any], secrets: KnownSecrets = NO_SECRETS) -> 
     host = get_object(detail, "HostConfig")
     if not host:
         return None
+    network_mode = safe_name(get_text(host, "NetworkMode") or "")
+    user = safe_name(get_text(get_object(detail, "Config"), "User") or "", secrets=secrets)
+    read_only_root = get_bool(host, "ReadonlyRootfs") is True
+    bindings_of_ports = get_object(host, "PortBindings")
+    hosts, links = get_list(host, "ExtraHosts"), get_list(host, "Links")
+    if not (bindings_of_ports or hosts or links):
+        return _make_plain_wiring(network_mode, user, read_only_root=read_only_root)
     published: dict[str, list[str]] = {}
-    _add_inspected(published, get_object(host, "PortBindings"))
+    _add_inspected(published, bindings_of_ports)
     return Wiring(
-        network_mode=safe_name(get_text(host, "NetworkMode") or ""),
+        network_mode=network_mode,
         published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
-        extra_hosts=dict(_pairs(get_list(host, "ExtraHosts"), last=False, secrets=secrets)),
+        extra_hosts=dict(_pairs(hosts, last=False, secrets=secrets)),
         # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it
-        links={alias.rpartition("/")[2]: name.strip("/") for name, alias in _pairs(get_list(host, "Links"), last=True)},
-        user=safe_name(get_text(get_object(detail, "Config"), "User") or "", secrets=secrets),
-        read_only_root=get_bool(host, "ReadonlyRootfs") is True,
+        links={alias.rpartition("/")[2]: name.strip("/") for name, alias in _pairs(links, last=True)},
+        user=user,
+        read_only_root=read_only_root,
     )
+
+
+@lru_cache(maxsize=_WIRINGS_KEPT)
+def _make_plain_wiring(network_mode: str, user: str, *, read_only_root: bool) -> Wiring:
+    """Return one value for all containers of a project that nothing else connects: that is most of them."""
+    return Wiring(network_mode=network_mode, user=user, read_only_root=read_only_root)
 
 
 def _pairs(items: list[Any], *, last: bool, secrets: KnownSecrets = NO_SECRETS) -> list[tuple[str, str]]:
