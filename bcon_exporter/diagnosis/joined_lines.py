@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -18,10 +19,14 @@ class LineBuffer:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
-        joined = "\n".join(texts)
-        self.raw = joined.encode()
-        sizes = [len(text) for text in texts] if joined.isascii() else [len(text.encode()) for text in texts]
-        self._starts = list(accumulate(sizes, lambda total, size: total + size + 1, initial=0))
+        self.raw = "\n".join(texts).encode()
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line begins, and where one after the last would; of most buffers nobody asks."""
+        texts, is_ascii = self.texts, self.raw.isascii()
+        sizes = [len(text) for text in texts] if is_ascii else [len(text.encode()) for text in texts]
+        return list(accumulate(sizes, lambda total, size: total + size + 1, initial=0))
 
     def line(self, index: int) -> bytes:
         """Return the bytes of one line."""
@@ -36,7 +41,8 @@ class LineBuffer:
             stop: Index of the one after the last; None for all.
         """
         indexes: list[int] = []
-        position, size = self._starts[first], self._starts[stop] - 1 if stop is not None else len(self.raw)
+        position = self._starts[first] if first else 0
+        size = self._starts[stop] - 1 if stop is not None else len(self.raw)
         while position <= size:
             match = compiled.search(self.raw, position, size)
             if match is None:
