@@ -117,11 +117,11 @@ def find_troubles(
         has_watched: See `HostTroubles`.
     """
     facts = {container.short_id: container for container in snapshot.containers}
-    by_name = {container.name: _who(container) for container in snapshot.containers}
+    by_name = {container.name: container for container in snapshot.containers}
     troubles: dict[str, Trouble] = {}
     for diagnosis in report.reports:
-        container = facts.get(diagnosis.container_id)
-        trouble = None if container is None else _of_container(diagnosis, _who(container), by_name)
+        container = facts.get(diagnosis.container_id) if diagnosis.symptoms else None
+        trouble = None if container is None else _of_container(diagnosis, container, by_name)
         if trouble is not None:
             troubles[trouble.who.identity] = trouble
     drift, deploying = tuple(drift), find_deploying(snapshot)
@@ -164,7 +164,9 @@ def _who(container: ContainerFacts) -> Who:
     return Who(identity_of(container), normalise_name(container.name), compose.project, compose.service)
 
 
-def _of_container(diagnosis: DiagnosisReport, who: Who, by_name: Mapping[str, Who]) -> Trouble | None:
+def _of_container(
+    diagnosis: DiagnosisReport, container: ContainerFacts, by_name: Mapping[str, ContainerFacts]
+) -> Trouble | None:
     symptoms = sorted(
         (symptom for symptom in diagnosis.symptoms if symptom.severity is not Severity.INFO),
         key=lambda symptom: -symptom.severity.rank,
@@ -175,11 +177,11 @@ def _of_container(diagnosis: DiagnosisReport, who: Who, by_name: Mapping[str, Wh
     naming = next((cause for cause in diagnosis.likely_causes if cause.peer == diagnosis.root), None)
     is_sure = naming is not None and naming.confidence >= ROOT_CONFIDENCE
     return Trouble(
-        who=who,
+        who=_who(container),
         severity=symptoms[0].severity,
         codes=tuple(symptom.type.value for symptom in symptoms),
         since=min(symptom.first_seen or symptom.detected_at for symptom in symptoms),
-        root=root,
+        root=_who(root) if root is not None else None,
         root_code=naming.id if naming is not None and is_sure else "",
         causes=diagnosis.likely_causes,
         suggestions=diagnosis.suggestions,
@@ -193,10 +195,10 @@ def _goes_on(symptom: Symptom) -> bool:
     return is_now and symptom.severity.rank >= Severity.ERROR.rank
 
 
-def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, Who]) -> Who:
+def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, ContainerFacts]) -> Who:
     name = difference.container_name
     if name is not None and name in by_name:
-        return by_name[name]
+        return _who(by_name[name])
     identity = f"{project.project_name}\x1f{difference.service_name}"
     return Who(identity, None, project.project_name, difference.service_name)
 
