@@ -202,8 +202,7 @@ class LogCursors:
         facts = window.facts if kept is window.lines else None
         if facts is None or facts.truncated != lost or facts.driver != driver:
             shown = kept + window.open_line if window.open_line else kept
-            # our own lines need no proof: validating a window of hundreds costs more than reading the new one
-            facts = LogFacts.model_construct(lines=shown, truncated=lost, driver=driver)
+            facts = LogFacts(lines=shown, truncated=lost, driver=driver)
             size = size if not dropped else _size_of(kept)
             window = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
         self._put(container_id, window)
@@ -215,7 +214,7 @@ class LogCursors:
         if self._held_bytes > self._bytes_total:
             cap = min(cap, self._bytes_total // max(1, self._holding))
         dropped = max(0, len(lines) - self._lines_per_container)
-        excess = size - cap - _size_of(lines[:dropped])
+        excess = size - cap - (_size_of(lines[:dropped]) if dropped else 0)
         while excess > 0 and dropped < len(lines):
             excess -= len(lines.texts[dropped]) + _LINE_OVERHEAD_BYTES
             dropped += 1
