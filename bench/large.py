@@ -12,7 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import statistics
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +26,8 @@ from tests.waiting import wait_until
 
 SIZES = (50, 1000, 5000)
 SCANS = 3
+FIRST_SCANS = 9
+"""So many fresh daemons tell how long a first scan takes: one alone tells how fast the machine was just then."""
 LOOK_EVERY_SECONDS = 2.0
 """Each look is a scrape: of thousands of containers it takes time too."""
 CGROUP_FILES = {
@@ -68,7 +72,26 @@ class Large:
         return self.scans[-1]
 
 
-def measure(containers: int, deadline_seconds: int, checkout: Path | None, *, has_cgroups: bool) -> Large:
+@dataclass(frozen=True)
+class FirstScan:
+    """The first scan of a fresh daemon, and what a fixed piece of work took just before: how fast the machine was."""
+
+    wall_seconds: float
+    fixed_work_seconds: float
+
+
+def measure_first_scan(containers: int, deadline_seconds: int, checkout: Path | None) -> FirstScan:
+    """Run a fresh daemon until its first scan is over."""
+    began = time.process_time()
+    sum(number * number for number in range(4_000_000))
+    fixed_work = time.process_time() - began
+    found = measure(containers, deadline_seconds, checkout, has_cgroups=True, scans=1)
+    return FirstScan(found.last.wall_seconds, fixed_work)
+
+
+def measure(
+    containers: int, deadline_seconds: int, checkout: Path | None, *, has_cgroups: bool, scans: int = SCANS
+) -> Large:
     """Run the daemon for some scans."""
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -82,12 +105,12 @@ def measure(containers: int, deadline_seconds: int, checkout: Path | None, *, ha
         )
         flags = [f"--scan.deadline={deadline_seconds}s", "--scan.diagnose-interval=30s", "--scan.drift-interval=1h"]
         with Daemon(Path(folder), engine.url, *flags, below=below, checkout=checkout) as daemon:
-            scans = tuple(_wait_for_scan(daemon, number) for number in range(1, SCANS + 1))
+            costs = tuple(_wait_for_scan(daemon, number) for number in range(1, scans + 1))
             text = daemon.ask("/metrics").text
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     dropped = next((line.split()[1] for line in lines if line.startswith("bcon_series_dropped ")), "0")
     return Large(
-        containers, has_cgroups, scans, len(lines), int(float(dropped)), len(text.encode()), os.getloadavg()[0]
+        containers, has_cgroups, costs, len(lines), int(float(dropped)), len(text.encode()), os.getloadavg()[0]
     )
 
 
@@ -126,7 +149,7 @@ def _cpu_seconds(pid: int) -> float:
     return process.cpu_seconds
 
 
-def render(results: list[Large], deadline_seconds: int) -> str:
+def render(results: list[Large], firsts: list[FirstScan], deadline_seconds: int) -> str:
     """The table for the document, and by how much a container costs more among many."""
     loads = ", ".join(f"{found.load:.0f}" for found in results)
     lines = [
@@ -155,8 +178,16 @@ def render(results: list[Large], deadline_seconds: int) -> str:
         f"Of the wall time of scan {SCANS} a container takes {growth:.2f} times as much among {many.containers:,} as "
         f"among {few.containers:,}. CPU a container in that scan's interval, in ms: {cpu}. Each further one takes "
         f"{held / 1e3:.0f} kB of memory.",
+        "",
+        f"The first scan of {many.containers:,} in {len(firsts)} fresh daemons, one after the other: "
+        f"{_spread([first.wall_seconds for first in firsts])}. A fixed piece of work before each of them: "
+        f"{_spread([first.fixed_work_seconds for first in firsts])}: so much did the speed of the machine vary.",
     ]
     return "\n".join(lines)
+
+
+def _spread(seconds: list[float]) -> str:
+    return f"{min(seconds):.2f} to {max(seconds):.2f} s, the median {statistics.median(seconds):.2f} s"
 
 
 def _each(found: Large, cost: str) -> float:
@@ -174,7 +205,8 @@ def main() -> None:
     sizes = sorted(asked.sizes)
     results = [measure(size, asked.deadline, asked.checkout, has_cgroups=True) for size in sizes]
     results.append(measure(sizes[-1], asked.deadline, asked.checkout, has_cgroups=False))
-    text = render(results, asked.deadline)
+    firsts = [measure_first_scan(sizes[-1], asked.deadline, asked.checkout) for _ in range(FIRST_SCANS)]
+    text = render(results, firsts, asked.deadline)
     print(text, flush=True)
     print(results)
     if asked.checkout is None and tuple(sizes) == SIZES:
