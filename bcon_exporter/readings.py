@@ -32,6 +32,10 @@ class LogMark:
         return current is not None and current.stamp == self.stamp and current.seen_at - self.seen_at < _TRUSTED_SECONDS
 
 
+LineKey = tuple[int, str, int]
+"""What tells a line from others: its stamp, its stream, the hash of its bytes."""
+
+
 class LogWindow(NamedTuple):
     """One container's log: up to where it was read, and its newest lines.
 
@@ -39,7 +43,7 @@ class LogWindow(NamedTuple):
 
     Attributes:
         cursor: Stamp of the newest line, in nanoseconds; None before the first read.
-        recent: (stamp, stream, hash of its bytes) of each line that the next read may bring again → how often it came.
+        recent: Each line that the next read may bring again → how often it came.
         lines: Those that are kept, masked.
         held_bytes: Their approximate size.
         open_line: The line that the container has not ended yet, if there is one: shown, but read again.
@@ -53,7 +57,7 @@ class LogWindow(NamedTuple):
     """
 
     cursor: int | None = None
-    recent: Mapping[tuple[int, str, int], int] = MappingProxyType({})
+    recent: Mapping[LineKey, int] = MappingProxyType({})
     lines: LogLines = LogLines()
     held_bytes: int = 0
     open_line: LogLines = LogLines()

@@ -5,6 +5,7 @@ again. It stamps a line before it writes it, stdout and stderr separately, so a 
 later stamp. So `since` reaches a little behind the newest stamp, and repeated lines are skipped.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -12,7 +13,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.engine.parse import RawLogEntries, drop_cut_line, finish_entries, parse_log_stream, split_entries
 from bcon_exporter.engine.parse.json_fields import format_nanoseconds
 from bcon_exporter.model.container_facts import LogFacts, LogLines, nanoseconds_of
-from bcon_exporter.readings import LogMark, LogWindow
+from bcon_exporter.readings import LineKey, LogMark, LogWindow
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 
 __all__ = ["LogCursors", "parse_log_stream"]
@@ -133,7 +134,11 @@ class LogCursors:
         """
         window = self._hide(container_id, source.secrets)
         entries, is_full = drop_cut_line(split_entries(raw, tty=source.tty), tail + 1)
-        cursor, recent, new = _advance(window, entries)
+        new = list(range(len(entries)))
+        if window.cursor is None:
+            cursor, recent = _begin(entries)
+        else:
+            cursor, recent, new = _advance(window, window.cursor, entries)
         ended = [at for at in new if entries.complete[at]]
         open_lines = [at for at in new if not entries.complete[at]][-1:] if len(ended) < len(new) else []
         before = window.lines.texts[-1:] if new and window.cursor is not None else ()
@@ -234,11 +239,18 @@ def _drop_old(lines: LogLines, oldest: int) -> LogLines:
     return lines[count:] if count else lines
 
 
-def _advance(
-    window: LogWindow, entries: RawLogEntries
-) -> tuple[int | None, Mapping[tuple[int, str, int], int], list[int]]:
+def _begin(entries: RawLogEntries) -> tuple[int | None, Mapping[LineKey, int]]:
+    """Return the cursor and what the next read may bring again after a first read: all of it is new."""
+    times = [(at or 0) if complete else 0 for at, complete in zip(entries.nanoseconds, entries.complete, strict=True)]
+    newest = max(times, default=0)
+    if not newest:
+        return None, {}
+    oldest = max(1, newest - _OVERLAP_NANOSECONDS)
+    return newest, Counter(_key_of(entries, place) for place, at in enumerate(times) if at >= oldest)
+
+
+def _advance(window: LogWindow, cursor: int, entries: RawLogEntries) -> tuple[int, Mapping[LineKey, int], list[int]]:
     """Return the cursor and what the next read may bring again after these entries, and the places of the new ones."""
-    cursor = window.cursor or 0
     oldest = cursor - _OVERLAP_NANOSECONDS
     times = list(zip(entries.nanoseconds, entries.complete, strict=True))
     newest = max((at or 0 for at, complete in times if complete), default=0)
@@ -253,15 +265,18 @@ def _advance(
             if cursor < at < newest_overlap:  # neither seen before nor read again
                 new.append(place)
                 continue
-            key = (at, entries.streams[place], hash(entries.bodies[place]))
+            key = _key_of(entries, place)
             if repeats := already_seen.get(key):
                 already_seen[key] = repeats - 1
                 continue
             recent[key] = recent.get(key, 0) + 1
         new.append(place)
-    if not newest:
-        return window.cursor, window.recent, new
     return newest, {key: count for key, count in recent.items() if key[0] >= newest_overlap}, new
+
+
+def _key_of(entries: RawLogEntries, place: int) -> LineKey:
+    """Return what tells a line with a stamp from others."""
+    return entries.nanoseconds[place] or 0, entries.streams[place], hash(entries.bodies[place])
 
 
 def _has_gap(cursor: int | None, entries: RawLogEntries, *, is_full: bool) -> bool:
