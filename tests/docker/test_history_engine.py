@@ -123,7 +123,8 @@ def test_a_loop_is_counted_once_over_manual_starts_and_restarts_of_the_exporter(
         name, past = "loop-again", run_a_loop(engine, state, "loop-again")
     crashes = [end for end in past.exits if not end.requested]
     assert past.restarts_total == len(past.restarts)
-    assert abs(past.restarts_total - len(crashes)) <= 1, "each crash was followed by one restart, save for ours"
+    # `docker restart` may have come in the back-off after a crash, and so may `docker stop`
+    assert -1 <= len(crashes) - past.restarts_total <= 2, "each crash was followed by one restart, save for ours"
     assert {end.exit_code for end in crashes} == {3}
     with watching(engine, state) as watcher:
         assert wait_until(lambda: watcher.past(name), "a scan").restarts_total == past.restarts_total
