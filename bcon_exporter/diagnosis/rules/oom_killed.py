@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.exit_codes import explain_exit
-from bcon_exporter.diagnosis.last_exit import TOLD_SECONDS, EndKind, last_crash, probably_oom
+from bcon_exporter.diagnosis.last_exit import EndKind, last_crash, probably_oom
 from bcon_exporter.diagnosis.log_rule import events_showing, evidence_of, log_symptom
 from bcon_exporter.diagnosis.rule import STARTED_ONCE, Advice, Case, Hysteresis, SymptomRule, Verdict, unknown
 from bcon_exporter.diagnosis.usage_in_words import in_bytes
@@ -122,10 +122,8 @@ def _child(case: Case) -> Symptom | None:
         return None
     since = case.now - timedelta(seconds=case.thresholds.log_window_seconds)
     ends = [end.at for end in case.container.lifecycle.exits]
-    told = case.now - timedelta(seconds=TOLD_SECONDS)  # the kernel tells of a kill before the engine of an end by it
-    survived = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
-    kills = [at for at in survived if at <= told]
-    if not kills and (survived or not case.container.oom_killed or _is_of_an_earlier_run(case)):
+    kills = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
+    if not kills and (not case.container.oom_killed or _is_of_an_earlier_run(case)):
         return None
     times = show_count(len(kills), "oom event") if kills else "State.OOMKilled is set while it runs"
     description = f"The kernel killed a child process{_limit(case)}; the container itself runs on."
