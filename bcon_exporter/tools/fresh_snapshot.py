@@ -1,7 +1,6 @@
 """Reads the host once, with its past: what every diagnosis starts from."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TypeVar
 
 from bcon_exporter.diagnosis import lacks_reason
@@ -45,22 +44,17 @@ def observe(
     finally:  # only now it is known what must not be kept of an event
         context.memory.add_events(hide_in_events(batch, context.secrets), now)
     if problem is None:
-        batch, problem = _drain(context)
-        context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
-    later: list[EventBatch] = []
-    while problem is None and context.monotonic() - began < seconds and (ended := _lack_reasons(context, snapshot)):
+        problem = _add_latest_events(context)
+    while problem is None and _lacks_reasons(context, snapshot) and context.monotonic() - began < seconds:
         if not context.host.wait_for_events(REASON_WAIT_SECONDS):
             break
-        batch, problem = _drain(context)
-        later.append(_add_events_of(context, batch, ended))
+        problem = _add_latest_events(context)
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     if remember or context.one_shot:
         snapshot = context.memory.observe(snapshot, observation.readings)
     else:
         snapshot = context.memory.look(snapshot)
-    for batch in later:
-        context.memory.add_events(batch, context.now())
     return snapshot if context.recall is None else context.recall(snapshot)
 
 
@@ -81,26 +75,21 @@ def hide_learned(
     return learned, hide_in_snapshot(snapshot, context.secrets, context.secrets.changed_since(version))
 
 
-def _lack_reasons(context: Context, snapshot: HostSnapshot) -> frozenset[str]:
-    """Return the ids of containers that have just ended, and of which events do not tell yet who ended them."""
+def _add_latest_events(context: Context) -> str | None:
+    """Fold in what has happened since events were last taken; return why they could not be had."""
+    batch, problem = _drain(context)
+    context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
+    return problem
+
+
+def _lacks_reasons(context: Context, snapshot: HostSnapshot) -> bool:
+    """Whether a container has just ended, and events do not tell yet who ended it."""
     now = context.now()
     ended = tuple(facts for facts in snapshot.containers if lacks_reason(facts, now))
     if not ended:
-        return frozenset()
+        return False
     seen = context.memory.look(snapshot.model_copy(update={"containers": ended}))
-    return frozenset(facts.id for facts in seen.containers if lacks_reason(facts, now))
-
-
-def _add_events_of(context: Context, batch: EventBatch, ended: frozenset[str]) -> EventBatch:
-    """Fold in the events of these containers; return the rest, which the snapshot is too old for.
-
-    Who runs in it, and has ended since, would be taken for one that was started again.
-    """
-    batch = hide_in_events(batch, context.secrets)
-    mine = tuple(event for event in batch.events if event.container_id in ended)
-    context.memory.add_events(replace(batch, events=mine), context.now())
-    rest = tuple(event for event in batch.events if event.container_id not in ended)
-    return replace(batch, events=rest, gap=False, broken_at=())
+    return any(lacks_reason(facts, now) for facts in seen.containers)
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:

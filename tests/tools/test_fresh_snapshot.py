@@ -117,29 +117,6 @@ def test_the_events_of_an_end_that_the_engine_lists_before_it_tells_of_it_are_wa
     assert host.waits == 2
 
 
-def test_what_happens_to_others_while_events_are_waited_for_belongs_to_the_next_scan() -> None:
-    other = "b" * 64
-    facts = ended_at(0.2)
-    facts = facts.model_copy(update={"containers": (*facts.containers, container(name="web", id=other))})
-    host = ToldLate(facts, ("kill", "die", "stop"), after_waits=2)
-    drain = host.drain_events
-
-    def drain_both() -> EventBatch:
-        batch = drain()
-        died = LifecycleEvent(at=ago(0.1), action="die", container_id=other, name="web", exit_code=3)
-        return replace(batch, events=(*batch.events, died)) if batch.events else batch
-
-    host.drain_events = drain_both  # type: ignore[method-assign]
-
-    with closing(MemoryKeeper.open(None, retention_seconds=60, now=NOON)) as memory:
-        context = replace(context_of(), host=host, memory=memory, now=host.now)
-        seen = observe(context, Wants())
-        after = memory.look(facts)
-
-    ends = [[len(each.lifecycle.exits) for each in one.containers if each.lifecycle] for one in (seen, after)]
-    assert ends == [[1, 0], [1, 1]]
-
-
 def test_a_crash_is_one_as_soon_as_it_is_told() -> None:
     host = ToldLate(ended_at(0.2), ("die",), after_waits=1)
 
