@@ -3,7 +3,7 @@
 from bcon_exporter.diagnosis.container_policy import Filter, Policy
 from bcon_exporter.diagnosis.diagnose import diagnose_host, diagnose_one, status_of, summary_of
 from bcon_exporter.diagnosis.explain import Surroundings, explain
-from bcon_exporter.diagnosis.last_exit import is_well, lacks_reason
+from bcon_exporter.diagnosis.last_exit import is_well
 from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_cache import LogReader
 from bcon_exporter.diagnosis.log_text import lines_of
@@ -23,7 +23,6 @@ __all__ = [
     "diagnose_one",
     "explain",
     "is_well",
-    "lacks_reason",
     "lines_of",
     "recognise",
     "status_of",

@@ -17,8 +17,6 @@ from bcon_exporter.model.thresholds import Thresholds
 
 MATCH_SECONDS = 5
 """The engine's `die` event and `State.FinishedAt` differ by less than this."""
-TOLD_SECONDS = 1.0
-"""The engine lists an end before it tells of it; so long after it, all is told that belongs to it."""
 WELL_SECONDS = 10
 """A shorter run does not count as running well."""
 ENGINE_START_SECONDS = 5
@@ -117,19 +115,6 @@ def _classify(container: ContainerFacts, code: int, exit_facts: ExitFacts | None
     if exit_facts is not None or container.error:
         return EndKind.FAILED, True
     return _without_history(container, code)
-
-
-def lacks_reason(container: ContainerFacts, now: datetime) -> bool:
-    """Whether it ended a moment ago, and what events tell so far does not say whether somebody asked for it.
-
-    A kill is asked for when a stop or a removal follows.
-    """
-    if container.state not in _STOPPED or not container.exit_code or container.finished_at is None:
-        return False
-    if abs(now - container.finished_at) > timedelta(seconds=TOLD_SECONDS):
-        return False
-    exit_facts = _matching_exit(container)
-    return exit_facts is None or (exit_facts.killed and not exit_facts.requested)
 
 
 def _down_with_engine(container: ContainerFacts, code: int) -> EndKind:

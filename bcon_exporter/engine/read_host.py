@@ -85,7 +85,8 @@ class DockerHost:
         observation = self._taker.take(now, deadline, wants, before, events_are_live=live)
         self._probe_stats(observation.snapshot, wants, started)
         if live and wants.logs:
-            self._read_latest()
+            with suppress(BconError):  # then the live stream brings them a little later
+                read_latest(self._session, self._log, Deadline.after(_LATEST_SECONDS))
         return observation
 
     def changes(self) -> int:
@@ -102,16 +103,6 @@ class DockerHost:
         except BconError:
             return EventBatch(events=(), covers_since=None)
         return self._log.drain()
-
-    def wait_for_events(self, seconds: float) -> bool:
-        """Wait for what has just happened, and take it; False at once while the stream is down, or on `close`."""
-        if self._stream.is_started and not self._stream.is_live:
-            return False
-        if self._session.closed.wait(seconds):
-            return False
-        if self._stream.is_live:
-            self._read_latest()
-        return True
 
     def read_kills(self) -> KillReadings | None:
         """Return what the kernel says of its OOM kills since the last call; None of an engine elsewhere."""
@@ -223,10 +214,6 @@ class DockerHost:
                 self._kernel_log.close()
             finally:
                 self._kernel_log_lock.release()
-
-    def _read_latest(self) -> None:
-        with suppress(BconError):  # then the live stream brings them a little later
-            read_latest(self._session, self._log, Deadline.after(_LATEST_SECONDS))
 
     def _deadline(self) -> Deadline:
         return Deadline.after(self._options.read_timeout_seconds)

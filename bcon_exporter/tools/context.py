@@ -56,9 +56,6 @@ class Host(Protocol):
     def drain_events(self) -> EventBatch:
         """Return what the event stream brought since it was last asked."""
 
-    def wait_for_events(self, seconds: float) -> bool:
-        """Let the event stream bring what has just happened; False where waiting brings nothing."""
-
     def read_kills(self) -> KillReadings | None:
         """Return what the kernel says of OOM kills since it was last asked; None where it cannot be asked."""
 

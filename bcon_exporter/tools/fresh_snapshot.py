@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from bcon_exporter.diagnosis import lacks_reason
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import BconError
 from bcon_exporter.host_secrets import hide_in_events, hide_in_snapshot
@@ -13,9 +12,6 @@ from bcon_exporter.tools.context import Context
 
 Learned = TypeVar("Learned")
 
-REASON_WAIT_SECONDS = 0.1
-"""Between two looks whether events tell by now who ended a container."""
-
 
 def observe(
     context: Context, wants: Wants, deadline_seconds: float | None = None, *, remember: bool = False
@@ -23,8 +19,7 @@ def observe(
     """Return a fresh snapshot with each container's lifecycle and last-known usage.
 
     Events are taken before and after the host is read. Before: what happened tells which containers to inspect again.
-    After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to;
-    they are waited for where the engine has not told them yet, a second at most.
+    After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to.
 
     Args:
         context: Names the host and what is remembered of it.
@@ -35,7 +30,7 @@ def observe(
     Raises:
         DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
     """
-    now, began = context.now(), context.monotonic()
+    now = context.now()
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     batch, problem = _drain(context)
     try:
@@ -44,11 +39,8 @@ def observe(
     finally:  # only now it is known what must not be kept of an event
         context.memory.add_events(hide_in_events(batch, context.secrets), now)
     if problem is None:
-        problem = _add_latest_events(context)
-    while problem is None and _lacks_reasons(context, snapshot) and context.monotonic() - began < seconds:
-        if not context.host.wait_for_events(REASON_WAIT_SECONDS):
-            break
-        problem = _add_latest_events(context)
+        batch, problem = _drain(context)
+        context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     if remember or context.one_shot:
@@ -73,23 +65,6 @@ def hide_learned(
     if context.secrets.version == version:
         return learned, snapshot
     return learned, hide_in_snapshot(snapshot, context.secrets, context.secrets.changed_since(version))
-
-
-def _add_latest_events(context: Context) -> str | None:
-    """Fold in what has happened since events were last taken; return why they could not be had."""
-    batch, problem = _drain(context)
-    context.memory.add_events(hide_in_events(batch, context.secrets), context.now())
-    return problem
-
-
-def _lacks_reasons(context: Context, snapshot: HostSnapshot) -> bool:
-    """Whether a container has just ended, and events do not tell yet who ended it."""
-    now = context.now()
-    ended = tuple(facts for facts in snapshot.containers if lacks_reason(facts, now))
-    if not ended:
-        return False
-    seen = context.memory.look(snapshot.model_copy(update={"containers": ended}))
-    return any(lacks_reason(facts, now) for facts in seen.containers)
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:

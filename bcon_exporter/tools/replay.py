@@ -123,10 +123,6 @@ class SnapshotHost:
         """Nothing happens in a snapshot."""
         return 0
 
-    def wait_for_events(self, seconds: float) -> bool:  # noqa: ARG002
-        """Nothing happens in a snapshot."""
-        return False
-
     def drain_events(self) -> EventBatch:
         """Return nothing: the snapshot's containers already have their past."""
         return EventBatch(events=(), covers_since=None)

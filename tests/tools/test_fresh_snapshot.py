@@ -6,8 +6,6 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pytest
-
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.journal import MemoryKeeper
@@ -15,13 +13,11 @@ from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.readings import NOTHING_READ, KillReadings, LogWindow, Observation, Readings
 from bcon_exporter.tools import observe
 from bcon_exporter.tools.replay import SnapshotMemory
-from tests.factories import NOON, ago, container, exited, snapshot
+from tests.factories import NOON, container, exited, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-    from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
 
 
 class Heard(SnapshotMemory):
@@ -60,101 +56,6 @@ def test_events_that_cannot_be_had_are_asked_for_once_and_said() -> None:
     seen = observe(replace(context_of(), host=host), Wants())
 
     assert seen.unread["events"] == "the stream is cut"
-
-
-class ToldLate(ScriptedHost):
-    """A host whose engine tells of an end so many waits after it has listed it."""
-
-    def __init__(
-        self, facts: HostSnapshot, actions: tuple[str, ...], *, after_waits: int, is_live: bool = True
-    ) -> None:
-        super().__init__(facts)
-        self.actions, self.after_waits, self.is_live, self.waits = actions, after_waits, is_live, 0
-
-    def now(self) -> datetime:
-        return ago(-0.1 * self.waits)
-
-    def wait_for_events(self, seconds: float) -> bool:  # noqa: ARG002
-        self.waits += 1
-        return self.is_live and self.waits < 50
-
-    def drain_events(self) -> EventBatch:
-        actions, at = ("start", *self.actions) if self.waits >= self.after_waits else (), ago(0.2)
-        events = tuple(
-            LifecycleEvent(
-                at=ago(300) if action == "start" else at,
-                action=action,
-                container_id="a" * 64,
-                name="api",
-                exit_code=137 if action == "die" else None,
-                signal=9 if action == "kill" else None,
-            )
-            for action in actions
-        )
-        return EventBatch(events=events, covers_since=ago(days=1))
-
-
-def look_at(host: ToldLate) -> ContainerFacts:
-    """Return the container as it is observed."""
-    with closing(MemoryKeeper.open(None, retention_seconds=60, now=NOON)) as memory:
-        (seen,) = observe(replace(context_of(), host=host, memory=memory, now=host.now), Wants()).containers
-    return seen
-
-
-def ended_at(seconds_ago: float) -> HostSnapshot:
-    """A host whose only container was killed."""
-    return snapshot(exited(137, seconds_ago=seconds_ago, name="api", id="a" * 64, lifecycle=None))
-
-
-@pytest.mark.parametrize("last", ["stop", "destroy"])
-def test_the_events_of_an_end_that_the_engine_lists_before_it_tells_of_it_are_waited_for(last: str) -> None:
-    host = ToldLate(ended_at(0.2), ("kill", "die", last), after_waits=2)
-
-    seen = look_at(host)
-
-    assert seen.lifecycle is not None
-    assert [end.requested for end in seen.lifecycle.exits] == [True]
-    assert host.waits == 2
-
-
-def test_a_crash_is_one_as_soon_as_it_is_told() -> None:
-    host = ToldLate(ended_at(0.2), ("die",), after_waits=1)
-
-    seen = look_at(host)
-
-    assert seen.lifecycle is not None
-    assert [(end.requested, end.killed) for end in seen.lifecycle.exits] == [(False, False)]
-    assert host.waits == 1
-
-
-def test_what_follows_a_kill_is_waited_for_until_a_second_after_the_end() -> None:
-    host = ToldLate(ended_at(0.2), ("kill", "die"), after_waits=0)
-
-    seen = look_at(host)
-
-    assert seen.lifecycle is not None
-    assert [(end.requested, end.killed) for end in seen.lifecycle.exits] == [(False, True)]
-    assert host.waits == 9
-
-
-@pytest.mark.parametrize(
-    ("seconds_ago", "is_live", "waits"), [(1.1, True, 0), (0.2, False, 1)], ids=["long ago", "stream is down"]
-)
-def test_nothing_is_waited_for_that_will_not_come(seconds_ago: float, is_live: bool, waits: int) -> None:
-    host = ToldLate(ended_at(seconds_ago), ("die",), after_waits=9, is_live=is_live)
-
-    look_at(host)
-
-    assert host.waits == waits
-
-
-def test_events_are_waited_for_no_longer_than_a_scan_may_take() -> None:
-    host = ToldLate(ended_at(0.2), (), after_waits=1)
-    clock = iter(range(100))
-
-    observe(replace(context_of(), host=host, monotonic=lambda: next(clock)), Wants(), deadline_seconds=3)
-
-    assert host.waits == 2
 
 
 class ReadOn(ScriptedHost):
