@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Literal, overload
+from typing import Literal
 
 import re2
 
@@ -67,7 +67,7 @@ class RawLogEntry:
     pieces: int = 1
 
 
-class RawLogEntries(Sequence[RawLogEntry]):
+class RawLogEntries:
     """Lines as they were read, as columns (see `RawLogEntry`): a first scan reads hundreds of thousands."""
 
     __slots__ = ("bodies", "complete", "nanoseconds", "pieces", "streams")
@@ -100,23 +100,14 @@ class RawLogEntries(Sequence[RawLogEntry]):
     def __len__(self) -> int:
         return len(self.bodies)
 
-    @overload
-    def __getitem__(self, index: int) -> RawLogEntry: ...
-    @overload
-    def __getitem__(self, index: slice) -> "RawLogEntries": ...
-    def __getitem__(self, index: int | slice) -> "RawLogEntry | RawLogEntries":
-        if isinstance(index, slice):
-            return self.pick(list(range(len(self))[index]))
-        return RawLogEntry(
-            self.nanoseconds[index],
-            self.streams[index],
-            self.bodies[index],
-            self.complete[index],
-            self.pieces[index],
-        )
+    def __iter__(self) -> Iterator[RawLogEntry]:
+        return map(RawLogEntry, self.nanoseconds, self.streams, self.bodies, self.complete, self.pieces)
+
+    def __getitem__(self, place: int) -> RawLogEntry:
+        return next(iter(self.pick([place])))
 
     def pick(self, places: list[int]) -> "RawLogEntries":
-        """Return the lines at some places; the very value where these are all, in their order."""
+        """Return the lines at some places; itself where these are all, in their order."""
         if places == list(range(len(self))):
             return self
         picked = RawLogEntries()
@@ -178,7 +169,7 @@ def drop_cut_line(entries: RawLogEntries, tail: int) -> tuple[RawLogEntries, boo
     if sum(entries.pieces) < tail:
         return entries, False
     if entries.pieces[0] == 1:
-        return entries[1:], True
+        return entries.pick(list(range(1, len(entries)))), True
     first, kept = entries.bodies[0], RawLogEntries(entries)
     words = first[:_LONGEST_CUT_WORD].split(b" ", _CUT_WORDS)
     cut = sum(len(word) + 1 for word in words[:_CUT_WORDS]) if len(words) > _CUT_WORDS else _LONGEST_CUT_WORD
