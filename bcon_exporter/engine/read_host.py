@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 
 from bcon_exporter.clock import monotonic
@@ -62,6 +62,14 @@ class DockerHost:
         """Follow events, watch the engine's pulse and probe its stats until `close`, in threads."""
         self._stream.start()
         self._heartbeat.start()
+
+    def turn(self, deadline_seconds: float) -> AbstractContextManager[None]:
+        """Wait until nobody reads the host; within the block only this thread does, and it may `observe`.
+
+        Raises:
+            DeadlineExceededError: Somebody still read it at the deadline.
+        """
+        return self._taker.turn(Deadline.after(deadline_seconds))
 
     def observe(
         self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ

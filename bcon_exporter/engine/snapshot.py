@@ -1,7 +1,8 @@
 """Takes snapshots: the steps of one scan in their order, and what is kept from one to the next."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -67,7 +68,7 @@ class SnapshotTaker:
     ) -> None:
         options = session.options
         self._session, self._events = session, events
-        self._turn = threading.Lock()
+        self._turn = threading.RLock()
         self._book = book or HostSecrets()
         self._inventory = Inventory(options, self._book)
         self._listed = ElementMemory()
@@ -94,10 +95,20 @@ class SnapshotTaker:
         Raises:
             BconError: The list of containers could not be read.
         """
+        with self.turn(deadline):
+            return self._take(Scan(now, deadline, wants), before, events_are_live=events_are_live)
+
+    @contextmanager
+    def turn(self, deadline: Deadline) -> Iterator[None]:
+        """Wait until nobody reads the host; within the block only this thread does.
+
+        Raises:
+            DeadlineExceededError: Somebody still read it at the deadline.
+        """
         if not self._turn.acquire(timeout=deadline.left()):
             raise busy_error(self._session.endpoint)
         try:
-            return self._take(Scan(now, deadline, wants), before, events_are_live=events_are_live)
+            yield
         finally:
             self._turn.release()
 

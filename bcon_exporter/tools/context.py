@@ -1,6 +1,7 @@
 """What a tool works with: the host, what is remembered of it, the wanted state, and the numbers to judge by."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
@@ -44,6 +45,9 @@ class Host(Protocol):
 
     def start(self) -> None:
         """Follow what happens from now on, until `close`."""
+
+    def turn(self, deadline_seconds: float) -> AbstractContextManager[None]:
+        """Wait until nobody reads the host; within the block only this thread does."""
 
     def observe(
         self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ

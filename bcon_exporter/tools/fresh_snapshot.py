@@ -20,6 +20,7 @@ def observe(
 
     Events are taken before and after the host is read. Before: what happened tells which containers to inspect again.
     After: a container that was stopped meanwhile is listed as ended, and only its events say that somebody asked to.
+    Nobody else takes events between: they would be folded in too late for this reading, or after a later one.
 
     Args:
         context: Names the host and what is remembered of it.
@@ -30,8 +31,16 @@ def observe(
     Raises:
         DockerConnectionError, PermissionDeniedError, DeadlineExceededError: The containers could not be listed.
     """
-    now = context.now()
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
+    began = context.monotonic()
+    with context.host.turn(seconds):
+        snapshot = _observe(context, wants, seconds - (context.monotonic() - began), remember=remember)
+    return snapshot if context.recall is None else context.recall(snapshot)
+
+
+def _observe(context: Context, wants: Wants, seconds: float, *, remember: bool) -> HostSnapshot:
+    """Do so while nobody else does."""
+    now = context.now()
     batch, problem = _drain(context)
     try:
         observation = context.host.observe(now, seconds, wants, context.memory.memory.readings)
@@ -44,10 +53,8 @@ def observe(
     if problem is not None:
         snapshot = snapshot.model_copy(update={"unread": {**snapshot.unread, "events": problem}})
     if remember or context.one_shot:
-        snapshot = context.memory.observe(snapshot, observation.readings)
-    else:
-        snapshot = context.memory.look(snapshot)
-    return snapshot if context.recall is None else context.recall(snapshot)
+        return context.memory.observe(snapshot, observation.readings)
+    return context.memory.look(snapshot)
 
 
 def learn_env_files(context: Context, snapshot: HostSnapshot) -> HostSnapshot:

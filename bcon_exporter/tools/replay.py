@@ -109,6 +109,10 @@ class SnapshotHost:
     def start(self) -> None:
         """Nothing happens in a snapshot."""
 
+    def turn(self, deadline_seconds: float) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
+        """All may read a snapshot at once."""
+        return contextlib.nullcontext()
+
     def observe(
         self,
         now: datetime,  # noqa: ARG002

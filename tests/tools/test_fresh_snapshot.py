@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,10 @@ from tests.factories import NOON, container, exited, snapshot
 from tests.tools.hosts import ScriptedHost, context_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
+
+    from bcon_exporter.model.container_facts import HostSnapshot
 
 
 class Heard(SnapshotMemory):
@@ -111,3 +114,54 @@ def test_kills_are_looked_for_as_soon_as_events_are_taken_and_never_by_who_only_
     past = Listed()
     observe(replace(context_of(), host=ScriptedHost(snapshot(exited())), memory=past), Wants())
     assert past.actions == []
+
+
+class TakingTurns(ScriptedHost):
+    """A host that notes what is done with it while it is somebody's turn, and what is not."""
+
+    def __init__(self) -> None:
+        super().__init__(snapshot(exited()))
+        self.done: list[str] = []
+        self.taken = False
+
+    @contextmanager
+    def turn(self, deadline_seconds: float) -> Iterator[None]:  # noqa: ARG002
+        self.taken = True
+        yield
+        self.taken = False
+
+    def note(self, what: str) -> None:
+        self.done.append(what if self.taken else f"{what} out of turn")
+
+    def drain_events(self) -> EventBatch:
+        self.note("drain")
+        return super().drain_events()
+
+    def observe(
+        self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
+    ) -> Observation:
+        self.note("read")
+        return super().observe(now, deadline_seconds, wants, before)
+
+
+class FoldingInTurn(SnapshotMemory):
+    """A past that notes when it folds."""
+
+    def __init__(self, host: TakingTurns) -> None:
+        super().__init__()
+        self._host = host
+
+    def add_events(self, batch: EventBatch, now: datetime) -> None:  # noqa: ARG002
+        self._host.note("fold")
+
+    def look(self, taken: HostSnapshot) -> HostSnapshot:
+        self._host.note("look")
+        return taken
+
+
+def test_nobody_takes_events_away_from_who_reads_the_host() -> None:
+    host = TakingTurns()
+
+    observe(replace(context_of(), host=host, memory=FoldingInTurn(host)), Wants())
+
+    assert host.done == ["drain", "read", "fold", "drain", "fold", "look"]
