@@ -1,6 +1,7 @@
 """The latest reports and how the scans are doing, swapped whole: a reader never sees half a scan."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
@@ -191,13 +192,14 @@ class LatestScans:
         ended = self._statuses[name].last_success_monotonic
         return None if ended is None else max(0.0, monotonic_now - ended)
 
-    def count_rule_errors(self, rules: tuple[str, ...]) -> None:
-        """Count rules that raised."""
+    def count_rule_errors(self, rules: Iterable[str]) -> frozenset[str]:
+        """Count rules that raised; return those that had not before."""
         with self._writing:
-            counted = dict(self._rule_errors)
-            for rule in rules:
-                counted[rule] = counted.get(rule, 0) + 1
-            self._rule_errors = counted
+            before = self._rule_errors
+            counted = Counter(before)
+            counted.update(rules)
+            self._rule_errors = dict(counted)
+        return frozenset(counted.keys() - before.keys())
 
     @property
     def rule_errors(self) -> dict[str, int]:

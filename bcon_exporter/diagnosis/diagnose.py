@@ -25,6 +25,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, 
 from bcon_exporter.model.findings import STATUS_RANK, STATUSES, NotEvaluated, Status, Symptom, SymptomType
 from bcon_exporter.model.hysteresis import EarlierConclusion, Hold, HoldState
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause
+from bcon_exporter.model.rule_faults import describe_fault
 from bcon_exporter.model.signatures import Catalogue
 from bcon_exporter.model.thresholds import Thresholds
 
@@ -290,14 +291,14 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
     """Evaluate every rule that applies; a rule that raises is reported and does not stop the others."""
     symptoms: list[Symptom] = []
     not_evaluated: list[NotEvaluated] = []
-    errors: list[SymptomType] = []
+    errors: dict[SymptomType, str] = {}
     for rule in _rules_for(case.container.state, tuple(rules)):
         if rule.type in ignored:
             continue
         try:
             verdict = _verdict(rule, case)
-        except Exception:  # noqa: BLE001 - the rule boundary: one bad rule must not hide the others' verdicts
-            errors.append(rule.type)
+        except Exception as error:  # noqa: BLE001 - the rule boundary: one bad rule must not hide the others' verdicts
+            errors[rule.type] = describe_fault(rule.type, error)
             continue
         if verdict is None:
             continue
@@ -307,7 +308,7 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
             not_evaluated.append(verdict)
     if not (symptoms or not_evaluated or errors):
         return _NO_VERDICTS
-    return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors))
+    return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors), rule_faults=tuple(errors.values()))
 
 
 def _not_evaluated_for_time(case: Case, rules: Sequence[SymptomRule]) -> Verdicts:
@@ -366,6 +367,7 @@ def _report(
         detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, notices, links),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,
+        rule_faults=verdicts.rule_faults,
         project=container.compose.project if container.compose is not None else None,
         service=container.compose.service if container.compose is not None else None,
         root=links.root,

@@ -217,12 +217,16 @@ Verdict = Symptom | NotEvaluated | None
 
 
 class Verdicts(NamedTuple):
-    """What the rules say about one container. `held`: symptoms that only hysteresis still shows."""
+    """What the rules say about one container.
+
+    `held`: symptoms that only hysteresis still shows; `rule_faults`: what each rule raised that did, and where.
+    """
 
     symptoms: tuple[Symptom, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
     rule_errors: tuple[SymptomType, ...] = ()
     held: frozenset[SymptomType] = frozenset()
+    rule_faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from bcon_exporter.model.desired import DesiredProject
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DriftReport, DriftStatus, ServiceReplicas
+from bcon_exporter.model.rule_faults import describe_fault
 
 
 def detect_drift(
@@ -31,7 +32,7 @@ def detect_drift(
     host = index_host(snapshot)
     pairing = pair_project(project, host)
     is_resolved = project.services is not None
-    drifts, failed_rules = _run_rules(pairing) if is_resolved else ((), ())
+    drifts, failed_rules = _run_rules(pairing) if is_resolved else ((), {})
     drifts, ignored = drop_ignored(drifts, ignore, pairing)
     differences = tuple(drift for drift in drifts if drift.confidence >= FIRM)
     doubts = tuple(drift for drift in drifts if drift.confidence < FIRM and _depends_on_unset_variable(drift, pairing))
@@ -59,19 +60,21 @@ def detect_drift(
         unresolved=project.unresolved,
         ignored=ignored,
         remarks=(*remarks, *_find_stale_image_labels(pairing)),
-        rule_errors=failed_rules,
+        rule_errors=tuple(failed_rules),
+        rule_faults=tuple(failed_rules.values()),
     )
 
 
-def _run_rules(pairing: ProjectPairing) -> tuple[tuple[ServiceDrift, ...], tuple[DriftType, ...]]:
+def _run_rules(pairing: ProjectPairing) -> tuple[tuple[ServiceDrift, ...], dict[DriftType, str]]:
+    """Return what the rules find, and each rule that raised with what and where."""
     drifts: list[ServiceDrift] = []
-    failed_rules: list[DriftType] = []
+    failed_rules: dict[DriftType, str] = {}
     for rule in DRIFT_RULES:
         try:
             drifts += list(rule.find(pairing))
-        except Exception:  # noqa: BLE001 — one rule's defect must not hide what the others find
-            failed_rules.append(rule.drift_type)
-    return tuple(drifts), tuple(failed_rules)
+        except Exception as error:  # noqa: BLE001 — one rule's defect must not hide what the others find
+            failed_rules[rule.drift_type] = describe_fault(rule.drift_type, error)
+    return tuple(drifts), failed_rules
 
 
 def _render_unread(pairing: ProjectPairing) -> str | None:

@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Literal
 
+from pydantic import Field
+
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.deployment import ComposeRefusal, HostFacts, ImageFacts, KeyLocation, WantedDeployment
@@ -106,6 +108,8 @@ class CheckReport(Frozen):
         plan: By service, orphans last.
         files: Path of each file that was read → its SHA-256.
         diff: Of the edits that were judged and not written; None without any.
+        rule_errors: Names of rules that raised; a defect of ours, with which nobody can say that it would come up.
+        rule_faults: What each of them raised, and where; in no answer of the API.
     """
 
     timestamp: UtcDatetime
@@ -119,6 +123,7 @@ class CheckReport(Frozen):
     files: dict[str, str] = {}
     diff: Untrusted | None = None
     rule_errors: tuple[str, ...] = ()
+    rule_faults: tuple[str, ...] = Field((), exclude=True, repr=False)
 
 
 class CheckInput(Frozen):

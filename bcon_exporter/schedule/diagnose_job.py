@@ -11,6 +11,7 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport
 from bcon_exporter.schedule.incident_watch import watch_incidents
 from bcon_exporter.schedule.log_counts import count_events
+from bcon_exporter.schedule.rule_errors import count_rule_errors
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.first_seen import container_key, date_symptoms, symptom_key
 from bcon_exporter.tools.notes import settle_notes
@@ -46,8 +47,13 @@ class DiagnoseJob:
         reading_seconds = READING_SHARE * context.scan_deadline_seconds - self._reserve_seconds
         snapshot = observe(context, wants, reading_seconds, remember=True)
         report, log_events = self._judge(context, snapshot, started)
-        watch_incidents(context, snapshot, report)
-        self._notes_hidden_at = settle_notes(context, self._notes_hidden_at)
+        with context.errors.contained("following the incidents"):
+            watch_incidents(context, snapshot, report)
+        with context.errors.contained("hiding what was learned in the notes"):
+            self._notes_hidden_at = settle_notes(context, self._notes_hidden_at)
+        explained_since: Mapping[str, datetime] = {}
+        with context.errors.contained("dating who is explained by whom"):
+            explained_since = date_explanations(context, report)
         ended = context.monotonic()
         late_seconds = ended - started - context.scan_deadline_seconds
         self._reserve_seconds = min(max(0.0, self._reserve_seconds + late_seconds), context.scan_deadline_seconds / 2)
@@ -61,7 +67,7 @@ class DiagnoseJob:
                 duration_seconds=ended - started,
                 log_events=log_events,
                 muting=find_quiet(context, context.now(), snapshot.containers),
-                explained_since=date_explanations(context, report),
+                explained_since=explained_since,
             )
         )
 
@@ -83,7 +89,7 @@ class DiagnoseJob:
             too_late_for_causes=lambda: context.monotonic() > scan_ends,
         )
         report = self._date(context, report)
-        context.scans.count_rule_errors(find_rule_errors(report))
+        count_rule_errors(context, report.reports)
         counts = count_events(
             memory.log_counts, snapshot, context.catalogue, self._log_reader, lambda: context.monotonic() > scan_ends
         )
@@ -124,11 +130,6 @@ def date_explanations(context: Context, report: DiagnoseAllReport) -> dict[str, 
 def _may_be_ill(diagnosis: DiagnosisReport) -> bool:
     is_ill = any(symptom.severity is not Severity.INFO for symptom in diagnosis.symptoms)
     return is_ill or bool(diagnosis.not_evaluated)
-
-
-def find_rule_errors(report: DiagnoseAllReport) -> tuple[str, ...]:
-    """Return the name of each rule that raised, once for each container."""
-    return tuple(rule.value for diagnosis in report.reports for rule in diagnosis.rule_errors)
 
 
 def find_present(report: DiagnoseAllReport) -> dict[str, Severity | None]:

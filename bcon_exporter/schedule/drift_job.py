@@ -6,6 +6,7 @@ from datetime import datetime
 from bcon_exporter.latest_scans import DriftScan
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DriftReport, DriftStatus
+from bcon_exporter.schedule.rule_errors import count_rule_errors
 from bcon_exporter.tools import Context, observe
 from bcon_exporter.tools.drift import DRIFT_WANTS, check_projects
 from bcon_exporter.tools.first_seen import date_differences, drift_key
@@ -25,7 +26,7 @@ class DriftJob:
         findings = check_projects(context, snapshot)
         reports = self._date(context, findings.reports, snapshot.taken_at)
         ended = context.monotonic()
-        context.scans.count_rule_errors(tuple(rule.value for report in reports for rule in report.rule_errors))
+        count_rule_errors(context, reports)
         context.scans.publish_drift(
             DriftScan(
                 reports=reports,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import pytest
 
 from bcon_exporter.compose.wanted_deployment import make_deployment
-from bcon_exporter.deployments.check import CHECK_RULES, check_deployment
+from bcon_exporter.deployments.check import CHECK_RULES, check_deployment, judge
 from bcon_exporter.model.check_report import CheckCode, CheckInput, CheckVerdict
 from bcon_exporter.model.container_facts import ContainerState, Limits, NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import (
@@ -38,6 +39,20 @@ def test_nothing_is_said_of_a_plain_service() -> None:
     report = check(service())
     assert said(report) == []
     assert report.verdict is CheckVerdict.OK
+
+
+def test_who_could_not_judge_everything_does_not_say_that_it_would_come_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(_: object) -> NoReturn:
+        raise ZeroDivisionError
+
+    broken = tuple(replace(rule, find=break_down) if rule.code == "port_taken" else rule for rule in CHECK_RULES)
+    monkeypatch.setattr(judge, "CHECK_RULES", broken)
+
+    report = check_deployment(situation(service()))
+
+    assert (report.verdict, report.rule_errors) == (CheckVerdict.UNKNOWN, ("port_taken",))
+    assert report.summary == "Not everything could be judged: port_taken failed, a defect of bcon-exporter."
+    assert report.rule_faults[0].startswith("port_taken (ZeroDivisionError at test_check_rules.py:")
 
 
 @pytest.mark.parametrize(

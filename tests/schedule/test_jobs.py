@@ -6,6 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from bcon_exporter.errors import ErrorCode
 from bcon_exporter.memory import Memory, conclude_first_seen
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
@@ -14,6 +17,7 @@ from bcon_exporter.readings import NOTHING_READ, Observation, Readings
 from bcon_exporter.schedule import diagnose_job
 from bcon_exporter.schedule.diagnose_job import DiagnoseJob
 from bcon_exporter.schedule.drift_job import DriftJob
+from bcon_exporter.schedule.rule_errors import count_rule_errors
 from bcon_exporter.tools.diagnosis import diagnose_container, diagnose_fully
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 from tests.factories import NOON, compose, container, exited, logs, looping, snapshot
@@ -197,11 +201,33 @@ def test_a_symptom_that_was_judged_absent_starts_anew() -> None:
     assert dated.reports[0].symptoms[0].first_seen == later
 
 
-def test_rules_that_raise_are_named_once_for_each_container() -> None:
-    facts = container()
-    report = report_of([diagnosis(facts, rule_errors=(SymptomType.PAUSED,)), diagnosis(facts)])
+def test_a_rule_that_raises_is_counted_for_each_container_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    failed = diagnosis(
+        container(), rule_errors=(SymptomType.PAUSED,), rule_faults=("paused (TypeError at paused.py:7)",)
+    )
+    context = make_context()
 
-    assert diagnose_job.find_rule_errors(report) == ("paused",)
+    for _ in range(2):
+        count_rule_errors(context, [failed, diagnosis(container()), failed])
+
+    assert context.scans.rule_errors == {"paused": 4}
+    assert [record.getMessage().partition(": ")[2] for record in caplog.records] == [
+        "paused (TypeError at paused.py:7)"
+    ]
+
+
+@pytest.mark.parametrize("side_job", ["watch_incidents", "settle_notes", "date_explanations"])
+def test_a_defect_beside_the_judging_costs_no_diagnosis(side_job: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(diagnose_job, side_job, break_down)
+    context = context_of(container(name="well"))
+
+    DiagnoseJob().run(context)
+
+    assert context.scans.status("diagnose").success is True
+    assert context.errors.counts()[ErrorCode.INTERNAL_ERROR] == 1
 
 
 def project(**changes: Any) -> DesiredProject:

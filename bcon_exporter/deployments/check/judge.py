@@ -1,6 +1,6 @@
 """Runs the rules of `check` over one deployment. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from posixpath import normpath
 
 from bcon_exporter.deployments.check.plan import make_plan
@@ -18,6 +18,7 @@ from bcon_exporter.model.check_report import (
 )
 from bcon_exporter.model.deployment import FilePlace, KeyLocation, WantedDeployment
 from bcon_exporter.model.quantities import show_count
+from bcon_exporter.model.rule_faults import describe_fault
 
 _SEVERITIES = tuple(CheckSeverity)
 _CODES = tuple(CheckCode)
@@ -28,7 +29,7 @@ def check_deployment(given: CheckInput) -> CheckReport:
     planned = PlannedDeployment(given, given.deployment or WantedDeployment(project=""), make_plan(given))
     findings: list[CheckFinding] = []
     not_checked: dict[NotChecked, None] = {}
-    failed: list[str] = []
+    failed: dict[str, str] = {}
     for rule in CHECK_RULES:
         try:
             for said in rule.find(planned):
@@ -36,36 +37,39 @@ def check_deployment(given: CheckInput) -> CheckReport:
                     not_checked[said] = None
                 else:
                     findings.append(_finding(rule.code, said, given.places))
-        except Exception:  # noqa: BLE001 -- one rule's defect must not hide what the others find
-            failed.append(rule.code.value)
+        except Exception as error:  # noqa: BLE001 -- one rule's defect must not hide what the others find
+            failed[rule.code.value] = describe_fault(rule.code.value, error)
     findings.sort(key=lambda one: (_SEVERITIES.index(one.severity), _CODES.index(one.code), one.service or ""))
     if given.problem is not None:
         not_checked[NotChecked(what="the deployment", reason=given.problem)] = None
-    verdict = _verdict(given, findings)
+    verdict = _verdict(given, findings, failed)
     return CheckReport(
         timestamp=given.snapshot.taken_at,
         project=planned.deployment.project,
         verdict=verdict,
-        summary=_summary(verdict, findings, given),
+        summary=_summary(verdict, findings, given, failed),
         findings=tuple(findings),
         not_checked=tuple(not_checked),
         plan=planned.plan,
         services=tuple(service.name for service in planned.services),
         files=given.files,
         rule_errors=tuple(failed),
+        rule_faults=tuple(failed.values()),
     )
 
 
-def _verdict(given: CheckInput, findings: list[CheckFinding]) -> CheckVerdict:
+def _verdict(given: CheckInput, findings: Sequence[CheckFinding], failed: Collection[str]) -> CheckVerdict:
     severities = {finding.severity for finding in findings}
     if CheckSeverity.FAILS in severities:
         return CheckVerdict.FAILS
-    if given.problem is not None or given.deployment is None:
+    if given.problem is not None or given.deployment is None or failed:
         return CheckVerdict.UNKNOWN
     return CheckVerdict.RISK if CheckSeverity.RISK in severities else CheckVerdict.OK
 
 
-def _summary(verdict: CheckVerdict, findings: list[CheckFinding], given: CheckInput) -> str:
+def _summary(
+    verdict: CheckVerdict, findings: Sequence[CheckFinding], given: CheckInput, failed: Collection[str]
+) -> str:
     counts = [sum(finding.severity is severity for finding in findings) for severity in _SEVERITIES]
     match verdict:
         case CheckVerdict.FAILS:
@@ -74,6 +78,8 @@ def _summary(verdict: CheckVerdict, findings: list[CheckFinding], given: CheckIn
             return f"It may come up: {show_count(counts[1], 'risk')}."
         case CheckVerdict.OK:
             return "It would come up, as far as can be seen from here."
+        case CheckVerdict.UNKNOWN if given.problem is None and given.deployment is not None:
+            return f"Not everything could be judged: {', '.join(failed)} failed, a defect of bcon-exporter."
         case CheckVerdict.UNKNOWN:
             return f"Nothing could be judged: {given.problem or 'the files could not be read'}"
 

@@ -15,6 +15,7 @@ from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.findings import STATUS_RANK, SymptomType
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DiagnosisReport, DriftReport
+from bcon_exporter.model.rule_faults import describe_fault
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyCode
 
 PEER_NOT_LISTENING = "peer_not_listening"
@@ -144,14 +145,14 @@ def _judge_service(
 
 def find_first(
     case: ServiceCase, rules: Sequence[VerifyRule] = VERIFY_RULES
-) -> tuple[tuple[VerifyCode, str] | None, VerifyCode | None]:
-    """Return the most specific code that holds with its sentence, and the first rule that raised: a defect of ours."""
+) -> tuple[tuple[VerifyCode, str] | None, str | None]:
+    """Return the most specific code that holds with its sentence, and which rule raised first: a defect of ours."""
     failed = None
     for rule in rules:
         try:
             text = rule.find(case)
-        except Exception:  # noqa: BLE001 -- the rule boundary: what the others find must not be hidden
-            failed = failed or rule.code
+        except Exception as error:  # noqa: BLE001 -- the rule boundary: what the others find must not be hidden
+            failed = failed or describe_fault(rule.code, error)
             continue
         if text is not None:
             return (rule.code, text), failed

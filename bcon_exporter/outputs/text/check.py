@@ -52,7 +52,7 @@ def check_blocks(report: CheckReport) -> list[Block]:
     if report.not_checked:
         blocks += [Section(_title("Not checked"), (Items(tuple(_not_checked(report))),)), EMPTY_LINE]
     if report.rule_errors:
-        failed = f"Rules that failed: {', '.join(report.rule_errors)}; please report this."
+        failed = f"Rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this."
         blocks.append(line(Span(failed, Style.BAD)))
     return blocks
 

@@ -102,7 +102,7 @@ def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = 
         sentences = (f"{', '.join(names)} not judged: {reason}" for reason, names in unjudged.items())
         fields.append(field("unknown", dim("; ".join(sentences))))
     if report.rule_errors:
-        failed = f"rules that failed: {', '.join(report.rule_errors)}; please report this"
+        failed = f"rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this"
         fields.append(field("bug", Span(failed, Style.BAD)))
     return Section(Heading(_title(report), level), (Fields(tuple(fields), LABEL_WIDTH),))
 

@@ -90,7 +90,7 @@ def _doubts(report: DriftReport) -> list[str]:
     if report.unresolved and not any(all(variable in text for variable in report.unresolved) for text in doubts):
         doubts.append(f"Variables without a value: {', '.join(report.unresolved)}.")
     if report.rule_errors:
-        doubts.append(f"Rules that failed: {', '.join(report.rule_errors)}; please report this.")
+        doubts.append(f"Rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this.")
     return doubts
 
 

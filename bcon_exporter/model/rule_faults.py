@@ -1,0 +1,12 @@
+"""What is told of a rule that raised: a defect of ours, for whoever reports or mends it."""
+
+from pathlib import PurePath
+
+
+def describe_fault(rule: str, error: BaseException) -> str:
+    """Return "RULE (TypeError at file.py:12)"; nothing of the error's own words, which may hold a secret."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = "" if trace is None else f" at {PurePath(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    return f"{rule} ({type(error).__name__}{place})"
