@@ -188,7 +188,8 @@ class Daemon:
         stop.set()
 
     def _on_finished(self, name: ScanName) -> None:
-        self._exposition.publish(name)
+        with self._context.errors.contained(f"rendering metrics after the {name} scan"):
+            self._exposition.publish(name)
         self._alerts.wake()
         self._site.live.wake()
         self._messages.wake()

@@ -1,14 +1,10 @@
 """The daemon's own verdict on each deployment it sees, a minute after it went quiet."""
 
-import logging
 import threading
 from collections.abc import Callable
 
-from bcon_exporter.errors import BconError
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.watch_deployment import judge_deployment
-
-_log = logging.getLogger(__name__)
 
 
 class DeploymentJudge:
@@ -35,19 +31,9 @@ class DeploymentJudge:
         try:
             context = self._context()
             scan = context.scans.diagnosis
-            for project in context.memory.find_due_deployments(scan.snapshot) if scan is not None else ():
-                _judge(context, project)
+            with context.errors.contained("looking for deployments to judge"):
+                for project in context.memory.find_due_deployments(scan.snapshot) if scan is not None else ():
+                    with context.errors.contained(f"judging the deployment of {project}"):
+                        context.memory.keep_deployment(judge_deployment(context, project).record)
         finally:
             self._judging.release()
-
-
-def _judge(context: Context, project: str) -> None:
-    """Judge a deployment; where that fails it has no verdict, and the log says so."""
-    try:
-        report = judge_deployment(context, project)
-    except BconError as error:
-        _log.warning("the deployment of %s could not be judged: %s", project, error.message)
-    except Exception:  # noqa: BLE001 -- the job boundary: a defect here must cost no other verdict
-        _log.exception("the deployment of %s could not be judged; please report this", project)
-    else:
-        context.memory.keep_deployment(report.record)

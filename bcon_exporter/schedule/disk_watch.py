@@ -57,12 +57,11 @@ class DiskWatch:
         started = context.monotonic()
         self._look_at = started + EVERY_SECONDS
         try:
-            logs = context.host.read_log_files(context.now())
-            context.memory.keep_disk(logs, logs.at)
-            if self._may_ask(context):
-                self._ask(context, started)
-        except Exception:  # noqa: BLE001 -- the thread's boundary: the next reading may work
-            _log.exception("who fills the disk could not be read; please report this")
+            with context.errors.contained("reading who fills the disk"):
+                logs = context.host.read_log_files(context.now())
+                context.memory.keep_disk(logs, logs.at)
+                if self._may_ask(context):
+                    self._ask(context, started)
         finally:
             self._reading.release()
 

@@ -94,7 +94,7 @@ def test_a_defect_is_told_and_the_next_deployment_judged(caplog: pytest.LogCaptu
     context = daemon_on(WatchedHost(break_first))
     DeploymentJudge(lambda: context).look()
     wait_until(lambda: judged(context) == {"shop"}, "the other verdict", timeout_seconds=20)
-    assert [(one.levelno, "blog could not be judged" in one.getMessage()) for one in caplog.records] == [
+    assert [(one.levelno, "judging the deployment of blog failed" in one.getMessage()) for one in caplog.records] == [
         (logging.ERROR, True)
     ]
 

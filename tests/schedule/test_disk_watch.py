@@ -142,7 +142,7 @@ def test_a_defect_ends_one_reading_only(stage: Stage, caplog: pytest.LogCaptureF
     stage.host.error, stage.clock.seconds = None, EVERY_SECONDS
     stage.look()
 
-    assert "could not be read; please report this" in caplog.text
+    assert "reading who fills the disk failed because of a defect; please report this" in caplog.text
     assert stage.memory.memory.disk.stored is not None
 
 

@@ -128,10 +128,8 @@ class AlertWatch:
 
     def _run(self) -> None:
         while not self._stopped:
-            try:
+            with self._context().errors.contained("judging the alerts"):
                 self.judge()
-            except Exception:  # noqa: BLE001 -- the job boundary: the next round comes whatever happened to this
-                _log.exception("judging the alerts failed because of a defect")
             self._news.wait(self._pause_seconds())
             self._news.clear()
 

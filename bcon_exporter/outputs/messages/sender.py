@@ -81,10 +81,8 @@ class MessageSender:
     def _run(self) -> None:
         while not self._stopped:
             pause = LONGEST_PAUSE_SECONDS
-            try:
+            with self._context().errors.contained(f"telling {self.receiver.name}"):
                 pause = self.tell()
-            except Exception:  # noqa: BLE001 -- the job boundary: the next round comes whatever happened to this
-                _log.exception("telling %s failed because of a defect", self.receiver.name)
             self._news.wait(pause)
             self._news.clear()
 
