@@ -1,6 +1,6 @@
 """What containers and Compose projects know of each other's secrets; in memory only, never saved, never shown."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from threading import Lock
@@ -152,17 +152,19 @@ class HostSecrets:
                 self._of_containers.pop(container_id, None)
 
 
-def hide_in_snapshot(snapshot: HostSnapshot, book: HostSecrets, projects: Collection[str]) -> HostSnapshot:
-    """Return a snapshot in which the containers of some projects show nothing that has been learned since."""
-    if not projects:
+def hide_in_snapshot(snapshot: HostSnapshot, book: HostSecrets) -> HostSnapshot:
+    """Return a snapshot in which the containers of Compose projects show nothing of what is known of them by now."""
+    version = book.version
+    if version == snapshot.hidden_version:
         return snapshot
+    projects = book.changed_since(snapshot.hidden_version)
     containers = tuple(
-        hide_in_facts(facts, book.of_container(facts.id))
+        hide_in_facts(facts, book.of_known(facts.id) or book.of_project(facts.compose.project))
         if facts.compose is not None and facts.compose.project in projects
         else facts
         for facts in snapshot.containers
     )
-    return snapshot.model_copy(update={"containers": containers})
+    return snapshot.model_copy(update={"containers": containers, "hidden_version": version})
 
 
 def hide_in_events(batch: EventBatch, book: HostSecrets) -> EventBatch:

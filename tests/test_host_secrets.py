@@ -2,10 +2,11 @@
 
 import pytest
 
-from bcon_exporter.host_secrets import MOST_EMPTY_PROJECTS, HostSecrets, hide_in_events
+from bcon_exporter.host_secrets import MOST_EMPTY_PROJECTS, HostSecrets, hide_in_events, hide_in_snapshot
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent
 from bcon_exporter.secrets.known_secrets import MOST_VALUES
-from tests.factories import NOON
+from tests.factories import NOON, compose, container, logs, snapshot
 
 OLD, NEW, OTHER = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d", "Hj6" + "tR2mXq9s"
 
@@ -127,3 +128,34 @@ def test_nothing_of_it_is_printed() -> None:
     book = HostSecrets()
     book.learn_container("web", "shop", values(OLD))
     assert OLD not in repr(book) + str(book.of_project("shop")) + f"{book.of_container('web')!r}"
+
+
+def texts_of(taken: HostSnapshot) -> list[str]:
+    """What the log of the first container shows."""
+    found = taken.containers[0].logs
+    assert found is not None
+    return [line.text for line in found.lines]
+
+
+def test_a_snapshot_hides_what_was_learned_while_it_was_taken_whoever_learned_it() -> None:
+    book = HostSecrets()
+    web = container(name="web", compose=compose(project="shop"), logs=logs(f"login with {NEW}"))
+    book.learn_container(web.id, "shop", values(OLD))
+    taken = snapshot(web).model_copy(update={"hidden_version": book.version})
+    assert hide_in_snapshot(taken, book) is taken
+    book.learn_files("shop", values(NEW))  # by another thread, say, which compares the project meanwhile
+
+    hidden = hide_in_snapshot(taken, book)
+
+    assert texts_of(hidden) == ["login with ***"]
+    assert hide_in_snapshot(hidden, book) is hidden
+
+
+def test_of_a_container_that_was_never_inspected_what_its_project_holds_is_hidden() -> None:
+    book = HostSecrets()
+    web = container(name="web", compose=compose(project="shop"), logs=logs(f"login with {NEW}"))
+    book.learn_files("shop", values(NEW))
+
+    hidden = hide_in_snapshot(snapshot(web), book)
+
+    assert texts_of(hidden) == ["login with ***"]

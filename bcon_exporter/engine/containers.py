@@ -162,6 +162,15 @@ class Inventory:
         entry.scanned_facts = entry.listed_facts = entry.inspected_at = None
         entry.unread_reason, entry.secrets = reason, self._book.of_known(container_id)
 
+    @property
+    def hidden_version(self) -> int:
+        """Up to which version of the secrets that are known everything is hidden in the entries."""
+        return self._hidden_version
+
+    def knows_secrets_of(self, container_id: str) -> bool:
+        """Return whether a container's environment was ever read: before, nobody knows what its log must not show."""
+        return self._book.of_known(container_id) is not None
+
     def hide_learned(self) -> None:
         """Hide the secrets that were learned after a container was read."""
         version = self._book.version
@@ -254,6 +263,24 @@ def inspect_containers(
             _record_unread(inventory, scan, container_id, "the answer could not be read")
         else:
             scan.gone.add(container_id)  # removed meanwhile: 200 with an empty body
+
+
+def learn_secrets(session: EngineSession, book: HostSecrets, container_id: str, deadline: Deadline) -> KnownSecrets:
+    """Return what is known of a container; of one that was never inspected, after a look at its environment.
+
+    Raises:
+        BconError: It cannot be inspected, so nobody knows what it must not show.
+    """
+    if (known := book.of_known(container_id)) is not None:
+        return known
+    target = f"{session.negotiate(deadline)}/containers/{container_id}/json"
+    doing = "inspecting a container for what its log must not show"
+    answer = session.get("inspect", doing, target, deadline, body_cap_bytes=_INSPECT_CAP_BYTES)
+    inspected = _decode(answer)
+    if inspected is None:
+        raise garbage_error(session.endpoint, doing, "the answer could not be read")
+    book.learn_container(container_id, project_of(inspected), secrets_of(inspected))
+    return book.of_container(container_id)
 
 
 def _record_unread(inventory: Inventory, scan: Scan, container_id: str, reason: str) -> None:

@@ -153,8 +153,10 @@ class DockerHost:
         check_reference(container_id)
         facts = self._taker.known_facts(container_id)
         name, tty, driver = (facts.name, facts.tty, facts.log_driver) if facts else (container_id[:12], None, None)
-        query = LogQuery(container_id, name, tty, driver, tail, since, until, self._taker.known_secrets(container_id))
-        return query_logs(self._session, query, Deadline.after(2 * self._options.read_timeout_seconds))
+        deadline = Deadline.after(2 * self._options.read_timeout_seconds)
+        secrets = self._taker.learn_secrets(container_id, deadline)
+        query = LogQuery(container_id, name, tty, driver, tail, since, until, secrets)
+        return query_logs(self._session, query, deadline)
 
     def engine(self) -> EngineFacts:
         """Ask the engine about itself.

@@ -32,6 +32,7 @@ _FILE_DRIVER = "json-file"
 LOG_ANSWER_CAP_BYTES = 4 * 1024 * 1024
 """`tail` counts pieces of at most 16 KiB, so 200 of them never reach this; what does is cut at its end."""
 _LONGEST_TAIL = 200_000
+_NOT_KNOWN_WHAT_TO_HIDE = "it could not be inspected, so nobody knows which secrets its log must not show"
 _FACTOR = 8
 
 
@@ -67,6 +68,8 @@ def read_logs_of_all(
         unchanged = _find_unchanged_lines(entry, cursors, scan, mark)
         if unchanged is not None:
             logs[container_id] = unchanged
+        elif not inventory.knows_secrets_of(container_id):
+            scan.unread.setdefault(container_id, {})["logs"] = _NOT_KNOWN_WHAT_TO_HIDE
         elif (reason := _find_refusal(entry, cursors)) is not None:
             scan.unread.setdefault(container_id, {})["logs"] = reason
         else:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bcon_exporter.clock import monotonic
-from bcon_exporter.engine.containers import Inventory, InventoryEntry, inspect_containers, list_containers
+from bcon_exporter.engine.containers import (
+    Inventory,
+    InventoryEntry,
+    inspect_containers,
+    learn_secrets,
+    list_containers,
+)
 from bcon_exporter.engine.disk import DiskReader
 from bcon_exporter.engine.event_log import EventLog
 from bcon_exporter.engine.failures import busy_error
@@ -138,9 +144,13 @@ class SnapshotTaker:
         """Return how many processes the kernel had killed for want of memory when usage was read last."""
         return self._usage.kill_counts
 
-    def known_secrets(self, container_id: str) -> KnownSecrets:
-        """Return the values that must not be shown of a container."""
-        return self._book.of_container(container_id)
+    def learn_secrets(self, container_id: str, deadline: Deadline) -> KnownSecrets:
+        """Return the values that must not be shown of a container.
+
+        Raises:
+            BconError: It was never inspected, and cannot be now.
+        """
+        return learn_secrets(self._session, self._book, container_id, deadline)
 
     def close(self, wait_seconds: float) -> None:
         """Give back what is held open, once no scan runs any more or `wait_seconds` have passed."""
@@ -174,6 +184,7 @@ class SnapshotTaker:
             unread=scan.host_unread,
             incomplete=tuple(sorted(scan.incomplete - scan.gone)),
             partial=scan.wants.only is not None,
+            hidden_version=self._inventory.hidden_version,
         )
         return Observation(snapshot, after)
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Literal, overload
 
-from pydantic import PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, PlainSerializer, ValidatorFunctionWrapHandler, WrapValidator
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.desired import DesiredProject, FieldValue
@@ -429,6 +429,7 @@ class HostSnapshot(Frozen):
         desired: The Compose projects as resolved at the time; only in written snapshots.
         partial: Only some containers were asked for: those that are not there may be well.
         failed_runs: Of the last day, newest first, at most 50.
+        hidden_version: Up to which version of the known secrets they are hidden in it; never written.
     """
 
     schema_version: int = 1
@@ -444,6 +445,7 @@ class HostSnapshot(Frozen):
     desired: tuple[DesiredProject, ...] | None = None
     partial: bool = False
     failed_runs: tuple[FailedRun, ...] = ()
+    hidden_version: int = Field(0, exclude=True, repr=False)
 
     @property
     def engine_started_at(self) -> UtcDatetime | None:

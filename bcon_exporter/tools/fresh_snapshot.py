@@ -66,12 +66,12 @@ def learn_env_files(context: Context, snapshot: HostSnapshot) -> HostSnapshot:
 def hide_learned(
     context: Context, snapshot: HostSnapshot, learn: Callable[[], Learned]
 ) -> tuple[Learned, HostSnapshot]:
-    """Return what `learn` returns, and the snapshot with hidden in it what was learned of its projects meanwhile."""
-    version = context.secrets.version
+    """Return what `learn` returns, and the snapshot with hidden in it what is known of its projects now.
+
+    Other threads learn of Compose files too, while the host is read and afterwards.
+    """
     learned = learn()
-    if context.secrets.version == version:
-        return learned, snapshot
-    return learned, hide_in_snapshot(snapshot, context.secrets, context.secrets.changed_since(version))
+    return learned, hide_in_snapshot(snapshot, context.secrets)
 
 
 def _drain(context: Context) -> tuple[EventBatch, str | None]:

@@ -53,7 +53,6 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
         DockerConnectionError, DeadlineExceededError: The engine does not answer.
     """
     snapshot = observe(context, CHECK_WANTS)
-    version = context.secrets.version
 
     def apply(text: str | None) -> str:
         after = request.content
@@ -64,7 +63,7 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
 
     edit = FileEdit(request.path, request.project_name, apply)
     resolved = context.compose.resolve_edit(edit, snapshot.taken_at, find_projects(snapshot))
-    snapshot = hide_in_snapshot(snapshot, resolved.book, resolved.book.changed_since(version))
+    snapshot = hide_in_snapshot(snapshot, resolved.book)
     given = gather_around(context, snapshot, resolved.edited, sees_paths=context.one_shot)
     report = hide_in_report(check_deployment(given), resolved.book.hide)
     plain = resolved.plain

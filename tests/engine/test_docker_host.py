@@ -143,6 +143,35 @@ def test_of_an_engine_elsewhere_this_machines_kernel_says_nothing() -> None:
     host.close()
 
 
+SECRET = "Qx7" + "rT9vLm2p"
+SAID = f"2026-01-31T11:29:59.000000000Z login with {SECRET}\n".encode()
+LOG = b"\x02\0\0\0" + len(SAID).to_bytes(4, "big") + SAID
+
+
+def test_a_log_that_somebody_asks_for_shows_no_secret_of_a_container_that_no_scan_has_seen(tmp_path: Path) -> None:
+    told = {**json.loads(inspected(GOOD)), "Config": {"Env": [f"DB_PASSWORD={SECRET}"]}}
+    rules = {f"{GOOD}/json": answer(json.dumps(told).encode()), f"{GOOD}/logs": answer(LOG)}
+    with FakeEngine(tmp_path / "s", engine_with(rules)) as engine:
+        host = host_for(engine.url)
+        found = host.read_logs(GOOD, tail=10, since=None, until=None)
+        host.close()
+    assert [line.text for line in found.lines] == ["login with ***"]
+
+
+def test_the_log_of_a_container_that_cannot_be_inspected_is_shown_to_nobody(tmp_path: Path) -> None:
+    refused = b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"
+    rules = {f"{GOOD}/json": refused, f"{GOOD}/logs": answer(LOG)}
+    with FakeEngine(tmp_path / "s", engine_with(rules)) as engine:
+        host = host_for(engine.url)
+        with pytest.raises(BconError, match="what its log must not show"):
+            host.read_logs(GOOD, tail=10, since=None, until=None)
+        snapshot = host.observe(utc_now(), 5.0, Wants()).snapshot
+        host.close()
+    [good, _] = snapshot.containers
+    assert good.logs is None
+    assert "nobody knows which secrets" in good.unread["logs"]
+
+
 @pytest.mark.slow
 def test_a_scan_that_waits_for_another_does_not_blame_the_engine(tmp_path: Path) -> None:
     asked = threading.Event()

@@ -15,6 +15,7 @@ from bcon_exporter.engine.parse import decode_array
 from bcon_exporter.engine.read_logs import read_logs_of_all
 from bcon_exporter.engine.scan import Deadline, Scan
 from bcon_exporter.engine.session import BulkRequest, EngineSession
+from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.readings import NOTHING_READ
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
 from tests.engine.test_docker_host import BAD, GOOD, STATS, VERSION, entry, host_for, inspected
@@ -36,7 +37,9 @@ class Log:
     """A log as an engine has it: no request is made where it need not be read."""
 
     def __init__(self) -> None:
-        self.inventory = Inventory(HostOptions())
+        self.book = HostSecrets()
+        self.book.learn_container(GOOD, None, frozenset())
+        self.inventory = Inventory(HostOptions(), self.book)
         self.cursors = LogCursors()
         self.asked = 0
         self.unread: str | None = None
@@ -81,6 +84,20 @@ def test_while_nobody_knows_when_a_run_has_ended_its_last_lines_are_asked_for_ag
     for status in (EXITED, EXITED, EXITED_WELL):
         log.scan(READ, **status)
     assert log.asked == 3
+
+
+def test_a_container_of_which_nobody_knows_the_secrets_has_no_log_to_show() -> None:
+    log = Log()
+    log.book.retain(())
+    log.scan(READ, **RUNS)
+    assert (log.asked, log.unread) == (
+        0,
+        "it could not be inspected, so nobody knows which secrets its log must not show",
+    )
+
+    log.book.learn_container(GOOD, None, frozenset())
+    log.scan(READ, **RUNS)
+    assert (log.asked, log.unread) == (1, None)
 
 
 def test_the_logs_of_an_ended_container_are_read_once(tmp_path: Path) -> None:
