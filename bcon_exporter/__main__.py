@@ -1,6 +1,5 @@
 """`python -m bcon_exporter` and the console script."""
 
-import gc
 import os
 import sys
 
@@ -18,7 +17,6 @@ def main() -> None:
     from bcon_exporter import cli
 
     code = cli.main()
-    gc.freeze()  # or the interpreter's end looks for cycles among all that was imported: 0.1 s of CPU
     sys.exit(code)
 
 

@@ -1,6 +1,5 @@
 """Runs a command line and returns its exit code; here every error becomes one line."""
 
-import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,8 +15,6 @@ from bcon_exporter.cli.version_command import version_line
 from bcon_exporter.errors import BconError, InternalError
 from bcon_exporter.signals_during_start import give_signals_back
 
-_COLLECT_AFTER = 100_000
-"""Objects that a command may make before Python's garbage collector runs; during imports it takes 0.05 s."""
 _CHECK = next(command for command in COMMANDS if command.name == "check-config")
 
 
@@ -81,8 +78,6 @@ def _run(words: list[str], environ: Mapping[str, str] | None) -> int:
     command, rest = find_command(words, COMMANDS)
     if command is None:
         return _without_command(rest, environ)
-    if command.name != "serve":
-        gc.set_threshold(_COLLECT_AFTER)
     call = parse(command, rest, environ)
     prepare_select(call.arguments, read_format(rest))
     if call.needs_settings and call.settings.config.check:
