@@ -15,6 +15,8 @@ from bcon_exporter.engine.usage_windows import UsageWindows
 from bcon_exporter.model.container_facts import EngineFacts, UsageFacts
 from bcon_exporter.readings import KillCounts, UsageSample
 
+SECOND_SAMPLE_AFTER_SECONDS = 1.0
+"""So long a command waits for what it cannot know of one sample alone, as the use of CPU."""
 _log = logging.getLogger(__name__)
 
 
@@ -111,13 +113,13 @@ class UsageReader:
         self._cgroups.retain(())
 
     def _sample_again(self, sampling: Sampling, engine: EngineFacts | None) -> None:
-        """Take a second sample of the containers that have only one, a second after the first."""
+        """Take a second sample of the containers that have only one, a moment after the first."""
         single = [
             container_id
             for container_id in sampling.present()
             if (usage := self._facts(container_id, sampling, engine)) is not None and usage.samples < 2  # noqa: PLR2004
         ]
-        if single and not self._session.closed.wait(sampling.scan.deadline.left(at_most=1.0)):
+        if single and not self._session.closed.wait(sampling.scan.deadline.left(at_most=SECOND_SAMPLE_AFTER_SECONDS)):
             without_network = sampling.without_network.copy()
             unsampled = self._sample_cgroups(sampling, single)
             sampling.without_network = without_network

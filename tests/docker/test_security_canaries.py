@@ -24,6 +24,7 @@ import pytest
 
 from bcon_exporter.cli.main import main
 from bcon_exporter.cli.report_formats import CHECK_FORMATS
+from bcon_exporter.engine import read_usage
 from bcon_exporter.tools import TOOLS
 from tests.docker.canaries import (
     Canaries,
@@ -381,7 +382,14 @@ def look_without_daemon(
     return later.texts["$ drift --format json"]
 
 
+@pytest.fixture
+def no_wait_for_usage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands in this process take their second sample of usage at once: hundreds of them wait a second each."""
+    monkeypatch.setattr(read_usage, "SECOND_SAMPLE_AFTER_SECONDS", 0.01)
+
+
 @pytest.mark.promise("S9")
+@pytest.mark.usefixtures("no_wait_for_usage")
 def test_no_secret_of_200_places_is_shown_on_any_face(
     engine: TestEngine, project_name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], figure: Figure
 ) -> None:
