@@ -112,7 +112,7 @@ def find_troubles(
         report: With the full reports of all containers.
         snapshot: What it was made of.
         drift: The newest reports of all projects.
-        logged_errors_at: Full container id → when its log last said something bad.
+        logged_errors_at: Full container id → when its log last told of a failure.
         shutdown_ended_at: When the engine or its host came back last.
         has_watched: See `HostTroubles`.
     """
@@ -232,7 +232,7 @@ def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:
 
 
 def _newest_sign(container: ContainerFacts, logged_at: datetime | None) -> datetime | None:
-    """Return when it last crashed, lost a process to the OOM killer, changed its health, or logged something bad."""
+    """Return when it last crashed, lost a process to the OOM killer, changed its health, or logged a failure."""
     times: Sequence[datetime | None] = (logged_at,)
     if container.lifecycle is not None:
         past = container.lifecycle

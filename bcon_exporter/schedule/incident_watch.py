@@ -37,7 +37,7 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
         report,
         snapshot,
         drift.reports if drift is not None else (),
-        logged_errors_at=memory.log_counts.newest,
+        logged_errors_at=memory.log_counts.last_failure_at,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
         has_watched=context.scans.diagnosis is not None or memory.deployments.seen_until is not None,
     )
