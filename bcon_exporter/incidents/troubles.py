@@ -1,6 +1,6 @@
 """What is wrong on the host at one scan, and how each container lives: what incidents are made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -71,11 +71,11 @@ class Life:
 
     Attributes:
         is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
-        newest_sign: When something bad was seen of it last; None where nothing was.
+        signs: When something bad was seen of it, in any order.
     """
 
     is_well: bool
-    newest_sign: datetime | None = None
+    signs: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class HostTroubles:
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
         has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
         unknown_drift: Project of which no file could be read → its services that have a container → whether one runs.
+        is_set_back: Our clock was set back since the scan before: signs that lie ahead of it now are old.
     """
 
     at: datetime
@@ -95,6 +96,7 @@ class HostTroubles:
     shutdown_ended_at: datetime | None = None
     has_watched: bool = True
     unknown_drift: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    is_set_back: bool = False
 
 
 def find_troubles(
@@ -137,7 +139,7 @@ def find_troubles(
     ill = {identity for identity, trouble in troubles.items() if trouble.severity.rank >= Severity.ERROR.rank}
     logged = logged_errors_at or {}
     lives = {
-        identity: Life(_is_well(container, is_ill=identity in ill), _newest_sign(container, logged.get(container.id)))
+        identity: Life(_is_well(container, is_ill=identity in ill), _find_signs(container, logged.get(container.id)))
         for container in snapshot.containers
         for identity in (identity_of(container),)
     }
@@ -231,11 +233,11 @@ def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:
     return not is_ill
 
 
-def _newest_sign(container: ContainerFacts, logged_at: datetime | None) -> datetime | None:
-    """Return when it last crashed, lost a process to the OOM killer, changed its health, or logged a failure."""
-    times: Sequence[datetime | None] = (logged_at,)
-    if container.lifecycle is not None:
-        past = container.lifecycle
-        crashes = [end.at for end in past.exits if not (end.requested or end.shutdown) and end.exit_code != 0]
-        times = (*times, *crashes, *past.restarts, *past.oom_kills, *past.health_changes)
-    return max((at for at in times if at is not None), default=None)
+def _find_signs(container: ContainerFacts, logged_at: datetime | None) -> tuple[datetime, ...]:
+    """Return when it crashed, lost a process to the OOM killer, changed its health, or logged a failure last."""
+    logged = () if logged_at is None else (logged_at,)
+    if container.lifecycle is None:
+        return logged
+    past = container.lifecycle
+    crashes = (end.at for end in past.exits if not (end.requested or end.shutdown) and end.exit_code != 0)
+    return (*logged, *crashes, *past.restarts, *past.oom_kills, *past.health_changes)

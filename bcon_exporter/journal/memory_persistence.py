@@ -741,6 +741,7 @@ def _join_incidents(stored: IncidentState, current: IncidentState) -> IncidentSt
         update={
             "open": (*missing, *current.open),
             "over": {**stored.over, **current.over},
+            "signs_ahead": {**stored.signs_ahead, **current.signs_ahead},
             "numbers": {**stored.numbers, **current.numbers},
         }
     )

@@ -63,7 +63,7 @@ def count_events(
         has_failed = any(_tells_of_failure(event, new_lines[event.index]) for event in events)
         failed_at = now if has_failed and total is not None else before.last_failure_at.get(container.id)
         if failed_at is not None:
-            last_failure_at[container.id] = failed_at
+            last_failure_at[container.id] = min(failed_at, now)
         until = max((line.at for line in new_lines if line.at is not None), default=known.until)
         counted[container.id] = CountedLog(lines, until)
     return LogCounts(since, counted, totals, last_failure_at)

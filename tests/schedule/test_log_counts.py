@@ -213,3 +213,13 @@ def test_a_line_tells_of_a_failure_by_its_level_or_where_a_symptom_rests_on_it(t
 
     scan(counts, 60, error(5, text), error(35, "level=warning msg=deprecated"))
     assert counts.counts.last_failure_at == failed_at, "only new lines count"
+
+
+def test_no_failure_lies_ahead_of_a_clock_that_was_set_back() -> None:
+    counts = Counter()
+    scan(counts, 0)
+    scan(counts, 30, error(5))
+    scan(counts, -3600, error(5))
+    scan(counts, -3570, error(5))
+
+    assert list(counts.counts.last_failure_at.values()) == [NOON - timedelta(seconds=3600)]
