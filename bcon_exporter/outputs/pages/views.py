@@ -46,7 +46,6 @@ _DISK_ITEMS = 8
 _LINES_AROUND = 4
 _LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
-_HISTORY_FIELDS = ("name", "kind", "words", "since", "offset")
 _CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
 
 
