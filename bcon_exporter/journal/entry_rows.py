@@ -47,15 +47,21 @@ def insert_entries(entries: Iterable[JournalEntry], host: str) -> Statement:
     return f"INSERT INTO journal ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows  # noqa: S608 -- our own
 
 
-def find_entries(query: Query, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
-    """Return entries, newest first, and how many there are in all."""
+def find_entries(query: Query, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
+    """Return entries, newest first."""
     where, parameters = _where(wanted)
-    total = query(f"SELECT count(*) FROM journal WHERE {where}", parameters)  # noqa: S608 -- words of our own
     rows = query(
         f"SELECT {_COLUMNS} FROM journal WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608
         [*parameters, limit, offset],
     )
-    return [_from_row(row) for row in rows], int(total[0][0]) if total else 0
+    return [_from_row(row) for row in rows]
+
+
+def count_entries(query: Query, wanted: EntryFilter) -> int:
+    """Return how many entries there are."""
+    where, parameters = _where(wanted)
+    rows = query(f"SELECT count(*) FROM journal WHERE {where}", parameters)  # noqa: S608 -- words of our own
+    return int(rows[0][0]) if rows else 0
 
 
 def _where(wanted: EntryFilter) -> tuple[str, list[Any]]:

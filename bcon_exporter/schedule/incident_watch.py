@@ -101,4 +101,4 @@ def _find_entries(context: Context, host: HostTroubles, state: IncidentState) ->
     began = [tracked.incident.started_at for tracked in state.open]
     began += [trouble.since for trouble in host.troubles]
     wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
-    return context.memory.find_entries(wanted, ENTRIES_AT_MOST, 0)[0]
+    return context.memory.find_entries(wanted, ENTRIES_AT_MOST)

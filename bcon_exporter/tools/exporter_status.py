@@ -63,9 +63,12 @@ def get_history(context: Context, request: GetHistoryInput) -> HistoryReport:
             msg = f"kind {request.kind} is no change; leave out changes or kind"
             raise InvalidInputError(msg, {"errors": [{"field": "kind", "message": "is no change"}]})
     wanted = EntryFilter(since, until, request.name, kinds, request.words)
-    entries, total = context.memory.find_entries(wanted, request.limit, request.offset)
     return HistoryReport(
-        since=since, until=until, total=total, entries=tuple(entries), known_since=context.memory.journal_since
+        since=since,
+        until=until,
+        total=context.memory.count_entries(wanted),
+        entries=tuple(context.memory.find_entries(wanted, request.limit, request.offset)),
+        known_since=context.memory.journal_since,
     )
 
 
@@ -73,7 +76,7 @@ def list_deployments(context: Context, request: ListDeploymentsInput) -> Deploym
     """Return the daemon's verdict on each deployment it has seen, newest first; a command reads its state file."""
     until = context.now() + timedelta(days=1)
     wanted = EntryFilter(until - _DEPLOYMENTS_OF, until, request.project, (JournalKind.DEPLOYMENT,))
-    entries, total = context.memory.find_entries(wanted, request.limit, 0)
+    entries, total = context.memory.find_entries(wanted, request.limit), context.memory.count_entries(wanted)
     records = tuple(record for entry in entries if (record := read_deployment(entry)) is not None)
     return DeploymentsReport(total=total, deployments=records, known_since=context.memory.observed_since)
 
