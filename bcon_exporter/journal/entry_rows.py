@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from bcon_exporter.journal.event_rows import Query, Statement
 from bcon_exporter.journal.schema import from_micros, to_micros
-from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal import HISTORY_KEPT, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 
-KEEP = timedelta(days=90)
 ENTRIES_IN_ALL = 200_000
 ENTRIES_WITHOUT_FILE = 20_000
 """Where no state file is wanted: ten megabytes of memory."""
@@ -100,7 +99,7 @@ def _from_row(row: tuple[Any, ...]) -> JournalEntry:
 def prune_entries(now: datetime, at_most: int) -> tuple[Statement, ...]:
     """Return the statements that drop entries of long ago, and the oldest beyond so many."""
     return (
-        ("DELETE FROM journal WHERE at < ?", [(to_micros(now - KEEP),)]),
+        ("DELETE FROM journal WHERE at < ?", [(to_micros(now - HISTORY_KEPT),)]),
         (
             "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET ?)",
             [(at_most,)],

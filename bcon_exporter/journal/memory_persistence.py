@@ -93,7 +93,7 @@ from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
-from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal import HISTORY_KEPT, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
@@ -119,8 +119,6 @@ EXITS_WITH_LINES = 5000
 
 DEPLOYMENTS_RECALLED = 1000
 """So many of the newest verdicts are looked through at start, for the last one of each project."""
-
-DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
 
 _MANY = 32
 """Of more identities or containers, it is asked once which are stored at all."""
@@ -346,8 +344,8 @@ class MemoryKeeper:
 
     def _recall_deployments(self, now: datetime) -> Deployments:
         """Return what an earlier process knew of deployments, as its journal tells it."""
-        until = now + timedelta(days=1)
-        wanted = EntryFilter(until - DEPLOYMENTS_RECALLED_OF, until, kinds=(JournalKind.DEPLOYMENT,))
+        until = now + timedelta(days=1)  # also what was written before a clock that was ahead was set right
+        wanted = EntryFilter(now - HISTORY_KEPT, until, kinds=(JournalKind.DEPLOYMENT,))
         latest: dict[str, DeploymentRecord] = {}
         for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED):
             record = read_deployment(entry)
