@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
 
-from bcon_exporter.errors import BconError, InternalError
+from bcon_exporter.errors import BconError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.container_facts import HostSnapshot
@@ -165,11 +165,10 @@ class LatestScans:
             )
             self._replace_status("drift", status)
 
-    def record_failure(self, name: ScanName, at: UtcDatetime, seconds: float, error: BconError | None = None) -> None:
+    def record_failure(self, name: ScanName, at: UtcDatetime, seconds: float, error: BconError) -> None:
         """Record a failed run and its error; the last good scan stays."""
-        reason = error or InternalError("the scan failed because of a defect of ours; the log has the traceback")
         with self._writing:
-            self._replace_status(name, self._statuses[name].failed(at, seconds, reason))
+            self._replace_status(name, self._statuses[name].failed(at, seconds, error))
 
     def record_missed(self, name: ScanName, runs: int) -> None:
         """Count runs that did not start in their turn."""

@@ -159,6 +159,11 @@ def fill(keeper: MemoryKeeper, host: Host) -> int:
     return count
 
 
+def read_page(keeper: MemoryKeeper, wanted: EntryFilter) -> tuple[list[JournalEntry], int]:
+    """Return what a page of the history shows: the newest entries, and how many there are in all."""
+    return keeper.find_entries(wanted, 100), keeper.count_entries(wanted)
+
+
 def time_of(ask: Callable[[], object]) -> tuple[float, float]:
     """Median and 95th percentile, in milliseconds."""
     taken = []
@@ -181,16 +186,12 @@ def main() -> None:
         with closing(open_keeper(path, now=NOON)) as keeper:
             year, week, day = NOON - DAYS * DAY, NOON - 7 * DAY, NOON - DAY
             questions: dict[str, Callable[[], object]] = {
-                "a container's last day": lambda: keeper.find_entries(EntryFilter(day, NOON, "project3-db-1"), 100, 0),
-                "a project's last week": lambda: keeper.find_entries(EntryFilter(week, NOON, "project3"), 100, 0),
-                "a container, 90 days": lambda: keeper.find_entries(EntryFilter(year, NOON, "project3-db-1"), 100, 0),
-                "all crashes, 90 days": lambda: keeper.find_entries(
-                    EntryFilter(year, NOON, None, (JournalKind.CRASH,)), 100, 0
-                ),
-                "words, 90 days": lambda: keeper.find_entries(
-                    EntryFilter(year, NOON, None, (), "image before"), 100, 0
-                ),
-                "everything, 90 days": lambda: keeper.find_entries(EntryFilter(year, NOON), 100, 0),
+                "a container's last day": lambda: read_page(keeper, EntryFilter(day, NOON, "project3-db-1")),
+                "a project's last week": lambda: read_page(keeper, EntryFilter(week, NOON, "project3")),
+                "a container, 90 days": lambda: read_page(keeper, EntryFilter(year, NOON, "project3-db-1")),
+                "all crashes, 90 days": lambda: read_page(keeper, EntryFilter(year, NOON, None, (JournalKind.CRASH,))),
+                "words, 90 days": lambda: read_page(keeper, EntryFilter(year, NOON, None, (), "image before")),
+                "everything, 90 days": lambda: read_page(keeper, EntryFilter(year, NOON)),
                 "incidents of a week": lambda: keeper.find_ended_incidents(IncidentFilter(week)),
             }
             for question, ask in questions.items():

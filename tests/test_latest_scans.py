@@ -61,7 +61,7 @@ def test_a_failed_run_keeps_the_last_good_scan_and_says_why() -> None:
 
 def test_the_next_good_run_forgets_the_error() -> None:
     scans = LatestScans()
-    scans.record_failure("drift", NOON, 1.0)
+    scans.record_failure("drift", NOON, 1.0, DockerConnectionError("away"))
 
     scans.publish_drift(drift_scan())
 

@@ -105,13 +105,6 @@ class AgentAnswer:
     has_next: bool = False
 
 
-def list_view_fields(tool: Tool[Any]) -> dict[str, Any]:
-    """Return the view's inputs that a tool leaves to it, by name, as parts of a JSON schema."""
-    own = tool.input_model.model_fields
-    properties = ViewOptions.model_json_schema()["properties"]
-    return {name: schema for name, schema in properties.items() if name not in own}
-
-
 def split_options(payload: Mapping[str, Any], tool: Tool[Any] | None = None) -> tuple[ViewOptions, dict[str, Any]]:
     """Return the view's inputs of a call, and the tool's.
 

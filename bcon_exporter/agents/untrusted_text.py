@@ -316,18 +316,3 @@ def bears_text(hint: Any) -> bool:
         known = (bool, int, float, datetime, Enum, BaseModel)
         return not (issubclass(hint, known) or is_dataclass(hint)) or hint is str
     return True
-
-
-def list_models(hint: Any) -> Iterator[type]:
-    """Yield the models and dataclasses that a type is made of, each once."""
-    seen: set[type] = set()
-    waiting = [hint]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, type) and (issubclass(current, BaseModel) or is_dataclass(current)):
-            if current not in seen:
-                seen.add(current)
-                yield current
-                waiting += _hints_of(current).values()
-            continue
-        waiting += [argument for argument in get_args(current) if not isinstance(argument, str)]

@@ -5,7 +5,6 @@ A restart makes the process anew, in the same container: image, configuration, l
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import LikelyCause, Severity, Symptom, SymptomType
@@ -230,8 +229,3 @@ def _moved(facts: ContainerFacts) -> str:
     if now is None or facts.image_id is None or now == facts.image_id:
         return ""
     return f"; {facts.image} stands for another image by now, and a restart keeps the old one: recreate it instead"
-
-
-def find_known_causes() -> frozenset[str]:
-    """Return the ids of all causes of which it is told whether a restart helps."""
-    return frozenset(chain(NO, YES, MAYBE))

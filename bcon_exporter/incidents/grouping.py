@@ -123,6 +123,12 @@ def is_host_incident_open(state: IncidentState) -> bool:
     return any(_is_of_host(tracked) for tracked in state.open)
 
 
+def is_ahead(state: IncidentState, now: datetime) -> bool:
+    """Return whether a state knows times still to come: our clock was set back after they were noted."""
+    well_since = (tracked.well_since for tracked in state.open if tracked.well_since is not None)
+    return any(at > now for at in (*state.over.values(), *well_since))
+
+
 def acknowledge(state: IncidentState, incident_id: str, at: datetime) -> IncidentState:
     """Return the state in which somebody is on an incident; one that was acknowledged keeps its time."""
     changed = tuple(
@@ -140,8 +146,11 @@ class _Fold:
     def __init__(self, state: IncidentState, host: HostTroubles, past: KnownPast) -> None:
         self._before = state
         self._host, self._past = host, past
-        self._open = list(state.open)
-        self._over = {identity: at for identity, at in state.over.items() if host.at - at < REMEMBERED_OVER}
+        self._open = [_without_future(tracked, host.at) for tracked in state.open]
+        self._over = {
+            identity: min(since, host.at) for identity, since in state.over.items() if host.at - since < REMEMBERED_OVER
+        }
+        self._signs_ahead = self._find_signs_ahead()
         self._numbers = dict(state.numbers)
         self._news: list[IncidentNews] = []
 
@@ -156,7 +165,13 @@ class _Fold:
         self._open = [tracked for one in self._open if (tracked := self._refresh(one)) is not None]
         seen_until = self._host.shutdown_ended_at or self._before.shutdown_seen_until
         numbers = dict(list(self._numbers.items())[-_NUMBERS_KEPT:])
-        state = IncidentState(open=tuple(self._open), over=self._over, numbers=numbers, shutdown_seen_until=seen_until)
+        state = IncidentState(
+            open=tuple(self._open),
+            over=self._over,
+            signs_ahead=self._signs_ahead,
+            numbers=numbers,
+            shutdown_seen_until=seen_until,
+        )
         newest = {tracked.incident.id: tracked.incident for tracked in self._open}
         return state, tuple(IncidentNews(one.step, newest.get(one.incident.id, one.incident)) for one in self._news)
 
@@ -169,13 +184,31 @@ class _Fold:
         state = before.model_copy(update={"open": (*before.open, tracked), "numbers": self._numbers})
         return state, (IncidentNews(IncidentStep.OPENED, incident),)
 
+    def _find_signs_ahead(self) -> dict[str, tuple[datetime, ...]]:
+        """Return those of `IncidentState`, with what lies ahead of a clock that was just set back."""
+        known = {
+            identity: kept
+            for identity, signs in self._before.signs_ahead.items()
+            if (kept := tuple(at for at in signs if self._host.at - at < REMEMBERED_OVER))
+        }
+        for identity, life in self._host.lives.items() if self._host.is_set_back else ():
+            ahead = tuple(at for at in life.signs if at > self._host.at)
+            if ahead:
+                known[identity] = tuple(dict.fromkeys((*known.get(identity, ()), *ahead)))
+        return known
+
     def _is_over(self, trouble: Trouble) -> bool:
         """Whether it only shows what belongs to an incident that has ended."""
         since = self._over.get(trouble.who.identity)
         if since is None or trouble.goes_on:
             return False
         life = self._host.lives.get(trouble.who.identity)
-        return life is not None and life.is_well and (life.newest_sign is None or life.newest_sign <= since)
+        return life is not None and life.is_well and not self._has_new_sign(trouble.who.identity, life, since)
+
+    def _has_new_sign(self, identity: str, life: Life, since: datetime) -> bool:
+        """Whether something bad was seen of it after a time; what was known before our clock was set back is old."""
+        old = self._signs_ahead.get(identity, ())
+        return any(at > since and at not in old for at in life.signs)
 
     def _is_new_shutdown(self) -> bool:
         ended, seen = self._host.shutdown_ended_at, self._before.shutdown_seen_until
@@ -407,9 +440,17 @@ class _Fold:
         troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
         since = tracked.well_since or self._host.at - WELL_FOR
         return all(
-            _is_member_well(self._host.lives.get(identity), troubles.get(identity), since)
-            for identity in tracked.members
+            self._is_member_well(identity, troubles.get(identity), since) for identity in tracked.members
         ) and not any(map(self._may_be_missed, tracked.incident.members))
+
+    def _is_member_well(self, identity: str, trouble: Trouble | None, since: datetime) -> bool:
+        """Whether a member runs, is not unhealthy, and has shown no new sign since then; one that is gone is over."""
+        if trouble is not None and trouble.goes_on:
+            return False
+        life = self._host.lives.get(identity)
+        if life is None:
+            return trouble is None or trouble.severity.rank < Severity.ERROR.rank
+        return life.is_well and (trouble is None or not self._has_new_sign(identity, life, since))
 
     def _may_be_missed(self, member: IncidentMember) -> bool:
         """Whether it was missing or down when its files were read last, and nothing shows that it is not any more."""
@@ -420,13 +461,11 @@ class _Fold:
         return down or (DriftType.MISSING_SERVICE in member.symptoms and member.service not in services)
 
 
-def _is_member_well(life: Life | None, trouble: Trouble | None, since: datetime) -> bool:
-    """Whether a member runs, is not unhealthy, and has shown no new sign since then; one that is gone is over."""
-    if trouble is not None and trouble.goes_on:
-        return False
-    if life is None:
-        return trouble is None or trouble.severity.rank < Severity.ERROR.rank
-    return life.is_well and (life.newest_sign is None or trouble is None or life.newest_sign <= since)
+def _without_future(tracked: TrackedIncident, now: datetime) -> TrackedIncident:
+    """Let the time for which all members are well begin anew where our clock was set back to before its start."""
+    if tracked.well_since is None or tracked.well_since <= now:
+        return tracked
+    return tracked.model_copy(update={"well_since": now})
 
 
 def _group_by_root(troubles: Iterable[Trouble]) -> dict[Who, list[Trouble]]:

@@ -1,6 +1,6 @@
 """What is wrong on the host at one scan, and how each container lives: what incidents are made of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -71,11 +71,11 @@ class Life:
 
     Attributes:
         is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
-        newest_sign: When something bad was seen of it last; None where nothing was.
+        signs: When something bad was seen of it, in any order.
     """
 
     is_well: bool
-    newest_sign: datetime | None = None
+    signs: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +83,12 @@ class HostTroubles:
     """One scan, as incidents see it.
 
     Attributes:
+        troubles: One for each identity.
         lives: By identity; of all containers that are there.
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
         has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
         unknown_drift: Project of which no file could be read → its services that have a container → whether one runs.
+        is_set_back: Our clock was set back since the scan before: signs that lie ahead of it now are old.
     """
 
     at: datetime
@@ -95,6 +97,7 @@ class HostTroubles:
     shutdown_ended_at: datetime | None = None
     has_watched: bool = True
     unknown_drift: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    is_set_back: bool = False
 
 
 def find_troubles(
@@ -112,18 +115,21 @@ def find_troubles(
         report: With the full reports of all containers.
         snapshot: What it was made of.
         drift: The newest reports of all projects.
-        logged_errors_at: Full container id → when its log last said something bad.
+        logged_errors_at: Full container id → when its log last told of a failure.
         shutdown_ended_at: When the engine or its host came back last.
         has_watched: See `HostTroubles`.
     """
     facts = {container.short_id: container for container in snapshot.containers}
     by_name = {container.name: container for container in snapshot.containers}
     troubles: dict[str, Trouble] = {}
+    ill = set()
     for diagnosis in report.reports:
         container = facts.get(diagnosis.container_id) if diagnosis.symptoms else None
         trouble = None if container is None else _of_container(diagnosis, container, by_name)
-        if trouble is not None:
-            troubles[trouble.who.identity] = trouble
+        if container is not None and trouble is not None:
+            _add_trouble(troubles, trouble)
+            if trouble.severity.rank >= Severity.ERROR.rank:
+                ill.add(container.id)
     drift, deploying = tuple(drift), find_deploying(snapshot)
     here = {(one.compose.project, one.compose.service) for one in snapshot.containers if one.compose is not None}
     for project in drift:
@@ -134,13 +140,7 @@ def find_troubles(
             is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
                 _add_difference(troubles, who, difference, report.timestamp)
-    ill = {identity for identity, trouble in troubles.items() if trouble.severity.rank >= Severity.ERROR.rank}
-    logged = logged_errors_at or {}
-    lives = {
-        identity: Life(_is_well(container, is_ill=identity in ill), _newest_sign(container, logged.get(container.id)))
-        for container in snapshot.containers
-        for identity in (identity_of(container),)
-    }
+    lives = _find_lives(snapshot, ill, logged_errors_at or {})
     unknown = _find_unknown_drift(drift, snapshot)
     return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched, unknown)
 
@@ -190,6 +190,23 @@ def _of_container(
     )
 
 
+def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
+    """Add what a container shows; of two that claim the same identity the worse one speaks for both."""
+    identity = trouble.who.identity
+    known = troubles.get(identity)
+    if known is None:
+        troubles[identity] = trouble
+        return
+    worse, other = (trouble, known) if trouble.severity.rank > known.severity.rank else (known, trouble)
+    troubles[identity] = replace(
+        worse,
+        codes=tuple(dict.fromkeys((*worse.codes, *other.codes))),
+        since=min(worse.since, other.since),
+        evidence=tuple(dict.fromkeys((*worse.evidence, *other.evidence))),
+        goes_on=worse.goes_on or other.goes_on,
+    )
+
+
 def _goes_on(symptom: Symptom) -> bool:
     is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
     return is_now and symptom.severity.rank >= Severity.ERROR.rank
@@ -225,17 +242,40 @@ def _find_of_service(troubles: Iterable[Trouble], who: Who) -> Trouble | None:
     return next((trouble for trouble in troubles if (trouble.who.project, trouble.who.service) == own), None)
 
 
+def _find_lives(
+    snapshot: HostSnapshot, ill: Collection[str], logged_errors_at: Mapping[str, datetime]
+) -> dict[str, Life]:
+    """Return how each identity is; of two containers that claim the same one, both must be well.
+
+    Args:
+        snapshot: With the containers.
+        ill: Full ids of those with a symptom that is an error or worse.
+        logged_errors_at: See `find_troubles`.
+    """
+    lives: dict[str, Life] = {}
+    for container in snapshot.containers:
+        identity = identity_of(container)
+        life = Life(
+            _is_well(container, is_ill=container.id in ill), _find_signs(container, logged_errors_at.get(container.id))
+        )
+        other = lives.get(identity)
+        if other is not None:
+            life = Life(life.is_well and other.is_well, (*other.signs, *life.signs))
+        lives[identity] = life
+    return lives
+
+
 def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:
     if container.state is ContainerState.RUNNING:
         return container.health is None or container.health.status is not HealthStatus.UNHEALTHY
     return not is_ill
 
 
-def _newest_sign(container: ContainerFacts, logged_at: datetime | None) -> datetime | None:
-    """Return when it last crashed, lost a process to the OOM killer, changed its health, or logged something bad."""
-    times: Sequence[datetime | None] = (logged_at,)
-    if container.lifecycle is not None:
-        past = container.lifecycle
-        crashes = [end.at for end in past.exits if not (end.requested or end.shutdown) and end.exit_code != 0]
-        times = (*times, *crashes, *past.restarts, *past.oom_kills, *past.health_changes)
-    return max((at for at in times if at is not None), default=None)
+def _find_signs(container: ContainerFacts, logged_at: datetime | None) -> tuple[datetime, ...]:
+    """Return when it crashed, lost a process to the OOM killer, changed its health, or logged a failure last."""
+    logged = () if logged_at is None else (logged_at,)
+    if container.lifecycle is None:
+        return logged
+    past = container.lifecycle
+    crashes = (end.at for end in past.exits if not (end.requested or end.shutdown) and end.exit_code != 0)
+    return (*logged, *crashes, *past.restarts, *past.oom_kills, *past.health_changes)

@@ -2,15 +2,14 @@
 
 import json
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from bcon_exporter.journal.event_rows import Query, Statement
 from bcon_exporter.journal.schema import from_micros, to_micros
-from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal import HISTORY_KEPT, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 
-KEEP = timedelta(days=90)
 ENTRIES_IN_ALL = 200_000
 ENTRIES_WITHOUT_FILE = 20_000
 """Where no state file is wanted: ten megabytes of memory."""
@@ -47,15 +46,21 @@ def insert_entries(entries: Iterable[JournalEntry], host: str) -> Statement:
     return f"INSERT INTO journal ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows  # noqa: S608 -- our own
 
 
-def find_entries(query: Query, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
-    """Return entries, newest first, and how many there are in all."""
+def find_entries(query: Query, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
+    """Return entries, newest first."""
     where, parameters = _where(wanted)
-    total = query(f"SELECT count(*) FROM journal WHERE {where}", parameters)  # noqa: S608 -- words of our own
     rows = query(
         f"SELECT {_COLUMNS} FROM journal WHERE {where} ORDER BY at DESC, id DESC LIMIT ? OFFSET ?",  # noqa: S608
         [*parameters, limit, offset],
     )
-    return [_from_row(row) for row in rows], int(total[0][0]) if total else 0
+    return [_from_row(row) for row in rows]
+
+
+def count_entries(query: Query, wanted: EntryFilter) -> int:
+    """Return how many entries there are."""
+    where, parameters = _where(wanted)
+    rows = query(f"SELECT count(*) FROM journal WHERE {where}", parameters)  # noqa: S608 -- words of our own
+    return int(rows[0][0]) if rows else 0
 
 
 def _where(wanted: EntryFilter) -> tuple[str, list[Any]]:
@@ -94,7 +99,7 @@ def _from_row(row: tuple[Any, ...]) -> JournalEntry:
 def prune_entries(now: datetime, at_most: int) -> tuple[Statement, ...]:
     """Return the statements that drop entries of long ago, and the oldest beyond so many."""
     return (
-        ("DELETE FROM journal WHERE at < ?", [(to_micros(now - KEEP),)]),
+        ("DELETE FROM journal WHERE at < ?", [(to_micros(now - HISTORY_KEPT),)]),
         (
             "DELETE FROM journal WHERE id <= (SELECT id FROM journal ORDER BY id DESC LIMIT 1 OFFSET ?)",
             [(at_most,)],

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from bcon_exporter.journal.event_rows import Query, Statement
 from bcon_exporter.journal.schema import to_micros
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, SeenBefore
-
-KEEP = timedelta(days=90)
+from bcon_exporter.model.journal import HISTORY_KEPT
 
 
 class IncidentFilter(NamedTuple):
@@ -82,4 +81,4 @@ def find_earlier(query: Query, root: IncidentRoot) -> SeenBefore:
 
 def prune_incidents(now: datetime) -> Statement:
     """Return the statement that drops incidents of long ago."""
-    return "DELETE FROM incidents WHERE ended_at < ?", [(to_micros(now - KEEP),)]
+    return "DELETE FROM incidents WHERE ended_at < ?", [(to_micros(now - HISTORY_KEPT),)]

@@ -14,6 +14,7 @@ from bcon_exporter.journal.entry_rows import (
     ENTRIES_IN_ALL,
     ENTRIES_WITHOUT_FILE,
     EntryFilter,
+    count_entries,
     find_entries,
     insert_entries,
     prune_entries,
@@ -92,7 +93,7 @@ from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.hysteresis import HoldState
 from bcon_exporter.model.incidents import Incident, IncidentRoot, IncidentState, SeenBefore
-from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.journal import HISTORY_KEPT, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import EventBatch
 from bcon_exporter.model.messages import ReceiverState
@@ -118,8 +119,6 @@ EXITS_WITH_LINES = 5000
 
 DEPLOYMENTS_RECALLED = 1000
 """So many of the newest verdicts are looked through at start, for the last one of each project."""
-
-DEPLOYMENTS_RECALLED_OF = timedelta(days=91)
 
 _MANY = 32
 """Of more identities or containers, it is asked once which are stored at all."""
@@ -345,10 +344,10 @@ class MemoryKeeper:
 
     def _recall_deployments(self, now: datetime) -> Deployments:
         """Return what an earlier process knew of deployments, as its journal tells it."""
-        until = now + timedelta(days=1)
-        wanted = EntryFilter(until - DEPLOYMENTS_RECALLED_OF, until, kinds=(JournalKind.DEPLOYMENT,))
+        until = now + timedelta(days=1)  # also what was written before a clock that was ahead was set right
+        wanted = EntryFilter(now - HISTORY_KEPT, until, kinds=(JournalKind.DEPLOYMENT,))
         latest: dict[str, DeploymentRecord] = {}
-        for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED, 0)[0]:
+        for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED):
             record = read_deployment(entry)
             if record is not None:
                 latest.setdefault(record.project, record)
@@ -459,10 +458,15 @@ class MemoryKeeper:
             self._memory = replace(self._memory, alerts=state)
             self._save(now)
 
-    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
-        """Return entries of the journal, newest first, and how many there are in all."""
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
+        """Return entries of the journal, newest first."""
         with self._lock:
             return find_entries(self._state.query, wanted, limit, offset)
+
+    def count_entries(self, wanted: EntryFilter) -> int:
+        """Return how many entries the journal has."""
+        with self._lock:
+            return count_entries(self._state.query, wanted)
 
     def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
         """Return what a container used in each five minutes since then, at most of the last day, oldest first."""
@@ -586,7 +590,7 @@ class MemoryKeeper:
         if now is None:
             return memory
         failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
-        entries, _ = find_entries(self._state.query, failures, limit=1000, offset=0)
+        entries = find_entries(self._state.query, failures, limit=1000)
         return replace(memory, failed_runs=add_failed_runs((), entries, now))
 
     def _read_windows(self, now: datetime) -> dict[str, UsageWindow]:
@@ -741,6 +745,7 @@ def _join_incidents(stored: IncidentState, current: IncidentState) -> IncidentSt
         update={
             "open": (*missing, *current.open),
             "over": {**stored.over, **current.over},
+            "signs_ahead": {**stored.signs_ahead, **current.signs_ahead},
             "numbers": {**stored.numbers, **current.numbers},
         }
     )

@@ -6,6 +6,7 @@ A size is kept for each hour and the newest beside them; what is gone is forgott
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import NamedTuple
 
 from bcon_exporter.model.disk import DiskKind, LogFile, LogReading, StoredData
@@ -88,7 +89,8 @@ def _fold_logs(disk: DiskMemory, reading: LogReading) -> tuple[DiskMemory, tuple
     if disk.logs is not None and disk.logs.engine_id != reading.engine_id:
         disk = DiskMemory()  # another engine's disk
     emptied = {_subject(DiskKind.LOG, log.container_id) for log in reading.logs if _was_emptied(disk, log)}
-    known = {subject: samples for subject, samples in disk.samples.items() if subject not in emptied}
+    known = _forget_emptied(disk.samples, reading)  # an earlier process has stored them, and does not know any more
+    known = {subject: samples for subject, samples in known.items() if subject not in emptied}
     after, due = _add(known, list(_log_samples(reading)), (_subject(DiskKind.LOG), _SPACE), reading.at)
     return replace(disk, logs=reading, samples=after, growth=_find_growth(after), is_own=True), due
 
@@ -131,11 +133,29 @@ def _stored_samples(data: StoredData) -> Iterator[DiskSample]:
 
 
 def recall_samples(disk: DiskMemory, stored: Iterable[DiskSample]) -> DiskMemory:
-    """Return the memory with the samples of an earlier process."""
+    """Return the memory with the samples of an earlier process; which logs rotate is known from its last reading."""
     samples: dict[str, tuple[DiskSample, ...]] = {}
     for sample in sorted(stored, key=lambda one: one.at):
         samples[sample.subject] = (*samples.get(sample.subject, ()), sample)
+    if disk.logs is not None:
+        samples = _forget_emptied(samples, disk.logs)
     return replace(disk, samples=samples, growth=_find_growth(samples))
+
+
+def _forget_emptied(
+    samples: Mapping[str, tuple[DiskSample, ...]], reading: LogReading
+) -> dict[str, tuple[DiskSample, ...]]:
+    """Leave out how large logs that nothing bounds were before they were emptied last."""
+    unbounded = {_subject(DiskKind.LOG, log.container_id) for log in reading.logs if log.is_bounded is False}
+    return {
+        subject: _since_last_fall(of_subject) if subject in unbounded else of_subject
+        for subject, of_subject in samples.items()
+    }
+
+
+def _since_last_fall(samples: tuple[DiskSample, ...]) -> tuple[DiskSample, ...]:
+    falls = [at for at, (before, after) in enumerate(pairwise(samples), 1) if after.size_bytes < before.size_bytes]
+    return samples[falls[-1] :] if falls else samples
 
 
 def _add(

@@ -27,10 +27,11 @@ class LogCounts:
     Attributes:
         since: When the first scan was; what was logged before it is not counted. None before it.
         totals: Level → events so far.
-        newest: When a scan last found one of them, after its first look at the log.
+        last_failure_at: When a scan last found a failure among new lines, after its first look at the log. A warning is
+            one only where a symptom rests on it.
     """
 
     since: datetime | None = None
     counted: Mapping[str, CountedLog] = field(default_factory=dict)
     totals: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    newest: Mapping[str, datetime] = field(default_factory=dict)
+    last_failure_at: Mapping[str, datetime] = field(default_factory=dict)

@@ -190,11 +190,14 @@ class IncidentState(Frozen):
         open: Oldest first.
         over: Identity of each member of an incident that has ended within a day → since when it is well. What its log
             or its past still shows of the time before opens none.
+        signs_ahead: Identity → its signs that lay ahead of our clock when that was set back. They were seen before, so
+            they are old, also once the clock comes there.
         numbers: Id without its number → the last number that was given, of the last two days.
         shutdown_seen_until: Shutdowns up to then have had their incident.
     """
 
     open: tuple[TrackedIncident, ...] = ()
     over: dict[str, UtcDatetime] = {}
+    signs_ahead: dict[str, tuple[UtcDatetime, ...]] = {}
     numbers: dict[str, int] = {}
     shutdown_seen_until: UtcDatetime | None = None

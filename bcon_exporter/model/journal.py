@@ -1,5 +1,6 @@
 """The journal: what happened on the host, written once and never changed."""
 
+from datetime import timedelta
 from typing import Annotated
 
 from pydantic import JsonValue
@@ -7,6 +8,9 @@ from pydantic import JsonValue
 from bcon_exporter.model.base import UNTRUSTED, Frozen, UtcDatetime
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal_kinds import JournalKind
+
+HISTORY_KEPT = timedelta(days=90)
+"""So long are entries kept, and incidents that are over."""
 
 
 class JournalEntry(Frozen):

@@ -1,5 +1,6 @@
 """Folds each scan into the open incidents, and writes down what has become of them."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.incidents import (
@@ -9,6 +10,7 @@ from bcon_exporter.incidents import (
     IncidentStep,
     KnownPast,
     find_troubles,
+    is_ahead,
     is_host_incident_open,
     journal_step,
     observe_outage,
@@ -37,11 +39,12 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
         report,
         snapshot,
         drift.reports if drift is not None else (),
-        logged_errors_at=memory.log_counts.newest,
+        logged_errors_at=memory.log_counts.last_failure_at,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
         has_watched=context.scans.diagnosis is not None or memory.deployments.seen_until is not None,
     )
-    if memory.incidents.open or _may_open(host):
+    host = replace(host, is_set_back=_is_set_back(context, host.at))
+    if memory.incidents.open or host.is_set_back or _may_open(host):
         context.memory.fold_incidents(lambda state: _fold(context, state, host), host.at)
 
 
@@ -81,6 +84,13 @@ def watch_outage(context: Context, away_since: datetime | None) -> datetime | No
     return since
 
 
+def _is_set_back(context: Context, now: datetime) -> bool:
+    """Return whether our clock was set back since the last scan, or while no exporter ran."""
+    last = context.scans.diagnosis
+    is_last_later = last is not None and last.report.timestamp > now
+    return is_last_later or is_ahead(context.memory.memory.incidents, now)
+
+
 def _may_open(host: HostTroubles) -> bool:
     is_ill = any(trouble.severity.rank >= Severity.ERROR.rank for trouble in host.troubles)
     return is_ill or host.shutdown_ended_at is not None
@@ -91,4 +101,4 @@ def _find_entries(context: Context, host: HostTroubles, state: IncidentState) ->
     began = [tracked.incident.started_at for tracked in state.open]
     began += [trouble.since for trouble in host.troubles]
     wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
-    return context.memory.find_entries(wanted, ENTRIES_AT_MOST, 0)[0]
+    return context.memory.find_entries(wanted, ENTRIES_AT_MOST)

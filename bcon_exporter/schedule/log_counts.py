@@ -8,7 +8,7 @@ from datetime import datetime
 import re2
 
 from bcon_exporter.diagnosis import LogReader
-from bcon_exporter.diagnosis.log_events import Candidates, find_events
+from bcon_exporter.diagnosis.log_events import LogEvent, find_events
 from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.memory import CountedLog, LogCounts
 from bcon_exporter.model.container_facts import HostSnapshot, LogLine, nanoseconds_of, times_of
@@ -43,7 +43,7 @@ def count_events(
     now = snapshot.taken_at
     since = min(before.since or now, now)
     totals: dict[str, Mapping[str, int]] = {}
-    newest: dict[str, datetime] = {}
+    last_failure_at: dict[str, datetime] = {}
     counted: dict[str, CountedLog] = {}
     too_late = False
     for container in snapshot.containers:
@@ -58,13 +58,15 @@ def count_events(
         candidates = log_reader.find_candidates(container.id, lines, catalogue) if new else {}
         new_lines = [lines[at] for at in new]
         among_new = {place: candidates[at] for place, at in enumerate(new) if at in candidates}
-        totals[container.id] = add_events(total or {}, new_lines, catalogue, among_new)
-        last = now if total is not None and totals[container.id] != total else before.newest.get(container.id)
-        if last is not None:
-            newest[container.id] = last
+        events = find_events(new_lines, catalogue, among_new)
+        totals[container.id] = add_events(total or {}, new_lines, events)
+        has_failed = any(_tells_of_failure(event, new_lines[event.index]) for event in events)
+        failed_at = now if has_failed and total is not None else before.last_failure_at.get(container.id)
+        if failed_at is not None:
+            last_failure_at[container.id] = min(failed_at, now)
         until = max((line.at for line in new_lines if line.at is not None), default=known.until)
         counted[container.id] = CountedLog(lines, until)
-    return LogCounts(since, counted, totals, newest)
+    return LogCounts(since, counted, totals, last_failure_at)
 
 
 def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime) -> list[int]:
@@ -108,16 +110,21 @@ def _find_later(lines: Sequence[LogLine], until: datetime) -> list[int]:
     return later
 
 
-def add_events(
-    before: Mapping[str, int], lines: Sequence[LogLine], catalogue: Catalogue, candidates: Candidates
-) -> Mapping[str, int]:
-    """Return the counts with the events in some lines added."""
+def add_events(before: Mapping[str, int], lines: Sequence[LogLine], events: Sequence[LogEvent]) -> Mapping[str, int]:
+    """Return the counts with some lines added, and the events that were found in them."""
     if not lines:
         return before
-    events = find_events(lines, catalogue, candidates)
     found = Counter(_FAILURES[event.level] for event in events if event.level in _FAILURES)
     found["warning"] = sum(is_warning(line.text) for line in lines)
     return {level: before.get(level, 0) + found[level] for level in ("warning", *_FAILURES.values())}
+
+
+def _tells_of_failure(event: LogEvent, first_line: LogLine) -> bool:
+    """Whether an event is one of a failure: it has such a level, or is a warning that a symptom rests on."""
+    if event.level in _FAILURES:
+        return True
+    is_evidence = event.failed or any(hit.signature.blame == "program" for hit in event.hits)
+    return is_evidence and is_warning(first_line.text)
 
 
 def is_warning(text: str) -> bool:

@@ -179,8 +179,11 @@ class Memories(Protocol):
     def keep_alerts(self, state: str, now: datetime) -> None:
         """Keep the state of the alerts over a restart."""
 
-    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
-        """Return entries of the journal, newest first, and how many there are in all."""
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
+        """Return entries of the journal, newest first."""
+
+    def count_entries(self, wanted: EntryFilter) -> int:
+        """Return how many entries the journal has."""
 
     def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
         """Return what a container used in each five minutes since then."""

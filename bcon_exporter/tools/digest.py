@@ -70,7 +70,7 @@ def _find_drifted(context: Context) -> tuple[LongDrift, ...]:
 
 def _find_failed_deployments(context: Context, since: datetime, until: datetime) -> tuple[FailedDeployment, ...]:
     wanted = EntryFilter(since, until, kinds=(JournalKind.DEPLOYMENT,))
-    entries, _ = context.memory.find_entries(wanted, _DEPLOYMENTS_READ, 0)
+    entries = context.memory.find_entries(wanted, _DEPLOYMENTS_READ)
     records = (record for entry in entries if (record := read_deployment(entry)) is not None)
     failed = [record for record in records if record.verdict is DeploymentVerdict.BAD]
     return tuple(

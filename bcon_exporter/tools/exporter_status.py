@@ -8,7 +8,7 @@ from bcon_exporter.errors import BconError, DeadlineExceededError, InvalidInputE
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.latest_scans import ScanName
 from bcon_exporter.memory import read_deployment
-from bcon_exporter.model.journal import HistoryReport
+from bcon_exporter.model.journal import HISTORY_KEPT, HistoryReport
 from bcon_exporter.model.journal_kinds import CHANGES, JournalKind
 from bcon_exporter.model.reports import CostReport, HealthCheck
 from bcon_exporter.model.tool_inputs import GetCostReportInput, GetHistoryInput, HealthCheckInput, ListDeploymentsInput
@@ -18,7 +18,6 @@ from bcon_exporter.tools.cost import sum_costs
 from bcon_exporter.tools.tool import Tool
 
 _HISTORY_BY_DEFAULT = timedelta(days=1)
-_DEPLOYMENTS_OF = timedelta(days=91)
 _PERIOD_DAYS = {"day": 1, "week": 7, "month": 30}
 
 
@@ -63,17 +62,21 @@ def get_history(context: Context, request: GetHistoryInput) -> HistoryReport:
             msg = f"kind {request.kind} is no change; leave out changes or kind"
             raise InvalidInputError(msg, {"errors": [{"field": "kind", "message": "is no change"}]})
     wanted = EntryFilter(since, until, request.name, kinds, request.words)
-    entries, total = context.memory.find_entries(wanted, request.limit, request.offset)
     return HistoryReport(
-        since=since, until=until, total=total, entries=tuple(entries), known_since=context.memory.journal_since
+        since=since,
+        until=until,
+        total=context.memory.count_entries(wanted),
+        entries=tuple(context.memory.find_entries(wanted, request.limit, request.offset)),
+        known_since=context.memory.journal_since,
     )
 
 
 def list_deployments(context: Context, request: ListDeploymentsInput) -> DeploymentsReport:
     """Return the daemon's verdict on each deployment it has seen, newest first; a command reads its state file."""
-    until = context.now() + timedelta(days=1)
-    wanted = EntryFilter(until - _DEPLOYMENTS_OF, until, request.project, (JournalKind.DEPLOYMENT,))
-    entries, total = context.memory.find_entries(wanted, request.limit, 0)
+    now = context.now()
+    until = now + timedelta(days=1)  # also what was written before a clock that was ahead was set right
+    wanted = EntryFilter(now - HISTORY_KEPT, until, request.project, (JournalKind.DEPLOYMENT,))
+    entries, total = context.memory.find_entries(wanted, request.limit), context.memory.count_entries(wanted)
     records = tuple(record for entry in entries if (record := read_deployment(entry)) is not None)
     return DeploymentsReport(total=total, deployments=records, known_since=context.memory.observed_since)
 

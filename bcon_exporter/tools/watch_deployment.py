@@ -197,7 +197,7 @@ class DeploymentWatch:
         began, ended = report.since - JOURNAL_SLACK, report.watched_until + JOURNAL_SLACK
         wanted = EntryFilter(began, ended, report.project, (JournalKind.CONFIG_CHANGE, JournalKind.IMAGE_CHANGE))
         told: dict[str, list[str]] = {}
-        for entry in self._context.memory.find_entries(wanted, JOURNALED_AT_MOST, 0)[0]:
+        for entry in self._context.memory.find_entries(wanted, JOURNALED_AT_MOST):
             told.setdefault(entry.service or "", []).append(entry.text)
         services = tuple(
             one.model_copy(update={"changes": tuple(dict.fromkeys((*one.changes, *told[one.service])))})

@@ -132,9 +132,14 @@ class FullMemory(SnapshotMemory):
         self.memory = Memory(disk=_fill_disk(facts), incidents=state, engine_name="shop-1")
         self.entries = (*_tell_changes(facts), *_tell_deployments(facts))
 
-    def find_entries(self, wanted: EntryFilter, limit: int, offset: int) -> tuple[list[JournalEntry], int]:
-        fitting = [one for one in self.entries if not wanted.kinds or one.kind in wanted.kinds]
-        return fitting[offset : offset + limit], len(fitting)
+    def find_entries(self, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
+        return self._fitting(wanted)[offset : offset + limit]
+
+    def count_entries(self, wanted: EntryFilter) -> int:
+        return len(self._fitting(wanted))
+
+    def _fitting(self, wanted: EntryFilter) -> list[JournalEntry]:
+        return [one for one in self.entries if not wanted.kinds or one.kind in wanted.kinds]
 
     def find_ended_incidents(self, wanted: IncidentFilter) -> list[Incident]:  # noqa: ARG002
         return list(self.ended)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import is_dataclass
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import pytest
+from pydantic import BaseModel
 
-from bcon_exporter.agents.untrusted_text import OWN_WORDS, list_models, sort_fields
+from bcon_exporter.agents.untrusted_text import OWN_WORDS, sort_fields
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.model.base import Frozen, Untrusted
 from bcon_exporter.tools import TOOLS
@@ -18,6 +21,9 @@ from tests.agents.asking import MAY_FAIL, OPTIONS, ask_agent, list_calls, outsid
 from tests.agents.asking_amiss import ask_amiss
 from tests.agents.hostile import NEAR_PROJECT, PLACES, make_hostile_host
 from tests.agents.recorded import make_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHOWN = (*TOOLS, HOST_DIAGNOSIS, HOST_DRIFT, HOST_STATS, NAMED_DIAGNOSIS, PART_OF_LOG, DIGEST, CHECK)
 """What is shown to agents: all tools, and those behind commands with `--format agent`."""
@@ -69,6 +75,22 @@ def test_the_value_of_an_environment_variable_is_told_nowhere(answers: dict[tupl
     about = [body for key, body in answers.items() if '"environment-value"' in key[1]]
     assert about
     assert not any(tells(body) for body in about)
+
+
+def list_models(hint: Any) -> Iterator[type]:
+    """Yield the models and dataclasses that a type is made of, each once."""
+    seen: set[type] = set()
+    waiting = [hint]
+    while waiting:
+        current = waiting.pop()
+        if isinstance(current, type) and (issubclass(current, BaseModel) or is_dataclass(current)):
+            if current not in seen:
+                seen.add(current)
+                yield current
+                hints = get_type_hints(current, include_extras=True)
+                waiting += [hints[name] for name in sort_fields(current).names]
+            continue
+        waiting += [argument for argument in get_args(current) if not isinstance(argument, str)]
 
 
 def list_shown_models() -> list[type]:

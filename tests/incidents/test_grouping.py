@@ -18,6 +18,7 @@ from bcon_exporter.incidents import (
     Trouble,
     Who,
     acknowledge,
+    is_ahead,
     observe_troubles,
 )
 from bcon_exporter.model.findings import LikelyCause, Severity
@@ -29,7 +30,7 @@ from tests.factories import NOON
 if TYPE_CHECKING:
     from datetime import datetime
 
-SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 WELL, ILL = Life(is_well=True), Life(is_well=False)
 
 
@@ -263,12 +264,54 @@ def test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do() -> None:
     watch.scan(old)
     first = watch.only.id
     for _ in range(5):
-        watch.scan(old, after=MINUTE, lives={"db": Life(is_well=True, newest_sign=watch.now)})
+        watch.scan(old, after=MINUTE, lives={"db": Life(is_well=True, signs=(watch.now,))})
     assert watch.only.id == first, "each scan shows a new line"
-    last = {"db": Life(is_well=True, newest_sign=watch.now - MINUTE)}
+    last = {"db": Life(is_well=True, signs=(watch.now - MINUTE,))}
     told = [step for _ in range(9) for step in steps(watch.scan(old, after=MINUTE, lives=last))]
     assert told == ["closed"], "what the log still shows of the time before opens no other"
-    again = {"db": Life(is_well=True, newest_sign=watch.now)}
+    again = {"db": Life(is_well=True, signs=(watch.now,))}
+    assert steps(watch.scan(old, after=MINUTE, lives=again)) == ["opened"]
+
+
+def test_what_is_well_ends_as_soon_after_the_clock_was_set_back() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"))
+    watch.scan(after=MINUTE, lives={"db": WELL})
+    assert watch.scan(after=-HOUR, lives={"db": WELL}) == ()
+    set_back_at = watch.now
+    news = watch.scan(after=2 * MINUTE, lives={"db": WELL})
+    assert [(one.step, one.incident.ended_at) for one in news] == [("closed", set_back_at)]
+
+
+def test_signs_of_before_the_clock_was_set_back_keep_none_open_and_open_none_when_it_comes_there() -> None:
+    watch = Watch()
+    old = trouble("db", "restart_loop", goes_on=False)
+    lives = {"db": Life(is_well=True, signs=(NOON - 40 * MINUTE, NOON - SECOND))}
+    watch.scan(old)
+    news = watch.scan(old, after=-HOUR, lives=lives, is_set_back=True)
+    for _ in range(3):
+        news += watch.scan(old, after=MINUTE, lives=lives)
+    assert steps(news) == ["closed"]
+    assert [step for _ in range(90) for step in steps(watch.scan(old, after=MINUTE, lives=lives))] == []
+    for _ in range(24):
+        watch.scan(after=HOUR)
+    assert watch.state.signs_ahead == {}, "they are forgotten with what is over"
+
+
+def test_what_fails_after_the_clock_was_set_back_has_an_incident_though_it_had_one_before() -> None:
+    watch = Watch()
+    old = trouble("db", "oom_killed", goes_on=False)
+    killed = (NOON - SECOND,)
+    lives = {"db": Life(is_well=True, signs=killed)}
+    for _ in range(4):
+        watch.scan(old, after=MINUTE, lives=lives)
+    assert watch.state.open == ()
+    assert is_ahead(watch.state, watch.now - HOUR)
+    assert not is_ahead(watch.state, watch.now)
+
+    assert watch.scan(old, after=-HOUR, lives=lives, is_set_back=True) == ()
+    assert not is_ahead(watch.state, watch.now)
+    again = {"db": Life(is_well=True, signs=(watch.now + SECOND, *killed))}
     assert steps(watch.scan(old, after=MINUTE, lives=again)) == ["opened"]
 
 
@@ -462,7 +505,7 @@ def test_somebody_on_one_of_two_merged_incidents_is_not_on_the_other() -> None:
 def test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own() -> None:
     watch = Watch()
     old = trouble("web", "network_error", goes_on=False)
-    last = {"web": Life(is_well=True, newest_sign=NOON)}
+    last = {"web": Life(is_well=True, signs=(NOON,))}
     watch.scan(old, lives=last)
     watch.scan(old, after=2 * MINUTE + SECOND, lives=last)
     again = trouble("web", "network_error", root="db")

@@ -12,11 +12,12 @@ from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import DriftStatus
-from tests.factories import NOON, ago, compose, container, snapshot
+from tests.factories import NOON, ago, compose, container, ended, lifecycle, snapshot
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
 
 if TYPE_CHECKING:
     from bcon_exporter.model.container_facts import ContainerFacts
+    from bcon_exporter.model.findings import Symptom
     from bcon_exporter.model.reports import DriftReport
 
 
@@ -79,6 +80,48 @@ def test_of_a_project_whose_files_cannot_be_read_it_is_told_what_runs() -> None:
     }
     doubtful = drift_report("shop", status=DriftStatus.UNKNOWN, unknown_reason=ProjectProblem.UNRESOLVED_VARIABLE)
     assert unknown(doubtful) == unknown(drift_report("shop")) == {}, "they were compared"
+
+
+@pytest.mark.parametrize("is_copy_first", [True, False])
+@pytest.mark.parametrize("symptoms_of_copy", [(), (symptom(SymptomType.HIGH_MEMORY, severity=Severity.WARNING),)])
+def test_a_copy_with_the_same_labels_hides_nothing_of_a_container_that_fails(
+    symptoms_of_copy: tuple[Symptom, ...], *, is_copy_first: bool
+) -> None:
+    failing = web(state=ContainerState.EXITED, exit_code=1, lifecycle=lifecycle(exits=(ended(1, at=ago(minutes=5)),)))
+    copy = web("web-copy", lifecycle=lifecycle(restarts=(ago(minutes=9),)))
+    reports = [
+        diagnosis(failing, symptoms=(symptom(SymptomType.EXIT_ERROR, severity=Severity.CRITICAL),)),
+        diagnosis(copy, symptoms=symptoms_of_copy),
+    ]
+    order = -1 if is_copy_first else 1
+    host = find_troubles(report_of(reports[::order]), snapshot(*(failing, copy)[::order]))
+
+    (one,) = host.troubles
+    codes = ("exit_error", *(shown.type for shown in symptoms_of_copy))
+    assert (one.who.container, one.severity, one.codes) == ("shop-web-1", Severity.CRITICAL, codes)
+    (life,) = host.lives.values()
+    assert not life.is_well
+    assert sorted(life.signs) == [ago(minutes=9), ago(minutes=5)]
+
+
+@pytest.mark.parametrize("is_copy_first", [True, False])
+def test_two_with_the_same_labels_are_one_trouble_since_the_first_of_them(*, is_copy_first: bool) -> None:
+    over = symptom(SymptomType.LOG_ERROR, severity=Severity.CRITICAL, first_seen=ago(minutes=1))
+    now = symptom(SymptomType.UNHEALTHY, severity=Severity.ERROR, first_seen=ago(minutes=2), evidence=("probe exit 1",))
+    facts = (web(), web("web-copy"))
+    reports = [diagnosis(facts[0], symptoms=(over,)), diagnosis(facts[1], symptoms=(now,))]
+    order = -1 if is_copy_first else 1
+
+    (one,) = find_troubles(report_of(reports[::order]), snapshot(*facts)).troubles
+    assert (one.codes, one.since, one.goes_on) == (("log_error", "unhealthy"), ago(minutes=2), True)
+    assert one.evidence == (*over.evidence, "probe exit 1")
+
+
+def test_a_copy_that_has_ended_well_keeps_no_container_from_being_well() -> None:
+    ill, copy = web(), web("web-copy", state=ContainerState.EXITED)
+    report = report_of([diagnosis(ill, symptoms=(symptom(SymptomType.LOG_ERROR),)), diagnosis(copy)])
+    (life,) = find_troubles(report, snapshot(ill, copy)).lives.values()
+    assert life.is_well
 
 
 def test_a_container_is_called_by_its_own_name_while_compose_makes_it_anew() -> None:

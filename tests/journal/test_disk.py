@@ -59,6 +59,20 @@ def test_growth_goes_on_after_a_restart(tmp_path: Path, clean: bool) -> None:
     second.close()
 
 
+def test_a_log_that_was_emptied_does_not_shrink_after_a_restart(tmp_path: Path) -> None:
+    first = open_keeper(tmp_path / "state.db")
+    for hour, size in enumerate((4000, 4200, 0, 200)):
+        read(first, NOON + hour * HOUR, size)
+    first.close()
+    second = open_keeper(tmp_path / "state.db")
+
+    assert rate(second) == 200
+    (seen,) = scan(second, container(log_is_bounded=False), now=NOON + 3 * HOUR).containers
+    assert seen.log_growth is not None
+    assert seen.log_growth.bytes_per_hour == 200
+    second.close()
+
+
 def open_as_killed(folder: Path) -> MemoryKeeper:
     """The state file as a killed process leaves it."""
     for name in ("state.db", "state.db-wal"):

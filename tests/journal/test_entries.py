@@ -35,7 +35,7 @@ def keeper() -> MemoryKeeper:
 def entries_of(keeper: MemoryKeeper, **wanted: Any) -> list[JournalEntry]:
     """Oldest first."""
     asked = EntryFilter(**{"since": ago(days=40), "until": NOON + timedelta(days=2), **wanted})
-    return list(reversed(keeper.find_entries(asked, 1000, 0)[0]))
+    return list(reversed(keeper.find_entries(asked, 1000)))
 
 
 def told(keeper: MemoryKeeper, **wanted: Any) -> list[tuple[str, str | None, str]]:
@@ -246,8 +246,9 @@ def test_entries_are_found_by_whom_kind_time_and_words(keeper: MemoryKeeper) -> 
     assert told(keeper, since=ago(25), until=ago(18)) == [("pause", "api", "paused")]
     assert {kind for kind, *_ in told(keeper, words="restart policy")} == {"start"}
     assert told(keeper, words='policy" OR kind:(') == [], "no words of a query"
-    newest, total = keeper.find_entries(EntryFilter(ago(days=1), LATER), 2, 1)
-    assert ([entry.container for entry in newest], total) == (["api", "api"], 7)
+    last_day = EntryFilter(ago(days=1), LATER)
+    assert [entry.container for entry in keeper.find_entries(last_day, 2, 1)] == ["api", "api"]
+    assert keeper.count_entries(last_day) == 7
 
 
 def test_they_are_kept_for_ninety_days(tmp_path: Path) -> None:

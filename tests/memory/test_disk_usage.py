@@ -14,6 +14,8 @@ from tests.factories import NOON, full_id
 API = full_id("api")
 HOUR = timedelta(hours=1)
 MIB = 2**20
+EMPTIED = ((0, 1000), (1, 4000), (2, 100), (3, 160))
+"""Hours after noon, and the size of a log that was emptied within the second."""
 
 
 def logs(at: datetime, size: int | None, *, is_bounded: bool = False, used: int | None = None) -> LogReading:
@@ -87,12 +89,32 @@ def test_what_was_stored_goes_on_after_a_restart() -> None:
 
 
 def test_a_log_that_was_emptied_begins_anew_unless_it_rotates() -> None:
-    sizes = [(0, 1000), (1, 4000), (2, 100), (3, 160)]
-    unbounded, _ = fold(*(logs(NOON + number * HOUR, size) for number, size in sizes))
-    rotated, _ = fold(*(logs(NOON + number * HOUR, size, is_bounded=True) for number, size in sizes))
+    unbounded, _ = fold(*(logs(NOON + number * HOUR, size) for number, size in EMPTIED))
+    rotated, _ = fold(*(logs(NOON + number * HOUR, size, is_bounded=True) for number, size in EMPTIED))
 
     assert unbounded.growth_of(DiskKind.LOG, API) == Growth(bytes_per_hour=60, known_for_seconds=3600)
     assert rate(rotated) == pytest.approx(-280)
+
+
+@pytest.mark.parametrize(("is_bounded", "before", "after"), [(False, 60, 90), (True, -280, -180)])
+def test_a_log_that_was_emptied_has_begun_anew_after_a_restart_too(
+    *, is_bounded: bool, before: float, after: float
+) -> None:
+    readings = [logs(NOON + number * HOUR, size, is_bounded=is_bounded) for number, size in EMPTIED]
+    disk, due = fold(*readings)
+    again = recall_samples(DiskMemory(logs=readings[-1]), due)
+    assert rate(again) == rate(disk) == pytest.approx(before)
+
+    again, _ = fold_disk(again, logs(NOON + 4 * HOUR, 280, is_bounded=is_bounded), NOON + 4 * HOUR)
+    assert rate(again) == pytest.approx(after)
+
+
+def test_whether_a_log_rotates_is_known_with_the_first_reading_at_the_latest() -> None:
+    _, due = fold(*(logs(NOON + number * HOUR, size) for number, size in EMPTIED))
+    again = recall_samples(DiskMemory(), due)
+    again, _ = fold_disk(again, logs(NOON + 4 * HOUR, 280), NOON + 4 * HOUR)
+
+    assert rate(again) == pytest.approx(90)
 
 
 def test_what_is_gone_is_forgotten_and_the_rest_is_not() -> None:

@@ -726,7 +726,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _sender("MessageSender.tell", never("state != before"), "test_the_intent_is_in_the_state_file_before_the_message_leaves"),
     _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
     _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),
-    _incidents("grouping._is_member_well", with_text("life.newest_sign <= since", "True"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
+    _incidents("_Fold._has_new_sign", returns("False"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
     _incidents("_Fold._is_new_shutdown", with_text(" and (self._host.at - ended < AFTER_SHUTDOWN)", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
     _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
     _incidents("grouping._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),

@@ -192,3 +192,34 @@ def test_a_log_that_cannot_be_read_for_a_while_counts_on_where_it_was() -> None:
     counts.count(snapshot(facts, taken_at=NOON + timedelta(seconds=60)), CATALOGUE)
 
     assert scan(counts, 90, error(10), error(70))["error"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_failure"),
+    [
+        ("level=info msg=served", False),
+        ("level=warning msg=deprecated", False),
+        ('level=warning msg="dial tcp 10.0.0.2:5432: connection refused"', True),
+        ("level=error msg=boom", True),
+        ("level=fatal msg=boom", True),
+    ],
+)
+def test_a_line_tells_of_a_failure_by_its_level_or_where_a_symptom_rests_on_it(text: str, *, is_failure: bool) -> None:
+    counts = Counter()
+    scan(counts, 0)
+    scan(counts, 30, error(5, text))
+    failed_at = {container(name="api").id: NOON + timedelta(seconds=30)} if is_failure else {}
+    assert counts.counts.last_failure_at == failed_at
+
+    scan(counts, 60, error(5, text), error(35, "level=warning msg=deprecated"))
+    assert counts.counts.last_failure_at == failed_at, "only new lines count"
+
+
+def test_no_failure_lies_ahead_of_a_clock_that_was_set_back() -> None:
+    counts = Counter()
+    scan(counts, 0)
+    scan(counts, 30, error(5))
+    scan(counts, -3600, error(5))
+    scan(counts, -3570, error(5))
+
+    assert list(counts.counts.last_failure_at.values()) == [NOON - timedelta(seconds=3600)]

@@ -128,7 +128,7 @@ def shown(context: Context, name: str = "job") -> list[str]:
 
 
 def entries(context: Context) -> list[JournalEntry]:
-    found, _ = context.memory.find_entries(EntryFilter(NOON - HOUR, NOON + 900 * DAY), 2000, 0)
+    found = context.memory.find_entries(EntryFilter(NOON - HOUR, NOON + 900 * DAY), 2000)
     return list(reversed(found))
 
 

@@ -55,7 +55,7 @@ def ask(name: str, duration: str = "1h", why: str = "") -> QuietInput:
 
 
 def told(context: Context) -> list[str]:
-    entries, _ = context.memory.find_entries(EntryFilter(NOON - HOUR, NOON + 9 * HOUR), 100, 0)
+    entries = context.memory.find_entries(EntryFilter(NOON - HOUR, NOON + 9 * HOUR), 100)
     return [entry.text for entry in reversed(entries)]
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from bcon_exporter.alerting import INCIDENT_ALERT
 from bcon_exporter.incidents import find_telling_change
 from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.journal import HISTORY_KEPT
 from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
@@ -59,7 +60,7 @@ def _tell_who(incident: Incident) -> str:
     others = f"{', '.join(names[:_SUFFERERS_NAMED])}{f' and {more} more' if more > 0 else ''}"
     suffers = f" It makes suffer: {others}." if names else ""
     seen = incident.seen_before
-    before = f" The same happened {seen.count} times in 90 days." if seen.count else ""
+    before = f" The same happened {seen.count} times in {HISTORY_KEPT.days} days." if seen.count else ""
     return f"The root is {incident.root.name} ({incident.root.code.replace('_', ' ')}).{suffers}{before}"
 
 

@@ -14,7 +14,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, Log
 from bcon_exporter.model.disk import DiskItem, DiskReport
 from bcon_exporter.model.findings import STATUS_RANK, Severity, Symptom
 from bcon_exporter.model.incidents import Incident, IncidentLine
-from bcon_exporter.model.journal import HistoryReport, JournalEntry
+from bcon_exporter.model.journal import HISTORY_KEPT, HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
@@ -41,12 +41,10 @@ from bcon_exporter.tools.quiet import find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 
 NO_PROJECT = "no project"
-_LOOKED_BACK = timedelta(days=89)
 _DISK_ITEMS = 8
 _LINES_AROUND = 4
 _LINES_AT_MOST = 60
 _HISTORY_OF_ONE = timedelta(days=7)
-_HISTORY_FIELDS = ("name", "kind", "words", "since", "offset")
 _CHANGE_KINDS = frozenset((JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE, JournalKind.DEPLOYMENT))
 
 
@@ -273,7 +271,7 @@ def _well_since(context: Context, report: DiagnoseAllReport | None) -> datetime 
     known_since = context.memory.observed_since
     if report is None or known_since is None or report.healthy < report.total_containers:
         return None
-    request = GetHistoryInput(since=context.now() - _LOOKED_BACK, kind=JournalKind.SYMPTOM_OFF, limit=1)
+    request = GetHistoryInput(since=context.now() - HISTORY_KEPT, kind=JournalKind.SYMPTOM_OFF, limit=1)
     entries = get_history(context, request).entries
     return max([known_since, *(entry.at for entry in entries)])
 

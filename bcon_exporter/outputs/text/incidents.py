@@ -10,6 +10,7 @@ from bcon_exporter.model.incidents import (
     IncidentMember,
     IncidentsReport,
 )
+from bcon_exporter.model.journal import HISTORY_KEPT
 from bcon_exporter.model.quantities import show_count, show_duration, show_time, show_times
 from bcon_exporter.model.quiet import QUIET_LABEL, QuietReport
 from bcon_exporter.outputs.text.blocks import (
@@ -104,7 +105,7 @@ def _facts(incident: Incident) -> Iterator[Field]:
     if incident.seen_before.count:
         ended = incident.seen_before.usual_end
         usual = f", mostly over when {ENDED_BY[ended]}" if ended is not None else ""
-        yield field("before", f"{show_times(incident.seen_before.count)} in 90 days{usual}")
+        yield field("before", f"{show_times(incident.seen_before.count)} in {HISTORY_KEPT.days} days{usual}")
 
 
 def _parts(incident: Incident) -> Iterator[Block]:
