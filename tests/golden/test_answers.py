@@ -10,7 +10,7 @@ from tests.golden.answers import ANSWERS, find_changes, play, render
 from tests.golden.recording import list_hosts, read_host
 
 
-@pytest.mark.alone  # beside many others an engine in Python may be too slow for the daemon; two at a time are not
+@pytest.mark.alone  # beside many others an engine in Python may be too slow for the daemon; beside one more it is not
 @pytest.mark.parametrize("name", list_hosts())
 def test_the_answers_about_a_recorded_host_are_the_golden_ones(name: str) -> None:
     answers = json.loads(render(play(read_host(name))))
