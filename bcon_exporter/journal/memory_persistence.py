@@ -68,6 +68,7 @@ from bcon_exporter.memory import (
     drop_expired,
     find_config_changes,
     find_due,
+    find_killed,
     find_named,
     fold_disk,
     forget_absent,
@@ -153,7 +154,8 @@ class MemoryKeeper:
         self._usage_saved_at: datetime | None = None
         self._disk_saved_at: dict[str, datetime] = {}
         self._seen_before = self._memory.coverage.observed_until
-        self._retention = Retention(timedelta(seconds=retention_seconds), state, self._seen_before)
+        self._keep = timedelta(seconds=retention_seconds)
+        self._retention = Retention(self._keep, state, self._seen_before)
 
     @classmethod
     def open(
@@ -183,7 +185,11 @@ class MemoryKeeper:
     def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
         """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
         with self._lock:
-            self._memory, completed = observe_kills(self._memory, batch, kills, now)
+            if self._seen_before is not None:
+                # Older ones were told too, though nothing is stored of that any more.
+                kills = replace(kills, logged=tuple(kill for kill in kills.logged if kill[0] >= now - self._keep))
+                self._recall(set().union(*find_killed(self._memory, batch.events, kills).values()))
+            self._memory, completed = observe_kills(self._memory, batch, kills, now, self._seen_before)
             return completed
 
     def add_events(self, batch: EventBatch, now: datetime) -> None:
