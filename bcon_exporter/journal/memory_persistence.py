@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
 from bcon_exporter.journal.disk_rows import insert_samples, load_samples, prune_samples
 from bcon_exporter.journal.entry_rows import (
@@ -135,7 +136,8 @@ _READ_AT_START = (
 class MemoryKeeper:
     """The one home of a `Memory`, and its state file; safe to use from several threads, one folds at a time.
 
-    Nothing here raises because of the file: see `status` and `errors_total`.
+    What a scan needs never raises because of the file: see `status` and `errors_total`. What asks for what is stored
+    (`find_…`, `ended_…`, `costs`) raises a StateFileError where it cannot be read: nothing is another answer.
     """
 
     def __init__(self, state: StateFile, retention_seconds: float, now: datetime) -> None:
@@ -266,9 +268,9 @@ class MemoryKeeper:
             if stored is not None and identity not in stored:
                 loaded[identity] = NO_PAST
                 continue
-            failures = self._state.errors_total
-            loaded[identity] = self._load_past(identity)
-            if self._state.errors_total > failures:
+            try:
+                loaded[identity] = self._load_past(identity)
+            except StateFileError:
                 loaded[identity] = NO_PAST
                 self._unread.add(identity)
         self._memory = replace(self._memory, pasts={**self._memory.pasts, **loaded})
@@ -276,11 +278,13 @@ class MemoryKeeper:
 
     def _find_stored(self) -> set[str] | None:
         """Return the identities of which anything is stored, at a first start none; None where it cannot be known."""
-        failures = self._state.errors_total
-        rows = self._state.query(
-            "SELECT DISTINCT identity FROM events UNION SELECT substr(key, 6) FROM memory WHERE key GLOB 'past/*'"
-        )
-        return {identity for (identity,) in rows} if self._state.errors_total == failures else None
+        try:
+            rows = self._state.query(
+                "SELECT DISTINCT identity FROM events UNION SELECT substr(key, 6) FROM memory WHERE key GLOB 'past/*'"
+            )
+        except StateFileError:
+            return None
+        return {identity for (identity,) in rows}
 
     def _load_past(self, identity: str) -> Past:
         query = self._state.query
@@ -294,13 +298,13 @@ class MemoryKeeper:
 
     def _recall_usage(self, container_ids: Iterable[str]) -> None:
         """Load the last usage of containers that no scan has seen yet."""
-        memory, loaded = self._memory, {}
+        memory, query, loaded = self._memory, self._state.query_if_readable, {}
         absent = [one for one in container_ids if one not in memory.lifecycles and one not in memory.last_usage]
         if len(absent) > _MANY:
-            stored = {key for (key,) in self._state.query("SELECT key FROM memory WHERE key GLOB 'usage/*'")}
+            stored = {key for (key,) in query("SELECT key FROM memory WHERE key GLOB 'usage/*'")}
             absent = [one for one in absent if f"usage/{one}" in stored]
         for container_id in absent:
-            for (text,) in self._state.query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
+            for (text,) in query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
                 usage = read_usage(text)
                 if usage is not None:
                     loaded[container_id] = usage
@@ -354,7 +358,7 @@ class MemoryKeeper:
         until = now + timedelta(days=1)
         wanted = EntryFilter(until - DEPLOYMENTS_RECALLED_OF, until, kinds=(JournalKind.DEPLOYMENT,))
         latest: dict[str, DeploymentRecord] = {}
-        for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED, 0)[0]:
+        for entry in find_entries(self._state.query_if_readable, wanted, DEPLOYMENTS_RECALLED, 0)[0]:
             record = read_deployment(entry)
             if record is not None:
                 latest.setdefault(record.project, record)
@@ -566,9 +570,9 @@ class MemoryKeeper:
     def _join_unread(self) -> None:
         """Add what is stored of pasts that could not be read when they were asked for: ours began at nothing."""
         for identity in sorted(self._unread):
-            failures = self._state.errors_total
-            stored = self._load_past(identity)
-            if self._state.errors_total > failures:
+            try:
+                stored = self._load_past(identity)
+            except StateFileError:
                 return
             self._unread.discard(identity)
             joined = join_pasts(stored, self._memory.pasts.get(identity, NO_PAST), continues=False)
@@ -584,20 +588,19 @@ class MemoryKeeper:
             self._save_all(now)
 
     def _read(self) -> Memory:
-        memory = read_memory(Record(*row) for row in self._state.query(_READ_AT_START))
-        memory = replace(
-            memory, journaled=memory.coverage, disk=recall_samples(memory.disk, load_samples(self._state.query))
-        )
+        query = self._state.query_if_readable
+        memory = read_memory(Record(*row) for row in query(_READ_AT_START))
+        memory = replace(memory, journaled=memory.coverage, disk=recall_samples(memory.disk, load_samples(query)))
         now = memory.coverage.observed_until
         if now is None:
             return memory
         failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
-        entries, _ = find_entries(self._state.query, failures, limit=1000, offset=0)
+        entries, _ = find_entries(query, failures, limit=1000, offset=0)
         return replace(memory, failed_runs=add_failed_runs((), entries, now))
 
     def _read_windows(self, now: datetime) -> dict[str, UsageWindow]:
         """Return the samples of usage that an earlier process has left, if it ended a moment ago."""
-        rows = self._state.query(
+        rows = self._state.query_if_readable(
             "SELECT key, value FROM memory WHERE key GLOB 'window/*' AND at > ?", (to_micros(now - WINDOWS_HOLD),)
         )
         windows = ((key.partition("/")[2], read_window(value)) for key, value in rows)
