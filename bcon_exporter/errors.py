@@ -11,6 +11,7 @@ BconError                            code, message (what happened and what to do
 ├── RateLimitedError                 rate_limited
 ├── NotFoundError                    not_found
 ├── NotAvailableError                not_available
+├── StateFileError                   internal_error, what is stored cannot be read now
 ├── InternalError                    internal_error
 └── SettingsError                    invalid_input, raised before anything runs
 
@@ -112,6 +113,12 @@ class NotAvailableError(BconError):
     """What is asked for cannot be had here at all: nobody failed. `details["would_help"]` says what would help."""
 
     code = ErrorCode.NOT_AVAILABLE
+
+
+class StateFileError(BconError):
+    """What is stored cannot be read now: that is no answer, and least of all that nothing is stored."""
+
+    code = ErrorCode.INTERNAL_ERROR
 
 
 class InternalError(BconError):

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import follow_merges, has_waited
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import Severity
@@ -102,7 +103,7 @@ class AlertInputs:
 
     Attributes:
         open_incidents: Oldest first.
-        find_ended: Returns an incident that is over; None when it is not known.
+        find_ended: Returns an incident that is over; None when it is not known. May raise a StateFileError.
         is_muted: Whether nobody is to be told of an incident now.
         label, describe: Return an incident's labels and texts.
         scanned_at: When the newest diagnosis ended.
@@ -156,7 +157,11 @@ def _follow_incidents(before: Iterable[PushedAlert], inputs: AlertInputs) -> lis
     by_incident: dict[str, list[PushedAlert]] = {}
     alerts: list[PushedAlert] = []
     for alert in before:
-        incident_id, ended = follow_merges(alert.incident or "", open_ids, inputs.find_ended)
+        try:
+            incident_id, ended = follow_merges(alert.incident or "", open_ids, inputs.find_ended)
+        except StateFileError:
+            alerts.append(alert)  # it may go on as a part of another incident
+            continue
         if incident_id in open_ids:
             by_incident.setdefault(incident_id, []).append(alert.model_copy(update={"incident": incident_id}))
         elif alert.fired_at is not None:

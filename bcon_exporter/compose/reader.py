@@ -684,7 +684,7 @@ class ComposeReader:
                 how = "confined to the files it may read" if self._is_confined else "not confined: no Landlock here"
                 _log.info("the Compose binary, version %s, is %s", self._version, how)
         major = (self._version or "").partition(".")[0]
-        return major.isdigit() and int(major) >= _LOWEST_MAJOR
+        return major.isdecimal() and int(major) >= _LOWEST_MAJOR
 
     def _query_version(self) -> tuple[str | None, bool]:
         """Return the version, and whether the binary works while it is confined; a wrapper script may not."""

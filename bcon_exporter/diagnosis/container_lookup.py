@@ -338,7 +338,8 @@ def port_of(peer: str, line: str = "") -> int | None:
     if not (digits.isascii() and digits.isdigit()):
         words = _PORT_IN_WORDS.search(line)
         digits = words.group(1) if words else ""
-    return int(digits) if digits and 0 < int(digits[:6]) < 65_536 else None  # noqa: PLR2004 - ports are 16 bits wide
+    port = int(digits[:6] or 0)
+    return port if 0 < port < 65_536 else None  # noqa: PLR2004 - ports are 16 bits wide
 
 
 def is_localhost(host: str) -> bool:

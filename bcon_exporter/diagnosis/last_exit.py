@@ -165,7 +165,7 @@ def _is_aged(
 def has_used_up_restarts(container: ContainerFacts, ending: Ending) -> bool:
     """Whether it failed until all restarts of its policy ("on-failure:3") were used up."""
     granted = (container.restart_policy or "").rpartition("on-failure:")[2]
-    if container.state is not ContainerState.EXITED or not granted.isdigit():
+    if container.state is not ContainerState.EXITED or not granted.isdecimal():
         return False
     failed = ending.kind in (EndKind.FAILED, EndKind.UNKNOWN)
     return failed and bool(ending.exit_code) and (container.restart_count or 0) >= int(granted)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents.quiet import is_muted, is_root_quiet, is_wholly_quiet
 from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 from bcon_exporter.model.findings import Severity
@@ -30,7 +31,7 @@ class Scene:
         scan_at: When the last scan ended.
         interval: Between two scans.
         open: The incidents that go on.
-        find_ended: Returns an incident that is over; None when it is not known.
+        find_ended: Returns an incident that is over; None when it is not known. May raise a StateFileError.
     """
 
     now: datetime
@@ -44,7 +45,8 @@ class Scene:
 def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> ReceiverState:
     """Return what is known of a receiver now; `sending` is the message that is to be sent, if any.
 
-    A message that has not arrived stays as it is: what else is due waits until it has.
+    A message that has not arrived stays as it is: what else is due waits until it has. What was told of an incident
+    that cannot be read now stays too.
     """
     under_way = frozenset(one.incident_id for one in state.sending.notices) if state.sending else frozenset[str]()
     told = _follow_merged(dict(state.told), under_way, scene)
@@ -56,7 +58,10 @@ def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> Re
             notices.append(notice)
     kept = under_way.union(incident.id for incident in scene.open)
     for incident_id in [one for one in told if one not in kept]:
-        ended = scene.find_ended(incident_id)
+        try:
+            ended = scene.find_ended(incident_id)
+        except StateFileError:
+            continue
         if ended is None or not _must_hear_end(told[incident_id], ended, scene.now):
             del told[incident_id]
         elif not is_muted(ended, scene.muting, scene.now):
@@ -76,7 +81,10 @@ def _follow_merged(told: dict[str, Told], under_way: frozenset[str], scene: Scen
     """
     going_on = {incident.id for incident in scene.open}
     for incident_id in [one for one in told if one not in going_on and one not in under_way]:
-        root_id, _ = follow_merges(incident_id, going_on, scene.find_ended)
+        try:
+            root_id, _ = follow_merges(incident_id, going_on, scene.find_ended)
+        except StateFileError:
+            continue
         if root_id == incident_id:
             continue
         before, root = told.pop(incident_id), told.get(root_id)

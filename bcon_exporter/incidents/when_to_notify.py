@@ -46,6 +46,9 @@ def follow_merges(
 
     Returns:
         Its id; and itself if it is over, None if it goes on or is not known.
+
+    Raises:
+        StateFileError: `find_ended` cannot read one.
     """
     passed: set[str] = set()
     while incident_id not in open_ids and incident_id not in passed:

@@ -35,7 +35,7 @@ def load_events(query: Query, identity: str, past: Past) -> Past:
 
 def _from_row(row: tuple[Any, ...]) -> LifecycleEvent:
     at, container_id, action, detail, image = row[:5]
-    number = int(detail) if detail.lstrip("-").isdigit() else None
+    number = _to_number(detail) if action in ("die", "kill") else None
     return LifecycleEvent(
         at=from_micros(at),
         action=action,
@@ -46,6 +46,13 @@ def _from_row(row: tuple[Any, ...]) -> LifecycleEvent:
         signal=number if action == "kill" else None,
         health=detail if action == "health_status" else None,
     )
+
+
+def _to_number(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:
+        return None
 
 
 def changed_events(identity: str, before: Past, after: Past) -> list[Statement]:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
 from bcon_exporter.journal.disk_rows import insert_samples, load_samples, prune_samples
 from bcon_exporter.journal.entry_rows import (
@@ -69,6 +70,7 @@ from bcon_exporter.memory import (
     drop_expired,
     find_config_changes,
     find_due,
+    find_killed,
     find_named,
     fold_disk,
     forget_absent,
@@ -133,7 +135,8 @@ _READ_AT_START = (
 class MemoryKeeper:
     """The one home of a `Memory`, and its state file; safe to use from several threads, one folds at a time.
 
-    Nothing here raises because of the file: see `status` and `errors_total`.
+    What a scan needs never raises because of the file: see `status` and `errors_total`. What asks for what is stored
+    (`find_…`, `ended_…`, `costs`) raises a StateFileError where it cannot be read: nothing is another answer.
     """
 
     def __init__(self, state: StateFile, retention_seconds: float, now: datetime) -> None:
@@ -152,7 +155,8 @@ class MemoryKeeper:
         self._usage_saved_at: datetime | None = None
         self._disk_saved_at: dict[str, datetime] = {}
         self._seen_before = self._memory.coverage.observed_until
-        self._retention = Retention(timedelta(seconds=retention_seconds), state, self._seen_before)
+        self._keep = timedelta(seconds=retention_seconds)
+        self._retention = Retention(self._keep, state, self._seen_before)
 
     @classmethod
     def open(
@@ -182,7 +186,11 @@ class MemoryKeeper:
     def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
         """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
         with self._lock:
-            self._memory, completed = observe_kills(self._memory, batch, kills, now)
+            if self._seen_before is not None:
+                # Older ones were told too, though nothing is stored of that any more.
+                kills = replace(kills, logged=tuple(kill for kill in kills.logged if kill[0] >= now - self._keep))
+                self._recall(set().union(*find_killed(self._memory, batch.events, kills).values()))
+            self._memory, completed = observe_kills(self._memory, batch, kills, now, self._seen_before)
             return completed
 
     def add_events(self, batch: EventBatch, now: datetime) -> None:
@@ -259,9 +267,9 @@ class MemoryKeeper:
             if stored is not None and identity not in stored:
                 loaded[identity] = NO_PAST
                 continue
-            failures = self._state.errors_total
-            loaded[identity] = self._load_past(identity)
-            if self._state.errors_total > failures:
+            try:
+                loaded[identity] = self._load_past(identity)
+            except StateFileError:
                 loaded[identity] = NO_PAST
                 self._unread.add(identity)
         self._memory = replace(self._memory, pasts={**self._memory.pasts, **loaded})
@@ -269,11 +277,13 @@ class MemoryKeeper:
 
     def _find_stored(self) -> set[str] | None:
         """Return the identities of which anything is stored, at a first start none; None where it cannot be known."""
-        failures = self._state.errors_total
-        rows = self._state.query(
-            "SELECT DISTINCT identity FROM events UNION SELECT substr(key, 6) FROM memory WHERE key GLOB 'past/*'"
-        )
-        return {identity for (identity,) in rows} if self._state.errors_total == failures else None
+        try:
+            rows = self._state.query(
+                "SELECT DISTINCT identity FROM events UNION SELECT substr(key, 6) FROM memory WHERE key GLOB 'past/*'"
+            )
+        except StateFileError:
+            return None
+        return {identity for (identity,) in rows}
 
     def _load_past(self, identity: str) -> Past:
         query = self._state.query
@@ -287,13 +297,13 @@ class MemoryKeeper:
 
     def _recall_usage(self, container_ids: Iterable[str]) -> None:
         """Load the last usage of containers that no scan has seen yet."""
-        memory, loaded = self._memory, {}
+        memory, query, loaded = self._memory, self._state.query_if_readable, {}
         absent = [one for one in container_ids if one not in memory.lifecycles and one not in memory.last_usage]
         if len(absent) > _MANY:
-            stored = {key for (key,) in self._state.query("SELECT key FROM memory WHERE key GLOB 'usage/*'")}
+            stored = {key for (key,) in query("SELECT key FROM memory WHERE key GLOB 'usage/*'")}
             absent = [one for one in absent if f"usage/{one}" in stored]
         for container_id in absent:
-            for (text,) in self._state.query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
+            for (text,) in query("SELECT value FROM memory WHERE key = ?", (f"usage/{container_id}",)):
                 usage = read_usage(text)
                 if usage is not None:
                     loaded[container_id] = usage
@@ -347,7 +357,7 @@ class MemoryKeeper:
         until = now + timedelta(days=1)  # also what was written before a clock that was ahead was set right
         wanted = EntryFilter(now - HISTORY_KEPT, until, kinds=(JournalKind.DEPLOYMENT,))
         latest: dict[str, DeploymentRecord] = {}
-        for entry in find_entries(self._state.query, wanted, DEPLOYMENTS_RECALLED):
+        for entry in find_entries(self._state.query_if_readable, wanted, DEPLOYMENTS_RECALLED):
             record = read_deployment(entry)
             if record is not None:
                 latest.setdefault(record.project, record)
@@ -564,9 +574,9 @@ class MemoryKeeper:
     def _join_unread(self) -> None:
         """Add what is stored of pasts that could not be read when they were asked for: ours began at nothing."""
         for identity in sorted(self._unread):
-            failures = self._state.errors_total
-            stored = self._load_past(identity)
-            if self._state.errors_total > failures:
+            try:
+                stored = self._load_past(identity)
+            except StateFileError:
                 return
             self._unread.discard(identity)
             joined = join_pasts(stored, self._memory.pasts.get(identity, NO_PAST), continues=False)
@@ -582,20 +592,19 @@ class MemoryKeeper:
             self._save_all(now)
 
     def _read(self) -> Memory:
-        memory = read_memory(Record(*row) for row in self._state.query(_READ_AT_START))
-        memory = replace(
-            memory, journaled=memory.coverage, disk=recall_samples(memory.disk, load_samples(self._state.query))
-        )
+        query = self._state.query_if_readable
+        memory = read_memory(Record(*row) for row in query(_READ_AT_START))
+        memory = replace(memory, journaled=memory.coverage, disk=recall_samples(memory.disk, load_samples(query)))
         now = memory.coverage.observed_until
         if now is None:
             return memory
         failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
-        entries = find_entries(self._state.query, failures, limit=1000)
+        entries = find_entries(query, failures, limit=1000)
         return replace(memory, failed_runs=add_failed_runs((), entries, now))
 
     def _read_windows(self, now: datetime) -> dict[str, UsageWindow]:
         """Return the samples of usage that an earlier process has left, if it ended a moment ago."""
-        rows = self._state.query(
+        rows = self._state.query_if_readable(
             "SELECT key, value FROM memory WHERE key GLOB 'window/*' AND at > ?", (to_micros(now - WINDOWS_HOLD),)
         )
         windows = ((key.partition("/")[2], read_window(value)) for key, value in rows)

@@ -283,7 +283,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
                     counted[rest] = CountedContainer(container.restart_count, container.started_at)
             case "seen":
                 finding, _, name = rest.partition("/")
-                since = _read_time(value)
+                since = read_time(value)
                 if finding in first_seen and since is not None:
                     first_seen[finding][name] = since
             case "disk":
@@ -306,7 +306,8 @@ def read_memory(records: Iterable[Record]) -> Memory:
     )
 
 
-def _read_time(value: str) -> datetime | None:
+def read_time(value: str) -> datetime | None:
+    """Return a stored time; None when it is damaged."""
     try:
         return from_micros(int(value))
     except (ValueError, OverflowError):

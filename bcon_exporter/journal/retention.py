@@ -29,7 +29,7 @@ class Retention:
         """
         self._keep = keep
         self._dirty = False
-        rows = state.query("SELECT key, value FROM meta WHERE key IN ('pruned_at', 'trusted_since')")
+        rows = state.query_if_readable("SELECT key, value FROM meta WHERE key IN ('pruned_at', 'trusted_since')")
         known = {key: from_micros(int(value)) for key, value in rows}
         self._pruned_at, self._trusted_since = known.get("pruned_at"), known.get("trusted_since")
         self.newest = newest or datetime(1970, 1, 1, tzinfo=UTC)

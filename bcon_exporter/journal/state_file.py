@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.journal.event_rows import Statement
 from bcon_exporter.journal.memory_to_file import move_memory_to_file
 from bcon_exporter.journal.opening import (
@@ -107,7 +108,11 @@ class StateFile:
         self.status, self.reason = "memory", reason
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT; none after the end, or when the file fails (the next write goes to memory)."""
+        """Return the rows of a SELECT; none after the end.
+
+        Raises:
+            StateFileError: The file fails. The next write may tell that it cannot be used, and goes to memory.
+        """
         if self._is_closed:
             return []
         try:
@@ -115,6 +120,14 @@ class StateFile:
         except sqlite3.Error as error:
             logger.debug("A query of the state database failed: %s", error)
             self.errors_total += 1
+            msg = f"the state file cannot be read: {error}; look for room, rights and faults of its disk, and ask again"
+            raise StateFileError(msg) from error
+
+    def query_if_readable(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return the same, and no rows where the file fails: for what must go on without them."""
+        try:
+            return self.query(sql, parameters)
+        except StateFileError:
             return []
 
     def write(self, statements: Iterable[Statement], now: datetime) -> None:

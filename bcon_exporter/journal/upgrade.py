@@ -15,6 +15,7 @@ from bcon_exporter.journal.memory_rows import (
     lines_key,
     losses_record,
     past_record,
+    read_time,
     times_record,
 )
 from bcon_exporter.journal.schema import from_micros, schema_statements
@@ -64,7 +65,7 @@ def _read_old(connection: sqlite3.Connection) -> Iterator[tuple[Record, int]]:
     def query(sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         return connection.execute(sql, parameters).fetchall()
 
-    times = {key: from_micros(int(value)) for key, value in query("SELECT key, value FROM meta") if _is_number(value)}
+    times = {key: read_time(value) for key, value in query("SELECT key, value FROM meta")}
     newest = max([0, *(seen_at for (seen_at,) in query("SELECT seen_at FROM containers"))])
     coverage = Coverage(
         observed_since=times.get("observed_since"),
@@ -98,10 +99,6 @@ def _read_old(connection: sqlite3.Connection) -> Iterator[tuple[Record, int]]:
         yield Record(f"seen/{kind}/{key}", str(since)), since
     for (state,) in query("SELECT state FROM alerts"):
         yield Record("alerts", state), newest
-
-
-def _is_number(value: str) -> bool:
-    return value.lstrip("-").isdigit()
 
 
 def _times(row: tuple[int, int]) -> tuple[datetime, datetime]:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from bcon_exporter.memory.event_coverage import Coverage
 from bcon_exporter.memory.exit_reasons import Shutdown
 from bcon_exporter.memory.runs import Run
-from bcon_exporter.memory.timeline import Past, Timeline, with_timeline
+from bcon_exporter.memory.timeline import Past, Timeline, is_to_be_journaled, with_timeline
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -72,11 +72,6 @@ def journal_lifecycles(
 def has_events_to_journal(past: Past) -> bool:
     """Whether something has happened that is not in the journal yet."""
     return bool(past.late_events) or (bool(past.events) and is_to_be_journaled(past, past.events[-1].at))
-
-
-def is_to_be_journaled(past: Past, at: datetime) -> bool:
-    """Whether an event of that time is not in the journal yet."""
-    return past.journaled_until is None or at > past.journaled_until or at in past.late_events
 
 
 def _tell_past(

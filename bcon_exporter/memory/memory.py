@@ -132,12 +132,50 @@ def _identify(event: LifecycleEvent, identities: Mapping[str, str]) -> str | Non
     return identity_of_event(event) if event.name or event.project else identities.get(event.container_id)
 
 
+def find_killed(memory: Memory, events: Iterable[LifecycleEvent], readings: KillReadings) -> dict[str, set[str]]:
+    """Return the containers of which kills are told now, each with the identities whose pasts may know of these."""
+    ooms = [event for event in events if event.action == "oom"]
+    logged = (*memory.oom.of_unknown_containers, *readings.logged)
+    killed: dict[str, set[str]] = {one: set() for one in (*(e.container_id for e in ooms), *(one for _, one in logged))}
+    if not killed:
+        return killed
+    owners = [(event.container_id, _identify(event, memory.identities)) for event in ooms]
+    owners += [(one, memory.identities.get(one)) for one in killed]
+    owners += [(container.id, identity_of(container)) for container in readings.containers if container.id in killed]
+    for container_id, identity in owners:
+        if identity is not None:
+            killed[container_id].add(identity)
+    return killed
+
+
 def observe_kills(
-    memory: Memory, batch: EventBatch, readings: KillReadings, now: datetime
+    memory: Memory, batch: EventBatch, readings: KillReadings, now: datetime, seen_before: datetime | None
 ) -> tuple[Memory, EventBatch]:
-    """Return the memory with what the kernel says of OOM kills, and the events with those that the engine left out."""
-    oom, completed = add_unreported_kills(memory.oom, batch, readings, now)
+    """Return the memory with what the kernel says of OOM kills, and the events with those that the engine left out.
+
+    Args:
+        memory: Before it, with the pasts of `find_killed`.
+        batch: The engine's events.
+        readings: What the kernel says: after a start, all that it still holds.
+        now: When both were read.
+        seen_before: Until when an earlier process has told of kills; None when there was none.
+    """
+    told = {} if seen_before is None else _find_told(memory, find_killed(memory, batch.events, readings), seen_before)
+    oom, completed = add_unreported_kills(memory.oom, batch, readings, now, told)
     return replace(memory, oom=oom), completed
+
+
+def _find_told(memory: Memory, killed: Mapping[str, Iterable[str]], until: datetime) -> dict[str, list[datetime]]:
+    """Return the times of the kills that the pasts hold, by full container id."""
+    return {
+        container_id: [
+            event.at
+            for identity in identities
+            for event in _past(memory.pasts, identity).events
+            if event.action == "oom" and event.container_id == container_id and event.at <= until
+        ]
+        for container_id, identities in killed.items()
+    }
 
 
 def observe_events(memory: Memory, batch: EventBatch, now: datetime) -> Memory:

@@ -6,7 +6,7 @@ counter shows kills of its child processes. The counter of the slice around all 
 own is gone: it explains the ends by SIGKILL that nobody requested, as long as they are no more than the kills.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -72,7 +72,11 @@ class OomMemory:
 
 
 def add_unreported_kills(
-    memory: OomMemory, batch: EventBatch, readings: KillReadings, now: datetime
+    memory: OomMemory,
+    batch: EventBatch,
+    readings: KillReadings,
+    now: datetime,
+    told_before: Mapping[str, Collection[datetime]] | None = None,
 ) -> tuple[OomMemory, EventBatch]:
     """Return the memory after it, and the engine's events with one `oom` event for each kill that it did not report.
 
@@ -81,8 +85,9 @@ def add_unreported_kills(
         batch: The engine's events since then; they come back oldest first.
         readings: What the kernel says.
         now: When both were read.
+        told_before: Times of the kills that an earlier process has told, by full container id.
     """
-    search = _Search(memory)
+    search = _Search(memory, told_before or {})
     completed = search.complete(batch, readings, now)
     return search.memory(), completed
 
@@ -90,7 +95,8 @@ def add_unreported_kills(
 class _Search:
     """One fold: the memory's values taken apart, and put together again at the end."""
 
-    def __init__(self, before: OomMemory) -> None:
+    def __init__(self, before: OomMemory, told_before: Mapping[str, Collection[datetime]]) -> None:
+        self._told_before = told_before
         self._counts = before.counts
         self._reported = {container_id: list(times) for container_id, times in before.reported.items()}
         self._counted_kills = list(before.counted_kills)
@@ -114,9 +120,7 @@ class _Search:
     def complete(self, batch: EventBatch, readings: KillReadings, now: datetime) -> EventBatch:
         """Return the engine's events with those that it left out."""
         facts = {container.id: container for container in readings.containers}
-        events = [
-            event for event in batch.events if event.action != "oom" or self._is_new(event.container_id, event.at)
-        ]
+        events = [event for event in batch.events if event.action != "oom" or self._is_news(event)]
         self._record_deaths(events)
         missing = self._from_log(facts, readings.logged, now)
         has_new_counts = self._count(readings.counts)
@@ -127,6 +131,12 @@ class _Search:
         if not missing and len(events) == len(batch.events):
             return batch
         return replace(batch, events=tuple(sorted([*events, *missing], key=lambda event: event.at)))
+
+    def _is_news(self, event: LifecycleEvent) -> bool:
+        """Return whether an engine's event tells of a kill that is not known by another time than the event's."""
+        told = self._told_before.get(event.container_id, ())
+        is_new = self._is_new(event.container_id, event.at)
+        return is_new and (event.at in told or not any(abs(event.at - at) <= _SAME_KILL for at in told))
 
     def _is_new(self, container_id: str, at: datetime) -> bool:
         """Return whether no kill of this container at about this time was reported before, and record this one."""
@@ -147,17 +157,24 @@ class _Search:
                     (logged_at, container_id)
                 )  # made after the containers were read, or long gone
                 continue
+            if self._was_told_before(container_id, logged_at, now):
+                continue
             at = self._match_death_time(container, logged_at, now)
             if self._is_new(container_id, at):
                 events.append(_oom_event(container, at))
         return events
+
+    def _was_told_before(self, container_id: str, logged_at: datetime, now: datetime) -> bool:
+        """Return whether an earlier process has told a kill, by the engine's time of it or by the log's."""
+        late = _lateness(logged_at, now)
+        return any(abs(at - logged_at) <= late for at in self._told_before.get(container_id, ()))
 
     def _match_death_time(self, container: ContainerFacts, logged_at: datetime, now: datetime) -> datetime:
         """Return the engine's time of the end that this kill caused; the log's time when it caused none."""
         ends = [death.event.at for death in self._deaths if death.event.container_id == container.id]
         if not container.is_running and container.finished_at is not None and container.exit_code == _KILL_CODE:
             ends.append(container.finished_at)
-        late = _REPORTED_WITHIN + (now - logged_at) * _LATE_SHARE
+        late = _lateness(logged_at, now)
         return next((at for at in ends if abs(at - logged_at) <= late), logged_at)
 
     def _count(self, counts: KillCounts | None) -> bool:
@@ -244,9 +261,18 @@ class _Search:
         self._counted_kills = [counted for counted in self._counted_kills if counted.until >= since]
         self._deaths = [death for death in self._deaths if death.event.at >= since]
         self._killed = {key: at for key, at in self._killed.items() if at >= since}
+        # A kill that waits for its container is compared with all that was told of it.
+        waiting = {container_id for _, container_id in self._of_unknown_containers}
         self._reported = {
-            key: reported[-8:] for key, reported in self._reported.items() if key in facts or reported[-1] >= since
+            key: reported if key in waiting else reported[-8:]
+            for key, reported in self._reported.items()
+            if key in facts or key in waiting or reported[-1] >= since
         }
+
+
+def _lateness(logged_at: datetime, now: datetime) -> timedelta:
+    """Return by how much the log's time of a kill and the engine's may differ."""
+    return _REPORTED_WITHIN + (now - logged_at) * _LATE_SHARE
 
 
 def _oom_event(container: ContainerFacts, at: datetime) -> LifecycleEvent:

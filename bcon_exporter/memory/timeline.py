@@ -157,6 +157,11 @@ def note_late(past: Past, new: Iterable[LifecycleEvent]) -> Past:
     return replace(past, late_events=past.late_events.union(late)) if late else past
 
 
+def is_to_be_journaled(past: Past, at: datetime) -> bool:
+    """Whether an event of that time is not in the journal yet."""
+    return past.journaled_until is None or at > past.journaled_until or at in past.late_events
+
+
 def _is_among(event: LifecycleEvent, events: Sequence[LifecycleEvent]) -> bool:
     position = bisect_left(events, order_of(event), key=order_of)
     while position < len(events) and events[position].at == event.at:
@@ -231,14 +236,22 @@ def keep_lines(past: Past, container_id: str, at: datetime, lines: tuple[str, ..
 
 
 def move_events(source: Past, target: Past, container_id: str) -> Past:
-    """Return the target with what the source knows of a container that was renamed."""
+    """Return the target with what the source knows of a container that was renamed.
+
+    The source keeps the events, and the journal has them from it, or will: under the name of then.
+    """
     moved = [event for event in source.events if event.container_id == container_id]
-    target = add_events(target, moved)
+    if not moved:
+        return target
+    own = {event.at for event in target.events if is_to_be_journaled(target, event.at)}
+    until = max(moved[-1].at, target.journaled_until or moved[-1].at)
     lines = {end: lines for end, lines in source.last_lines.items() if end[0] == container_id}
     return replace(
-        target,
+        add_events(target, moved),
         counted=target.counted | {key for key in source.counted if key[0] == container_id},
         last_lines={**target.last_lines, **lines},
+        journaled_until=until,
+        late_events=frozenset(at for at in own if at <= until),
     )
 
 

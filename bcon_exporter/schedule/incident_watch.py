@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import (
     LOOKED_BACK,
     FoldedIncidents,
@@ -19,7 +21,7 @@ from bcon_exporter.incidents import (
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.incidents import IncidentState
+from bcon_exporter.model.incidents import IncidentRoot, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.tools import Context
@@ -49,7 +51,7 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
 
 
 def _fold(context: Context, state: IncidentState, host: HostTroubles) -> FoldedIncidents:
-    past = KnownPast(_find_entries(context, host, state), context.memory.find_earlier_incidents)
+    past = KnownPast(_find_entries(context, host, state), partial(_find_earlier, context))
     folded, news = observe_troubles(state, host, past)
     ended = tuple(one.incident for one in news if one.step in _OVER)
     entries = tuple(entry for one in news if (entry := journal_step(one, context.now())) is not None)
@@ -73,7 +75,7 @@ def watch_outage(context: Context, away_since: datetime | None) -> datetime | No
         return since
     error = context.scans.status("diagnose").error
     reason = error.message if error is not None else None
-    past = KnownPast(find_earlier=context.memory.find_earlier_incidents)
+    past = KnownPast(find_earlier=partial(_find_earlier, context))
 
     def fold(state: IncidentState) -> FoldedIncidents:
         folded, news = observe_outage(state, since, now, reason, past)
@@ -97,8 +99,19 @@ def _may_open(host: HostTroubles) -> bool:
 
 
 def _find_entries(context: Context, host: HostTroubles, state: IncidentState) -> list[JournalEntry]:
-    """Return what the journal tells of the time from half an hour before the oldest trouble on."""
+    """Return what the journal tells of the time from half an hour before the oldest trouble on, if it can be read."""
     began = [tracked.incident.started_at for tracked in state.open]
     began += [trouble.since for trouble in host.troubles]
     wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
-    return context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+    try:
+        return context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+    except StateFileError:
+        return []
+
+
+def _find_earlier(context: Context, root: IncidentRoot) -> SeenBefore:
+    """Return how often the same has happened before, as far as that can be read."""
+    try:
+        return context.memory.find_earlier_incidents(root)
+    except StateFileError:
+        return SeenBefore()

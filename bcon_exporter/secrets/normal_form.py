@@ -141,9 +141,12 @@ def number_of(value: object, *, default: int = 0) -> str | None:
 def bytes_of(value: object, *, default: int = 0) -> str | None:
     """Return a size in the largest exact unit, "64m"; None for the default and for 0."""
     text = number_of(value, default=default)
-    if text is None or not text.lstrip("-").isdigit():
+    if text is None:
+        return None
+    try:
+        size = int(text)
+    except ValueError:
         return text
-    size = int(text)
     for unit, factor in (("g", 1024**3), ("m", 1024**2), ("k", 1024)):
         if size > 0 and size % factor == 0:
             return f"{size // factor}{unit}"

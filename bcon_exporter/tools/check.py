@@ -7,6 +7,7 @@ from bcon_exporter.compose import ResolvedDeployment
 from bcon_exporter.deployments.check import check_deployment
 from bcon_exporter.drift import find_projects
 from bcon_exporter.engine import Wants
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.model.check_report import CheckInput, CheckReport
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.deployment import DeploymentWords, ImageFacts
@@ -88,7 +89,10 @@ def _find_peaks(context: Context, resolved: ResolvedDeployment, snapshot: HostSn
     for container in snapshot.containers:
         claim = container.compose
         if claim is not None and claim.project == wanted.project and claim.service in limited:
-            slots = context.memory.find_usage(container.id, snapshot.taken_at - _PEAK_OF)
+            try:
+                slots = context.memory.find_usage(container.id, snapshot.taken_at - _PEAK_OF)
+            except StateFileError:
+                break
             used = [slot.memory_bytes.maximum for slot in slots if slot.memory_bytes.maximum is not None]
             if used:
                 peaks[container.id] = int(max(used))

@@ -9,7 +9,13 @@ from bcon_exporter.deployments.verify import observe as observe_deployment
 from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
 from bcon_exporter.drift import detect_drift, find_projects
 from bcon_exporter.engine import Wants
-from bcon_exporter.errors import BconError, ComposeParseError, DeadlineExceededError, DockerConnectionError
+from bcon_exporter.errors import (
+    BconError,
+    ComposeParseError,
+    DeadlineExceededError,
+    DockerConnectionError,
+    StateFileError,
+)
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.model.container_facts import ComposeIdentity, HostSnapshot
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
@@ -196,8 +202,12 @@ class DeploymentWatch:
         """Return the report with what a journal tells of changes, where the replaced container was not seen."""
         began, ended = report.since - JOURNAL_SLACK, report.watched_until + JOURNAL_SLACK
         wanted = EntryFilter(began, ended, report.project, (JournalKind.CONFIG_CHANGE, JournalKind.IMAGE_CHANGE))
+        try:
+            entries = self._context.memory.find_entries(wanted, JOURNALED_AT_MOST)
+        except StateFileError:
+            return report
         told: dict[str, list[str]] = {}
-        for entry in self._context.memory.find_entries(wanted, JOURNALED_AT_MOST):
+        for entry in entries:
             told.setdefault(entry.service or "", []).append(entry.text)
         services = tuple(
             one.model_copy(update={"changes": tuple(dict.fromkeys((*one.changes, *told[one.service])))})

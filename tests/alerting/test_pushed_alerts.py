@@ -18,6 +18,7 @@ from bcon_exporter.alerting import (
     follow_alerts,
     remember_counters,
 )
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import Incident, IncidentRoot
 from tests.factories import NOON
@@ -43,6 +44,13 @@ class Play:
         self.state: AlertState | None = None
         self.ended: dict[str, Incident] = {}
         self.muted: set[str] = set()
+        self.is_unreadable = False
+
+    def find_ended(self, incident_id: str) -> Incident | None:
+        if self.is_unreadable:
+            msg = "the state file cannot be read"
+            raise StateFileError(msg)
+        return self.ended.get(incident_id)
 
     def look(self, seconds: float, *incidents: Incident, conditions: tuple[Condition, ...] = ()) -> None:
         """One moment, at which a diagnosis has just ended."""
@@ -50,7 +58,7 @@ class Play:
             at(seconds),
             conditions,
             incidents,
-            find_ended=self.ended.get,
+            find_ended=self.find_ended,
             is_muted=lambda incident: incident.id in self.muted,
             scanned_at=at(seconds),
             interval=INTERVAL,
@@ -109,6 +117,24 @@ def test_one_that_was_merged_before_it_was_told_is_told_as_its_root_without_anot
     play.look(15, incident("db"))
 
     assert play.shown() == [("db", "warning", "db")]
+
+
+def test_while_its_incident_cannot_be_read_an_alert_stays_as_it_is_and_others_fire() -> None:
+    play = Play()
+    play.look(0, incident("web"), incident("job"))
+    play.look(30, incident("web"), incident("job"))
+    play.ended["web"] = incident("web", merged_into="db", ended_at=at(60))
+    play.ended["job"] = incident("job", ended_at=at(60))
+    play.is_unreadable = True
+    for seconds in (60, 90):
+        play.look(seconds, incident("other"))
+    assert play.shown() == [("web", "warning", "web"), ("job", "warning", "job"), ("other", "warning", "other")]
+    play.is_unreadable = False
+    play.look(120, incident("other"), incident("db"))
+
+    assert sorted(play.shown()) == [
+        ("job", "warning", "resolved"), ("other", "warning", "other"), ("web", "warning", "db"),
+    ]  # fmt: skip
 
 
 def test_a_merge_after_it_was_told_updates_it_and_opens_and_ends_nothing() -> None:

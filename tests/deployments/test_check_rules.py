@@ -70,6 +70,7 @@ def test_who_could_not_judge_everything_does_not_say_that_it_would_come_up(monke
         (port(8080, protocol="udp"), "8080", False),
         (port(8080, 8081), "8080", False),
         (port(8080, 8081), "8080, 127.0.0.1:8081", True),
+        (port(8080), "²", False),
     ],
 )
 def test_port_taken_by_a_container_of_somebody_else(wanted: Any, held: str, is_taken: bool) -> None:

@@ -438,6 +438,10 @@ def test_host_and_port_of_an_address() -> None:
         "10.0.0.1:1": ("10.0.0.1", 1),
         "http://web:3000/x": ("web", 3000),
         "db:99999": ("db", None),
+        "db:0": ("db", None),
+        "db:²": ("db", None),
+        f"db:{'9' * 5000}": ("db", None),
+        f"db:000001{'0' * 5000}": ("db", 1),
     }
 
     assert {peer: (host_of(peer), port_of(peer)) for peer in cases} == cases

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import SecretStr
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import Scene, decide_message, note_arrival
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.messages import ReceiverState
@@ -34,7 +35,7 @@ class Phone:
         self.open: dict[str, Incident] = {}
         self.ended: dict[str, Incident] = {}
         self.muting = Muting()
-        self.is_down = False
+        self.is_down = self.is_unreadable = False
         self.keys: list[str] = []
 
     def begin(self, name: str = "db", **fields: Any) -> Incident:
@@ -45,6 +46,12 @@ class Phone:
     def end(self, name: str = "db", **fields: Any) -> None:
         self.ended[name] = self.open.pop(name).model_copy(update={"ended_at": self.now, **fields})
 
+    def find_ended(self, incident_id: str) -> Incident | None:
+        if self.is_unreadable:
+            msg = "the state file cannot be read"
+            raise StateFileError(msg)
+        return self.ended.get(incident_id)
+
     def hear(self, after: timedelta = timedelta(), *, is_scan: bool = True) -> list[str]:
         """What is told after so long: `db opened`."""
         self.now += after
@@ -53,7 +60,7 @@ class Phone:
         while True:
             scene = Scene(
                 now=self.now, scan_at=self.scan_at, interval=30 * SECOND, open=tuple(self.open.values()),
-                find_ended=self.ended.get, muting=self.muting,
+                find_ended=self.find_ended, muting=self.muting,
             )  # fmt: skip
             self.state = decide_message(self.state, scene, self.receiver)
             assert ReceiverState.model_validate_json(self.state.model_dump_json()) == self.state
@@ -102,6 +109,35 @@ def test_growing_worse_is_told_once_in_five_minutes_at_most() -> None:
     assert phone.hear(5 * MINUTE - SECOND) == []
     assert phone.hear(SECOND) == ["db worse"]
     assert phone.hear(HOUR) == []
+
+
+def test_what_was_told_stays_while_the_incident_cannot_be_read_and_the_others_are_told() -> None:
+    phone = Phone()
+    phone.begin()
+    phone.hear()
+    assert phone.hear(30 * SECOND) == ["db opened"]
+    phone.end()
+    phone.is_unreadable = True
+    assert [phone.hear(30 * SECOND) for _ in range(3)] == [[]] * 3
+    phone.begin("web")
+    phone.hear()
+    assert phone.hear(30 * SECOND) == ["web opened"]
+    phone.is_unreadable = False
+    assert phone.hear(30 * SECOND) == ["db ended"]
+    assert phone.hear(30 * SECOND) == []
+
+
+def test_what_was_merged_while_it_could_not_be_read_is_told_as_a_change() -> None:
+    phone = Phone()
+    phone.begin("web")
+    phone.hear()
+    assert phone.hear(30 * SECOND) == ["web opened"]
+    phone.end("web", merged_into="db")
+    phone.begin("db")
+    phone.is_unreadable = True
+    assert phone.hear(SECOND) == []
+    phone.is_unreadable = False
+    assert phone.hear(5 * MINUTE) == ["db changed"]
 
 
 def test_what_is_merged_is_told_as_a_change_and_not_opened_anew() -> None:

@@ -2,7 +2,8 @@
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from bcon_exporter.journal import MemoryKeeper
@@ -63,6 +64,22 @@ def truncate(path: Path) -> None:
 
 def replace_by_garbage(path: Path) -> None:
     path.write_bytes(b"this is not a database\n" * 5000)
+
+
+@contextmanager
+def unreadable(path: Path, *tables: str) -> Iterator[None]:
+    """Whoever reads these tables of a file in use fails meanwhile, as with a part of the disk that cannot be read."""
+    _rename(path, {table: f"hidden_{table}" for table in tables})
+    try:
+        yield
+    finally:
+        _rename(path, {f"hidden_{table}": table for table in tables})
+
+
+def _rename(path: Path, names: Mapping[str, str]) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name, other in names.items():
+            connection.execute(f"ALTER TABLE {name} RENAME TO {other}")
 
 
 def foreign(path: Path) -> None:

@@ -17,7 +17,7 @@ from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
-from tests.factories import NOON, ago, compose
+from tests.factories import NOON, ago, compose, full_id
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, scan
 
 MINUTE = timedelta(minutes=1)
@@ -161,6 +161,64 @@ def test_nothing_is_told_twice_over_scans_restarts_and_back_fill(tmp_path: Path)
             scan(keeper, container(), now=now)
         assert len(entries_of(keeper)) == 7
         keeper.close()
+
+
+def rename(at: datetime, container_id: str, to: str) -> LifecycleEvent:
+    return event(at, "rename", to, container_id=container_id)
+
+
+def test_a_renamed_container_is_not_told_of_again(tmp_path: Path) -> None:
+    keeper, api = open_keeper(tmp_path / "state.db"), full_id("api")
+    keeper.add_events(batch(*crash_loop(3, last=ago(60))), NOON)
+    scan(keeper, container())
+    before = told(keeper)
+    assert len(before) == 6
+    names = ("api_old", "api", "api_old")
+    for minutes, name in enumerate(names, 1):
+        now = NOON + minutes * MINUTE
+        keeper.add_events(batch(rename(now - MINUTE / 2, api, name)), now)
+        scan(keeper, container(name=name, id=api), now=now)
+    assert told(keeper) == before
+    keeper.close()
+    again = open_keeper(tmp_path / "state.db")
+    again.add_events(batch(*crash_loop(3, last=ago(60)), rename(NOON + MINUTE / 2, api, "api_old")), LATER)
+    scan(again, container(name="api_old", id=api), now=LATER)
+    assert told(again) == before
+
+
+def test_what_was_not_told_before_a_rename_is_told_once_under_the_name_of_then(keeper: MemoryKeeper) -> None:
+    api = full_id("api")
+    keeper.add_events(batch(event(ago(99), "start")), ago(90))
+    scan(keeper, container(), now=ago(90))
+    ends = (event(ago(50), "die", exit_code=3), event(ago(3), "die", "api_old", container_id=api, exit_code=4))
+    starts = (event(ago(49), "start"), rename(ago(40), api, "api_old"))
+    keeper.add_events(batch(*ends, *starts), NOON)
+    for minutes in range(3):
+        scan(keeper, container(name="api_old", id=api), now=NOON + minutes * MINUTE)
+    assert told(keeper) == [
+        ("start", "api", "started"),
+        ("crash", "api", "crashed after 49 s, exit code 3"),
+        ("start", "api", "restarted by its restart policy"),
+        ("crash", "api_old", "crashed after 46 s, exit code 4"),
+    ]
+
+
+def test_what_was_not_told_of_the_former_owner_of_a_name_is_told_once(keeper: MemoryKeeper) -> None:
+    keeper.add_events(batch(event(ago(99), "start"), event(ago(98), "start", "web")), ago(90))
+    scan(keeper, container(), container(name="web"), now=ago(90))
+    api = full_id("api")
+    ended = (event(ago(60), "die", "web", exit_code=3), event(ago(59), "destroy", "web"), event(ago(50), "pause"))
+    keeper.add_events(
+        batch(*ended, rename(ago(40), api, "web"), event(ago(30), "unpause", "web", container_id=api)), NOON
+    )
+    for minutes in range(2):
+        scan(keeper, container(name="web", id=api), now=NOON + minutes * MINUTE)
+    assert told(keeper)[2:] == [
+        ("crash", "web", "crashed after 38 s, exit code 3"),
+        ("remove", "web", "removed"),
+        ("pause", "api", "paused"),
+        ("unpause", "web", "resumed"),
+    ]
 
 
 def test_another_image_is_told_also_under_the_same_name(keeper: MemoryKeeper) -> None:

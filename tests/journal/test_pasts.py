@@ -416,6 +416,18 @@ def test_events_of_no_interest_are_left_out(keeper: MemoryKeeper) -> None:
     assert past_of(keeper, container()).oom_kills == ()
 
 
+@pytest.mark.parametrize("health", ["²", "--5", "5", "", "healthy"])
+def test_an_odd_health_that_is_stored_holds_up_no_scan(tmp_path: Path, health: str) -> None:
+    keeper = open_keeper(tmp_path / "state.db")
+    keeper.add_events(batch(event(ago(60), "health_status", health=health), *crash_loop(1)), NOON)
+    before = past_of(keeper, container())
+    keeper.close()
+    again = open_keeper(tmp_path / "state.db")
+    assert past_of(again, container()) == before
+    (past,) = again.memory.pasts.values()
+    assert [one.health for one in past.events if one.action == "health_status"] == [health]
+
+
 ORDER = st.permutations(tuple(crash_loop(4)))
 
 

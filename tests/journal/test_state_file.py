@@ -7,17 +7,23 @@ import sqlite3
 import stat
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from bcon_exporter.errors import ErrorCode, StateFileError
+from bcon_exporter.journal import EntryFilter, IncidentFilter, MemoryKeeper
 from bcon_exporter.journal.opening import set_aside
 from bcon_exporter.journal.schema import APPLICATION_ID
-from tests.factories import NOON, ago
-from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, past_of, scan
+from bcon_exporter.journal.state_file import StateFile
+from bcon_exporter.model.container_facts import HostSnapshot
+from bcon_exporter.model.incidents import IncidentRoot
+from bcon_exporter.readings import KillReadings
+from tests.factories import NOON, ago, compose, full_id, usage
+from tests.journal.keepers import RETENTION_SECONDS, batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.journal.state_files import (
     corrupt_files,
     damage_an_index,
@@ -29,8 +35,10 @@ from tests.journal.state_files import (
     replace_by_garbage,
     status_of,
     truncate,
+    unreadable,
     works,
 )
+from tests.left_open import close_later
 
 MINUTE = timedelta(minutes=1)
 
@@ -230,6 +238,64 @@ def test_a_file_that_breaks_while_it_runs_is_set_aside(state: Path) -> None:
     later = NOON + 30 * MINUTE
     assert past_of(again, container(), later).restarts_total == 200
     assert again.conclude_first_seen("symptom", dict.fromkeys({"old"}), later) == {"old": ago(hours=5)}
+
+
+DB = IncidentRoot(container="db", code="exit_error")
+ASKED: dict[str, Callable[[MemoryKeeper], object]] = {
+    "journal": lambda keeper: keeper.find_entries(EntryFilter(ago(days=1), NOON + MINUTE), 10, 0),
+    "usage": lambda keeper: keeper.find_usage(full_id("api"), ago(days=1)),
+    "costs": lambda keeper: list(keeper.costs(ago(days=1), NOON + MINUTE)),
+    "incidents": lambda keeper: keeper.find_ended_incidents(IncidentFilter(ago(days=1))),
+    "incidents, by id": lambda keeper: keeper.find_ended_incident("2026-01-01-db-exit_error-1"),
+    "incidents, earlier ones": lambda keeper: keeper.find_earlier_incidents(DB),
+    "incidents, their ids": lambda keeper: keeper.ended_incident_ids(),
+    "incidents, the mark": lambda keeper: keeper.ended_incidents_mark(),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_what_cannot_be_read_is_an_error_for_who_asks_and_not_an_empty_answer(state: Path, what: str) -> None:
+    keeper, ask = open_keeper(state), ASKED[what]
+    before = ask(keeper)
+    with unreadable(state, what.partition(",")[0]), pytest.raises(StateFileError, match="look for room") as raised:
+        ask(keeper)
+    assert raised.value.code is ErrorCode.INTERNAL_ERROR
+    assert (status_of(keeper), keeper.errors_total) == ("file", 1)
+    assert ask(keeper) == before
+
+
+@pytest.mark.parametrize("table", ["memory", "events", "journal", "disk", "usage", "costs", "incidents", "meta"])
+def test_a_scan_goes_on_whatever_cannot_be_read(state: Path, table: str) -> None:
+    fill(state)
+    keeper = open_keeper(state)
+    many = tuple(container(name=f"c{number}", usage=usage()) for number in range(40))
+    with unreadable(state, table):
+        assert len(keeper.look(HostSnapshot(taken_at=NOON, containers=many)).containers) == 40
+        keeper.add_kills(batch(event(NOON, "oom")), KillReadings(((NOON, full_id("api")),)), NOON)
+        keeper.add_events(batch(*crash_loop(1, name="works")), NOON)
+        host = scan(keeper, container(name="works"), container(usage=usage()), *many, now=NOON + MINUTE)
+        assert len(host.containers) == 42
+        assert keeper.find_due_deployments(host) == ()
+        assert keeper.look(host).containers[0].lifecycle is not None
+
+
+@pytest.mark.parametrize("table", ["memory", "events", "journal", "disk", "usage", "costs", "incidents", "meta"])
+def test_a_file_of_which_a_part_cannot_be_read_is_begun_with_all_the_same(state: Path, table: str) -> None:
+    fill(state)
+    file = StateFile(state, read_only=False)
+    file.open(NOON)
+    with unreadable(state, table):
+        keeper = close_later(MemoryKeeper(file, RETENTION_SECONDS, NOON))
+        assert works(keeper)
+
+
+def test_a_verdict_on_deployments_is_recalled_as_far_as_it_can_be_read(state: Path) -> None:
+    keeper = open_keeper(state)
+    keeper.add_events(batch(), NOON)
+    host = scan(keeper, container(compose=compose("web", config_hash="h"), created_at=ago(hours=3)))
+    with unreadable(state, "journal"):
+        assert keeper.find_due_deployments(host) == ()
+    assert keeper.memory.deployments.judged is not None
 
 
 def remove(state: Path) -> None:

@@ -80,6 +80,15 @@ def test_counters_first_seen_times_and_usage_go_on(state: Path, *, read_only: bo
     assert [cost.operation for cost in keeper.costs(ago(hours=1), LATER)] == ["health_check"]
 
 
+@pytest.mark.parametrize("value", ["²", "--5", "9" * 30, ""])
+def test_a_damaged_time_is_no_time(state: Path, value: str) -> None:
+    with closing(sqlite3.connect(state)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('observed_since', ?)", (value,))
+    keeper = open_keeper(state, now=LATER)
+    assert (keeper.status, keeper.observed_since) == ("file", None)
+    assert past_of(keeper, container(), LATER).restarts_total == 7
+
+
 def test_the_old_file_is_kept_as_it_was(state: Path) -> None:
     before = dump(state)
     open_keeper(state, now=LATER).close()

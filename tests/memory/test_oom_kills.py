@@ -26,6 +26,7 @@ class Kernel:
     logged: list[tuple[datetime, str]] = field(default_factory=list)
     counts: KillCounts | None = None
     looks: int = 0
+    told_before: dict[str, list[datetime]] = field(default_factory=dict)
     memory: OomMemory = field(default_factory=OomMemory)
 
     def look(self, at: datetime, slice_kills: int, **own: int) -> None:
@@ -41,7 +42,7 @@ class Kernel:
         readings = KillReadings(tuple(self.logged), self.counts, tuple(containers))
         self.logged = []
         told = EventBatch(events=events, covers_since=None)
-        self.memory, batch = add_unreported_kills(self.memory, told, readings, now)
+        self.memory, batch = add_unreported_kills(self.memory, told, readings, now, self.told_before)
         assert [event for event in batch.events if event.action != "oom"] == [e for e in events if e.action != "oom"]
         return [event for event in batch.events if event.action == "oom"]
 
@@ -81,6 +82,47 @@ def test_the_log_may_be_read_before_the_container_is_known() -> None:
 def test_the_first_reading_has_all_that_the_kernel_still_holds() -> None:
     kernel = Kernel(logged=[(ago(hours=3), VICTIM)])
     assert kernel.tell() == [], "no container is known yet"
+
+
+@pytest.mark.parametrize("kills", [1, 12])
+def test_what_the_engine_told_long_ago_is_told_once_though_its_container_is_read_later(kills: int) -> None:
+    """A process that starts is told of the last hours by the engine and by the log, before it has read a container."""
+    times = [ago(hours=3, seconds=20 * number) for number in reversed(range(kills))]
+    kernel = Kernel(logged=[(at - timedelta(milliseconds=40), VICTIM) for at in times])
+    own = [event("oom", at) for at in times]
+    assert kernel.tell(*own) == own
+    assert kernel.tell(containers=[container(name="victim")]) == []
+    assert len(kernel.memory.reported[VICTIM]) <= 8
+    assert kernel.memory.of_unknown_containers == ()
+
+
+@pytest.mark.parametrize(
+    ("seconds_apart", "is_new"),
+    [(0.4, False), (-0.6, False), (10.5, False), (-10.5, False), (10.6, True), (-10.6, True)],
+)
+def test_what_an_earlier_process_has_told_is_not_told_again(seconds_apart: float, *, is_new: bool) -> None:
+    """The log's clock, which nobody sets right, is off by half a second in three hours."""
+    told_at = ago(hours=3)
+    kernel = Kernel(logged=[(told_at - timedelta(seconds=seconds_apart), VICTIM)], told_before={VICTIM: [told_at]})
+    assert kernel.tell() == []
+    assert bool(kernel.tell(containers=[container(name="victim")])) == is_new
+
+
+@pytest.mark.parametrize(
+    ("seconds_apart", "is_new"), [(0.4, False), (5, False), (5.1, True), (-5, False), (-5.1, True)]
+)
+def test_the_engine_tells_nothing_new_of_a_kill_that_was_told_by_the_logs_time(
+    seconds_apart: float, *, is_new: bool
+) -> None:
+    own = event("oom", ago(hours=3))
+    kernel = Kernel(told_before={VICTIM: [own.at - timedelta(seconds=seconds_apart)]})
+    assert bool(kernel.tell(own)) == is_new
+
+
+def test_an_event_that_is_known_as_it_is_proves_that_the_engine_still_knows_it() -> None:
+    own = event("oom", ago(hours=3))
+    kernel = Kernel(told_before={VICTIM: [own.at, own.at - timedelta(seconds=1)]})
+    assert kernel.tell(own) == [own]
 
 
 def test_a_clock_that_nobody_sets_right_is_off_by_seconds_a_day() -> None:

@@ -74,6 +74,11 @@ def test_two_meanings_are_two_texts(one: object, other: object) -> None:
     assert one != other
 
 
+@pytest.mark.parametrize("text", ["²", "--5", "much"])
+def test_a_size_that_is_no_number_stays_as_it_is(text: str) -> None:
+    assert form.bytes_of(text) == text
+
+
 @given(st.integers(1, 10**12))
 def test_sizes_and_durations_keep_their_value(number: int) -> None:
     text = form.bytes_of(number)

@@ -68,5 +68,5 @@ def bindings_of_container(container: ContainerFacts) -> Iterator[PortBinding]:
         protocol = inside.partition("/")[2] or "tcp"
         for text in (published or "").split(", "):
             address, _, port = text.rpartition(":")
-            if port.isdigit():
+            if port.isdecimal():
                 yield PortBinding(address.strip("[]"), int(port), protocol)

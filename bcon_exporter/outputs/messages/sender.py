@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import Scene, decide_message, note_arrival
 from bcon_exporter.model.digest import DigestInput
 from bcon_exporter.model.messages import ReceiverState, Sending
@@ -24,6 +25,8 @@ LONGEST_PAUSE_SECONDS = 30.0
 SHORT_PAUSE_SECONDS = 2.0
 REFUSED_SECONDS = 3600.0
 """So long a message is sent as it is to a receiver that refuses it."""
+UNREADABLE_FOR = timedelta(minutes=5)
+"""So long a message waits for an incident that cannot be read: others wait behind it."""
 FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS = 5.0, 60.0
 
 
@@ -123,8 +126,12 @@ class MessageSender:
     def _send_digest(self, context: Context, state: ReceiverState) -> float:
         due_at = find_digest_time(context.to_local(context.now()))
         key = hashlib.sha256(f"digest {due_at:%Y-%m-%d}".encode()).hexdigest()[:32]
-        report = write_digest(context, DigestInput())
-        delivery = self._deliver(context, self._wording(context).write_digest(key, report))
+        try:
+            report = write_digest(context, DigestInput())
+        except StateFileError as error:
+            delivery = Delivery(error.message)
+        else:
+            delivery = self._deliver(context, self._wording(context).write_digest(key, report))
         self._count(context, delivery)
         if not delivery.arrived:
             return max(0.0, self._retry_at - context.monotonic())
@@ -148,10 +155,16 @@ class MessageSender:
         return decide_message(before, scene, self.receiver)
 
     def _send_out(self, context: Context, sending: Sending) -> Delivery:
+        """Send a message; while an incident of it cannot be read it waits, but not for long."""
         open_ones = {incident.id: incident for incident in find_open(context)}
         told = []
         for notice in sending.notices:
-            incident = open_ones.get(notice.incident_id) or context.memory.find_ended_incident(notice.incident_id)
+            try:
+                incident = open_ones.get(notice.incident_id) or context.memory.find_ended_incident(notice.incident_id)
+            except StateFileError as error:
+                if abs(context.now() - sending.since) < UNREADABLE_FOR:
+                    return Delivery(error.message)
+                continue
             if incident is not None:
                 told.append((notice, incident))
         if not told:

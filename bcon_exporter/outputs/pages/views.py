@@ -4,8 +4,15 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeVar
 
-from bcon_exporter.errors import BconError, ContainerNotFoundError, DockerConnectionError, InvalidInputError
+from bcon_exporter.errors import (
+    BconError,
+    ContainerNotFoundError,
+    DockerConnectionError,
+    InvalidInputError,
+    StateFileError,
+)
 from bcon_exporter.incidents import HostSentence, HostSituation, describe_host, sort_incidents
 from bcon_exporter.latest_scans import ScanStatus
 from bcon_exporter.memory import UsageSlot
@@ -39,6 +46,8 @@ from bcon_exporter.tools.incidents import find_incident, find_open, list_inciden
 from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
 from bcon_exporter.tools.quiet import find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
+
+Stored = TypeVar("Stored")
 
 NO_PROJECT = "no project"
 _DISK_ITEMS = 8
@@ -125,7 +134,7 @@ class HostHeader:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The first page."""
+    """The first page. `unread`: why something that is stored is missing."""
 
     counts: tuple[tuple[str, int], ...]
     total: int
@@ -145,6 +154,7 @@ class Overview:
     filter: RowFilter
     projects: tuple[str, ...]
     exporter: "ExporterState"
+    unread: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +180,7 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True)
 class ContainerPage:
-    """All of one container."""
+    """All of one container. `unread`: why something that is stored is missing."""
 
     report: DiagnosisReport
     row: ContainerRow
@@ -186,11 +196,17 @@ class ContainerPage:
     alerts: tuple[Alert, ...]
     disk: tuple[DiskItem, ...]
     quiet: QuietLine | None
+    unread: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectPage:
-    """All of one Compose project. `drift` is None for a project that no drift scan has seen yet."""
+    """All of one Compose project.
+
+    Attributes:
+        drift: None for a project that no drift scan has seen yet.
+        unread: Why something that is stored is missing.
+    """
 
     name: str
     rows: tuple[ContainerRow, ...]
@@ -199,6 +215,7 @@ class ProjectPage:
     deployments: tuple[DeploymentRecord, ...]
     quiet: QuietLine | None
     notes: tuple[ShownNote, ...]
+    unread: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,20 +228,39 @@ class HistoryPage:
     offset: int
 
 
+class _Store:
+    """Reads what is stored, for a page that without it tells all the same how the host is now.
+
+    Attributes:
+        problem: Why something could not be read; empty where all could.
+    """
+
+    def __init__(self) -> None:
+        self.problem = ""
+
+    def read(self, read: Callable[[], Stored], instead: Stored) -> Stored:
+        """Return what is stored; `instead` where it cannot be read."""
+        try:
+            return read()
+        except StateFileError as error:
+            self.problem = error.message
+            return instead
+
+
 def read_host(context: Context, hang: str | None) -> HostHeader:
     """Return what every page says of the host."""
     scan, now = context.scans.diagnosis, context.now()
     report = scan.report if scan is not None else None
     drift = context.scans.drift
-    incidents = find_open(context)
+    incidents, store = find_open(context), _Store()
     situation = HostSituation(
         now=now,
         report=report,
         not_current=_why_not_current(context, hang),
         incidents=incidents,
         drift=drift.reports if drift is not None else (),
-        deployments=list_deployments(context, ListDeploymentsInput(limit=50)).deployments,
-        well_since=_well_since(context, report),
+        deployments=store.read(lambda: _list_deployments(context), ()),
+        well_since=store.read(lambda: _well_since(context, report), None),
         to_local=context.to_local,
         quiet=list_quiet(context, Nothing()).quiet,
     )
@@ -240,6 +276,10 @@ def read_host(context: Context, hang: str | None) -> HostHeader:
         version=context.version,
         open_incidents=len(incidents),
     )
+
+
+def _list_deployments(context: Context) -> tuple[DeploymentRecord, ...]:
+    return list_deployments(context, ListDeploymentsInput(limit=50)).deployments
 
 
 def read_state(context: Context) -> str:
@@ -282,7 +322,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
     report = scan.report if scan is not None else None
     reports = report.reports if report is not None else ()
     rows = [row for row in map(to_row, reports) if wanted.takes(row)]
-    why_not = _why_not_current(context, hang)
+    why_not, store = _why_not_current(context, hang), _Store()
     recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
     shown_drift = drift.reports if drift is not None else ()
     return Overview(
@@ -290,12 +330,12 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         total=report.total_containers if report is not None else 0,
         ignored=report.ignored if report is not None else 0,
         incidents=tuple(sort_incidents(find_open(context))),
-        over=list_incidents(context, recent).incidents,
+        over=store.read(lambda: list_incidents(context, recent).incidents, ()),
         ailing=_group(row for row in rows if row.status in ("critical", "error", "warning")),
         unchecked=tuple(row for row in rows if row.status == "not checked"),
         healthy=_group(row for row in rows if row.status == "healthy"),
         report=report,
-        deployments=_newest(list_deployments(context, ListDeploymentsInput(limit=50)).deployments),
+        deployments=_newest(store.read(lambda: _list_deployments(context), ())),
         drift=tuple(sorted(shown_drift, key=lambda one: (DRIFT_STATUS_RANK[one.status], one.project_name))),
         untracked=drift.untracked if drift is not None else (),
         disk=_read_disk(context),
@@ -312,6 +352,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
             state_file=context.memory.status,
             known_since=context.memory.observed_since,
         ),
+        unread=store.problem,
     )
 
 
@@ -402,10 +443,11 @@ def read_container(context: Context, name: str) -> ContainerPage:
         known = [one.container_name for one in scan.report.reports]
         msg = f"the last scan has seen no such container{did_you_mean(name, known)}"
         raise ContainerNotFoundError(msg, {"near_matches": nearest_names(name, known)})
-    now = context.now()
-    slots = tuple(context.memory.find_usage(facts.id, now - timedelta(days=1)))
+    now, container_id, store = context.now(), facts.id, _Store()
+    since = now - timedelta(days=1)
+    slots: tuple[UsageSlot, ...] = store.read(lambda: tuple(context.memory.find_usage(container_id, since)), ())
     usage = facts.usage or facts.last_usage
-    history = get_history(context, GetHistoryInput(name=report.container_name, since=now - _HISTORY_OF_ONE, limit=50))
+    history = _read_week(context, report.container_name, store)
     own = [one for one in find_open(context) if report.container_name in {member.container for member in one.members}]
     return ContainerPage(
         report=with_notes(context, report),
@@ -422,7 +464,15 @@ def read_container(context: Context, name: str) -> ContainerPage:
         alerts=_alerts_about(context, report.container_name),
         disk=_disk_of(context, report.container_name),
         quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
+        unread=store.problem,
     )
+
+
+def _read_week(context: Context, container: str, store: _Store) -> HistoryReport:
+    now = context.now()
+    asked = GetHistoryInput(name=container, since=now - _HISTORY_OF_ONE, limit=50)
+    unknown = HistoryReport(since=now - _HISTORY_OF_ONE, until=now, total=0, entries=(), known_since=None)
+    return store.read(lambda: get_history(context, asked), unknown)
 
 
 def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
@@ -475,15 +525,19 @@ def read_project(context: Context, name: str) -> ProjectPage:
         found = find_report(drift.reports, name)
     elif not rows:
         raise _nothing_yet(context)
-    deployments = ListDeploymentsInput(project=name, limit=10) if found is not None else None
+    store, asked = _Store(), ListDeploymentsInput(project=name, limit=10)
+    deployments: tuple[DeploymentRecord, ...] = ()
+    if found is not None:
+        deployments = store.read(lambda: list_deployments(context, asked).deployments, ())
     return ProjectPage(
         name=name,
         rows=tuple(rows),
         drift=found,
         incidents=tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else (),
-        deployments=list_deployments(context, deployments).deployments if deployments is not None else (),
+        deployments=deployments,
         quiet=find_quiet_now(context).find(None, name, None),
         notes=find_notes_of_project(context, name, own, found),
+        unread=store.problem,
     )
 
 

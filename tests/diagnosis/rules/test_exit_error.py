@@ -219,6 +219,7 @@ def test_a_dead_container_is_a_warning_whatever_its_code() -> None:
 
 @pytest.mark.parametrize(("policy", "count", "expected"), [
     ("on-failure:3", 3, True), ("on-failure:3", 2, False), ("on-failure", 9, False), ("always", 9, False),
+    ("on-failure:²", 9, False),
 ])  # fmt: skip
 def test_an_engine_that_gave_up_is_told(policy: str, count: int, expected: bool) -> None:
     assert ("restarts_used_up" in causes(exited(3, restart_policy=policy, restart_count=count))) is expected

@@ -17,6 +17,7 @@ from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSende
 from bcon_exporter.outputs.messages.sender import find_digest_time
 from tests.factories import NOON, container, snapshot
 from tests.incidents.test_quiet import incident
+from tests.journal.state_files import unreadable
 from tests.left_open import close_later
 from tests.outputs.scenes import Clock, make_context, scan_of
 
@@ -160,6 +161,73 @@ def test_arrivals_and_failures_are_counted_by_the_receivers_name(scene: Scene) -
     scene.problem = ""
     scene.tell(5.0)
     assert senders.counts() == {"phone": (1, 1)}
+
+
+def end(scene: Scene) -> None:
+    ended = incident("db", title="db is down", ended_at=scene.now)
+    scene.context.memory.fold_incidents(lambda _: FoldedIncidents(IncidentState(), (ended,)), scene.now)
+
+
+def is_sending(scene: Scene) -> bool:
+    return scene.context.memory.memory.messages["phone"].sending is not None
+
+
+def tell_opening(scene: Scene) -> Path:
+    """Return the state file, once the receiver was told of an incident."""
+    scene.begin()
+    scene.tell()
+    scene.tell(10.0)
+    assert len(scene.sent) == 1
+    return scene.folder / "state.db"
+
+
+def test_an_end_that_cannot_be_read_is_told_once_it_can(scene: Scene) -> None:
+    state = tell_opening(scene)
+    end(scene)
+    with unreadable(state, "incidents"):
+        assert [scene.tell(30.0) for _ in range(3)] == [30.0] * 3
+    scene.tell(30.0)
+    assert [one.title for one in scene.sent[1:]] == ["OVER: db is down [host1]"]
+
+
+def test_a_message_about_what_cannot_be_read_waits_for_a_while(scene: Scene) -> None:
+    state = tell_opening(scene)
+    end(scene)
+    scene.problem = "HTTP status 500"
+    scene.tell(30.0)
+    scene.problem = ""
+    with unreadable(state, "incidents"):
+        assert scene.tell(5.0) == 10.0
+        assert scene.sender.failures == 2
+    assert len(scene.sent) == 2
+    scene.tell(10.0)
+    assert len(scene.sent) == 3
+    assert scene.sent[1] == scene.sent[2]
+
+
+def test_a_message_about_what_can_never_be_read_holds_up_no_other_for_long(scene: Scene) -> None:
+    state = tell_opening(scene)
+    end(scene)
+    scene.problem = "HTTP status 500"
+    scene.tell(30.0)
+    scene.problem = ""
+    with unreadable(state, "incidents"):
+        scene.tell(299.0)
+        assert is_sending(scene)
+        scene.tell(60.0)
+        assert not is_sending(scene)
+    assert len(scene.sent) == 2
+
+
+def test_a_digest_of_what_cannot_be_read_is_sent_once_it_can(scene: Scene) -> None:
+    scene.context = replace(scene.context, to_local=lambda at: at)
+    scene.wants_digest = True
+    scene.tell()
+    with unreadable(scene.folder / "state.db", "journal"):
+        assert scene.tell(7 * 86400) == 5.0
+        assert scene.sent == []
+    scene.tell(5.0)
+    assert [one.title for one in scene.sent] == ["The week of host1: No incident."]
 
 
 @pytest.mark.parametrize(
