@@ -2,8 +2,9 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -132,6 +133,37 @@ _READ_AT_START = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """What the next save is to write beside what has changed.
+
+    Attributes:
+        now: Our clock.
+        usage: Containers of which the last usage is written too.
+        with_times: Also since and until when events are known, which changes at every scan.
+        observed: A snapshot was folded in: what is old, or belongs to no container, goes once all is written.
+        is_whole: It had all containers.
+    """
+
+    now: datetime
+    usage: frozenset[str] = frozenset()
+    with_times: bool = False
+    observed: bool = False
+    is_whole: bool = False
+
+    def joined(self, earlier: "_Due | None") -> "_Due":
+        """Return what is due with what was before."""
+        if earlier is None:
+            return self
+        return _Due(
+            self.now,
+            self.usage | earlier.usage,
+            self.with_times or earlier.with_times,
+            self.observed or earlier.observed,
+            self.is_whole or earlier.is_whole,
+        )
+
+
 class MemoryKeeper:
     """The one home of a `Memory`, and its state file; safe to use from several threads, one folds at a time.
 
@@ -152,6 +184,8 @@ class MemoryKeeper:
         self._ended: list[Incident] = []
         self._incidents_total: Mapping[str, int] = {}
         self._entries_total: Mapping[JournalKind, int] = {}
+        self._scans: set[int] = set()
+        self._due: _Due | None = None
         self._usage_saved_at: datetime | None = None
         self._disk_saved_at: dict[str, datetime] = {}
         self._seen_before = self._memory.coverage.observed_until
@@ -182,6 +216,19 @@ class MemoryKeeper:
     def memory(self) -> Memory:
         """What is remembered now; never changed after it was handed out."""
         return self._memory
+
+    @contextmanager
+    def scan(self) -> Iterator[None]:
+        """Save what this thread remembers within in one transaction: at the end, or once somebody asks for it."""
+        thread = threading.get_ident()
+        with self._lock:
+            self._scans.add(thread)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._scans.discard(thread)
+                self._save_due()
 
     def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
         """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
@@ -217,10 +264,10 @@ class MemoryKeeper:
             self._journal(snapshot)
             self._note_usage(snapshot)
             enriched = enriched.model_copy(update={"failed_runs": self._memory.failed_runs})
-            self._save(snapshot.taken_at, self._find_usage_due(snapshot), with_times=True)
-            self._prune(snapshot.taken_at)
-            if not snapshot.partial:
-                self._forget_absent()
+            usage_due = frozenset(self._find_usage_due(snapshot))
+            self._save_later(
+                _Due(snapshot.taken_at, usage_due, with_times=True, observed=True, is_whole=not snapshot.partial)
+            )
             return enriched
 
     def _journal(self, snapshot: HostSnapshot) -> None:
@@ -435,27 +482,27 @@ class MemoryKeeper:
     def find_ended_incidents(self, wanted: IncidentFilter) -> list[Incident]:
         """Return incidents that are over, newest first."""
         with self._lock:
-            return find_ended(self._state.query, wanted)
+            return find_ended(self._query, wanted)
 
     def find_ended_incident(self, incident_id: str) -> Incident | None:
         """Return one that is over; None when there is no such."""
         with self._lock:
-            return find_by_id(self._state.query, incident_id)
+            return find_by_id(self._query, incident_id)
 
     def ended_incidents_mark(self) -> object:
         """Return a value that changes with the incidents that are over."""
         with self._lock:
-            return find_mark(self._state.query)
+            return find_mark(self._query)
 
     def ended_incident_ids(self) -> frozenset[str]:
         """Return the ids of all incidents that are over."""
         with self._lock:
-            return find_ids(self._state.query)
+            return find_ids(self._query)
 
     def find_earlier_incidents(self, root: IncidentRoot) -> SeenBefore:
         """Return how often the same has happened before."""
         with self._lock:
-            return find_earlier(self._state.query, root)
+            return find_earlier(self._query, root)
 
     @property
     def incidents_total(self) -> Mapping[str, int]:
@@ -471,17 +518,17 @@ class MemoryKeeper:
     def find_entries(self, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
         """Return entries of the journal, newest first."""
         with self._lock:
-            return find_entries(self._state.query, wanted, limit, offset)
+            return find_entries(self._query, wanted, limit, offset)
 
     def count_entries(self, wanted: EntryFilter) -> int:
         """Return how many entries the journal has."""
         with self._lock:
-            return count_entries(self._state.query, wanted)
+            return count_entries(self._query, wanted)
 
     def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
         """Return what a container used in each five minutes since then, at most of the last day, oldest first."""
         with self._lock:
-            return find_slots(self._state.query, container_id, since)
+            return find_slots(self._query, container_id, since)
 
     def record_cost(self, entry: CostEntry) -> None:
         """Add a tool call to the ledger."""
@@ -495,7 +542,12 @@ class MemoryKeeper:
 
     def _select(self, sql: str, parameters: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
         with self._lock:
-            return self._state.query(sql, parameters)
+            return self._query(sql, parameters)
+
+    def _query(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Ask for what is stored, once what waits for the end of a scan is stored too."""
+        self._save_due()
+        return self._state.query(sql, parameters)
 
     def _find_usage_due(self, snapshot: HostSnapshot) -> set[str]:
         """Return the containers of which the last usage is to be saved now."""
@@ -510,28 +562,29 @@ class MemoryKeeper:
 
     def _save_all(self, now: datetime, samples: Iterable[Record] = ()) -> None:
         """Write what has changed, also what waits for its time, and at the end samples of usage."""
-        self._save(now, self._memory.last_usage, with_times=True, samples=samples)
+        self._write(_Due(now, frozenset(self._memory.last_usage), with_times=True).joined(self._due), samples)
 
-    def _save(
-        self,
-        now: datetime,
-        usage_due: Collection[str] = (),
-        *,
-        with_times: bool = False,
-        samples: Iterable[Record] = (),
-    ) -> None:
-        """Write what has changed since the last time, in one transaction.
+    def _save(self, now: datetime) -> None:
+        """Write what has changed since the last time; within a scan at its end."""
+        self._save_later(_Due(now))
 
-        Args:
-            now: Our clock.
-            usage_due: Containers of which the last usage is written too.
-            with_times: Also since and until when events are known, which changes at every scan.
-            samples: Of usage, at the end.
-        """
+    def _save_later(self, due: _Due) -> None:
+        self._due = due.joined(self._due)
+        if threading.get_ident() not in self._scans:
+            self._save_due()
+
+    def _save_due(self) -> None:
+        if self._due is not None:
+            self._write(self._due)
+
+    def _write(self, due: _Due, samples: Iterable[Record] = ()) -> None:
+        """Write what has changed since the last time, in one transaction."""
+        self._due = None
+        now = due.now
         self._join_unread()
         before, memory = self._saved, replace(self._memory, disk=self._find_disk_due(now))
-        records = [*find_changed(before, memory), *usage_records(memory.last_usage, usage_due)]
-        if with_times and before.coverage.times != memory.coverage.times:
+        records = [*find_changed(before, memory), *usage_records(memory.last_usage, due.usage)]
+        if due.with_times and before.coverage.times != memory.coverage.times:
             records.append(times_record(memory.coverage))
         records += samples
         statements = _to_statements(records, now)
@@ -546,11 +599,15 @@ class MemoryKeeper:
         self._slots, self._ended, self._sizes = [], [], []
         self._count_entries()
         self._state.write(statements, now)
-        usage = {one: memory.last_usage[one] for one in usage_due if one in memory.last_usage}
-        times = memory.coverage if with_times else before.coverage
+        usage = {one: memory.last_usage[one] for one in due.usage if one in memory.last_usage}
+        times = memory.coverage if due.with_times else before.coverage
         coverage = replace(memory.coverage, observed_since=times.observed_since, observed_until=times.observed_until)
         self._saved = replace(memory, coverage=coverage, last_usage={**before.last_usage, **usage})
         self._restate_if_lost(now)
+        if due.observed:
+            self._prune(now)
+        if due.is_whole:
+            self._forget_absent()
 
     def _find_disk_due(self, now: datetime) -> DiskMemory:
         """Return what is to be saved of the disk now; a reading that is held back is saved later, or at exit."""

@@ -187,7 +187,8 @@ class Scheduler:
         changes, drift_before = context.host.changes(), context.scans.drift
         had_failed = context.scans.status(name).error is not None
         try:
-            self._jobs[name].run(context)
+            with context.memory.scan():
+                self._jobs[name].run(context)
             if had_failed:
                 _log.info("the %s scan works again", name)
         except BconError as error:

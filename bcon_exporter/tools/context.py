@@ -110,6 +110,9 @@ class Memories(Protocol):
     def memory(self) -> Memory:
         """What is remembered now."""
 
+    def scan(self) -> AbstractContextManager[None]:
+        """Save what this thread remembers within at once, at the end."""
+
     def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:
         """Fold in what the kernel says of OOM kills; return the events with those that the engine left out."""
 

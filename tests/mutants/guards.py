@@ -741,6 +741,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
 _disk_engine = _Tests("engine/test_stored_data.py")
 _log_sizes = _Tests("engine/test_log_sizes.py")
 _disk_memory = _Tests("memory/test_disk_usage.py")
+_cost_of_a_scan = _Tests("journal/test_cost_of_a_scan.py")
 _disk_journal = _Tests("journal/test_disk.py")
 _disk_watch = _Tests("schedule/test_disk_watch.py")
 _disk_tool = _Tests("tools/test_disk.py")
@@ -771,7 +772,10 @@ DISK = (
     _disk_memory("disk_usage._add", with_text("timedelta() < at - one.at <= KEPT", "True"), "test_it_is_the_growth_of_the_last_day_at_most", "test_a_clock_that_was_set_back_gives_no_growth_of_the_future"),
     _disk_memory("disk_usage._find_growth", always("SHORTEST"), "test_nothing_is_told_of_too_short_a_time"),
     _disk_tool("disk_usage._fold_logs", never("reading.engine_id"), "test_another_engines_disk_is_forgotten"),
-    _disk_journal("MemoryKeeper._save", with_text("statements.append(insert_samples(self._sizes))", "pass"), "test_growth_goes_on_after_a_restart"),
+    _cost_of_a_scan("MemoryKeeper._save_later", always("threading.get_ident() not in self._scans"), "test_a_scan_is_one_transaction"),
+    _cost_of_a_scan("MemoryKeeper._query", without("self._save_due"), "test_who_reads_what_is_stored_meanwhile_reads_all_of_it"),
+    _cost_of_a_scan("MemoryKeeper._save_later", never("threading.get_ident() not in self._scans"), "test_what_another_thread_must_keep_at_once_does_not_wait_for_a_scan"),
+    _disk_journal("MemoryKeeper._write", with_text("statements.append(insert_samples(self._sizes))", "pass"), "test_growth_goes_on_after_a_restart"),
     _disk_journal("prune_samples", returns("('DELETE FROM disk WHERE at < ?', [(0,)])"), "test_a_size_of_an_hour_is_a_row_for_a_day"),
     # when an unbounded log is worth a word
     _log_unbounded("log_unbounded._judge", never("case.thresholds.log_file_bytes"), "test_only_a_large_log_is_told"),
