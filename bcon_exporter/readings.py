@@ -46,7 +46,7 @@ class LogWindow(NamedTuple):
         recent: Each line that the next read may bring again → how often it came.
         lines: Those that are kept, masked.
         held_bytes: Their approximate size.
-        open_line: The line that the container has not ended yet, if there is one: shown, but read again.
+        open_lines: The last line of each stream that the container has not ended yet: shown, but read again.
         lost_at: Stamp of the oldest line after the last loss of lines.
         hidden: The values that are hidden in the lines.
         tail, window_seconds: Of the first read: a scan that wants more reads the log anew.
@@ -60,7 +60,7 @@ class LogWindow(NamedTuple):
     recent: Mapping[LineKey, int] = MappingProxyType({})
     lines: LogLines = LogLines()
     held_bytes: int = 0
-    open_line: LogLines = LogLines()
+    open_lines: LogLines = LogLines()
     lost_at: datetime | None = None
     hidden: KnownSecrets = NO_SECRETS
     tail: int = 0

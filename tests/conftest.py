@@ -37,8 +37,11 @@ LONGEST = (
     "incidents_bench/test_bench.py",
     "docker/test_read_only.py",
     "docker/test_faults_soak.py",
+    "outputs/mcp/test_daemon.py",
     "docker/test_day_of_operations.py",
     "docker/test_deployments.py",
+    "docker/test_daemon_serving.py",
+    "alerting/test_rules.py",
 )
 """Files of tests that take a minute and more, the longest first: the last to begin would keep the others waiting."""
 

@@ -3,6 +3,9 @@
 Each request has `since` and `tail`: without `tail` the engine reads the whole file, without `since` it sends old lines
 again. It stamps a line before it writes it, stdout and stderr separately, so a line may be written after one with a
 later stamp. So `since` reaches a little behind the newest stamp, and repeated lines are skipped.
+
+The last line of either stream may not have ended: it is shown, and read again. Once an answer lacks it, since the other
+stream has gone on, it is kept as a line that has ended: these may be a program's last words.
 """
 
 from collections import Counter
@@ -21,7 +24,6 @@ __all__ = ["LogCursors", "parse_log_stream"]
 # What a kept line costs beside its text: the string's head, its time, and its places in three columns.
 _LINE_OVERHEAD_BYTES = 120
 _OVERLAP_NANOSECONDS = 100 * 1_000_000
-_CLOCK_SLACK_NANOSECONDS = 60 * 1_000_000_000
 _NEVER_READ = LogWindow()
 _NO_LINES = LogLines()
 
@@ -103,15 +105,15 @@ class LogCursors:
         Args:
             container_id: Full id.
             tail: The most lines to read.
-            now: Our wall clock.
+            now: Our wall clock, not before the end of the last scan.
             since: Start of the window, as for `take`; the first read requests no older lines.
         """
         cursor = self.window(container_id).cursor
         query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
         if cursor is None:
             return query if since is None else f"{query}&since={_since_behind(int(since.timestamp()) * 1_000_000_000)}"
-        if cursor > int(now.timestamp()) * 1_000_000_000 + _CLOCK_SLACK_NANOSECONDS:
-            # The clock has been set back: a `since` in the future would hide all that is written now.
+        if cursor > nanoseconds_of(now) + _OVERLAP_NANOSECONDS:
+            # The clock was set back since the last scan: a `since` in the future would hide all that is written now.
             self.read_anew(container_id)
             return query
         return f"{query}&since={_since_behind(cursor)}"
@@ -140,16 +142,17 @@ class LogCursors:
         else:
             cursor, recent, new = _advance(window, window.cursor, entries)
         ended = [at for at in new if entries.complete[at]]
-        open_lines = [at for at in new if not entries.complete[at]][-1:] if len(ended) < len(new) else []
-        before = window.lines.texts[-1:] if new and window.cursor is not None else ()
-        lines = finish_entries(entries.pick([*ended, *open_lines]), source.secrets, before)
-        open_line, facts = window.open_line, window.facts
-        if new or (entries and open_line):
-            open_line, facts = lines[len(ended) :] if open_lines else _NO_LINES, None
-            lines = lines[: len(ended)] if open_lines else lines
+        unended = [at for at in new if not entries.complete[at]] if len(ended) < len(new) else []
+        last_words = _find_last_words(window.open_lines, entries, new)
+        before = (*window.lines.texts[-1:], *last_words.texts) if new and window.cursor is not None else ()
+        lines = finish_entries(entries.pick([*ended, *unended]), source.secrets, before)
+        open_lines, facts = window.open_lines, window.facts
+        if new or (entries and open_lines):
+            open_lines, facts = lines[len(ended) :] if unended else _NO_LINES, None
+            lines = lines[: len(ended)] if unended else lines
         lost_at = lines[0].at if lines and _has_gap(window.cursor, entries, is_full=is_full) else window.lost_at
-        window = window._replace(cursor=cursor, recent=recent, open_line=open_line, lost_at=lost_at, facts=facts)
-        kept = window.lines
+        window = window._replace(cursor=cursor, recent=recent, open_lines=open_lines, lost_at=lost_at, facts=facts)
+        kept = window.lines + last_words if last_words else window.lines
         if cursor is None and lines:
             # No stamps, so no cursor: each answer is the whole log again.
             kept = _NO_LINES
@@ -183,13 +186,13 @@ class LogCursors:
         window = self.window(container_id)
         if secrets is window.hidden:
             return window
-        texts = [*window.lines.texts, *window.open_line.texts]
+        texts = [*window.lines.texts, *window.open_lines.texts]
         if (hidden := secrets.hide_lines(texts)) is texts:
             return window._replace(hidden=secrets)
         count = len(window.lines)
-        lines, open_line = window.lines.with_texts(hidden[:count]), window.open_line.with_texts(hidden[count:])
+        lines, open_lines = window.lines.with_texts(hidden[:count]), window.open_lines.with_texts(hidden[count:])
         size = _size_of(lines)
-        return window._replace(hidden=secrets, lines=lines, open_line=open_line, held_bytes=size, facts=None)
+        return window._replace(hidden=secrets, lines=lines, open_lines=open_lines, held_bytes=size, facts=None)
 
     def _keep(
         self, container_id: str, window: LogWindow, lines: LogLines, since: datetime | None, driver: str | None
@@ -206,7 +209,7 @@ class LogCursors:
         lost = lost_at is not None and (since is None or lost_at >= since)
         facts = window.facts if kept is window.lines else None
         if facts is None or facts.truncated != lost or facts.driver != driver:
-            shown = kept + window.open_line if window.open_line else kept
+            shown = kept + window.open_lines if window.open_lines else kept
             facts = LogFacts(lines=shown, truncated=lost, driver=driver)
             size = size if not dropped else _size_of(kept)
             window = window._replace(lines=kept, held_bytes=size, lost_at=lost_at, facts=facts)
@@ -237,6 +240,15 @@ def _drop_old(lines: LogLines, oldest: int) -> LogLines:
     while count < len(lines) and (at := lines.nanoseconds[count]) is not None and at < oldest:
         count += 1
     return lines[count:] if count else lines
+
+
+def _find_last_words(open_lines: LogLines, entries: RawLogEntries, new: list[int]) -> LogLines:
+    """Return the open lines that an answer has not brought again, ended or not: the next ones will not either."""
+    if not open_lines or not entries:
+        return _NO_LINES
+    brought = {(entries.nanoseconds[at], entries.streams[at]) for at in new}
+    keys = zip(open_lines.nanoseconds, open_lines.streams, strict=True)
+    return open_lines.pick([place for place, key in enumerate(keys) if key[0] is not None and key not in brought])
 
 
 def _begin(entries: RawLogEntries) -> tuple[int | None, Mapping[LineKey, int]]:

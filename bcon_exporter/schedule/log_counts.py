@@ -73,19 +73,19 @@ def find_new(lines: Sequence[LogLine], known: Sequence[LogLine], until: datetime
     """Return the places of the lines of a window that the one before it lacked.
 
     Lines come and go in order, whatever their times: one may be late, and the clock may be set back. Only the last line
-    may move on, and grow, until the container ends it.
+    of either stream may move on, and grow, until the container ends it.
 
     Args:
         lines: The window.
         known: The one before it.
         until: Later lines are new where the two have nothing in common.
     """
-    for anchor in known[-2:]:
+    movable = known[-2:] if len({line.stream for line in known[-2:]}) > 1 else known[-1:]
+    not_new = {(line.at, line.stream) for line in movable}
+    for anchor in known[-len(movable) - 1 :]:
         start = _find_end_of(lines, anchor)
         if start is not None:
-            last = known[-1]
-            places = range(start, len(lines))
-            return [at for at in places if (lines[at].at, lines[at].stream) != (last.at, last.stream)]
+            return [at for at in range(start, len(lines)) if (lines[at].at, lines[at].stream) not in not_new]
     return _find_later(lines, until)
 
 

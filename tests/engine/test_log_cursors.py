@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bcon_exporter.engine.log_cursors import LogCursors, LogSource
 from bcon_exporter.model.container_facts import LogFacts
+from bcon_exporter.schedule.log_counts import find_new
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
@@ -20,9 +21,13 @@ def stamp(nanoseconds: int) -> bytes:
     return f"{at:%Y-%m-%dT%H:%M:%S}.{nanoseconds % 1_000_000_000:09d}Z ".encode()
 
 
+def frame(nanoseconds: int, text: str, stream: int = 1) -> bytes:
+    payload = stamp(nanoseconds) + text.encode()
+    return bytes((stream, 0, 0, 0)) + len(payload).to_bytes(4, "big") + payload
+
+
 def line(nanoseconds: int, text: str) -> bytes:
-    payload = stamp(nanoseconds) + text.encode() + b"\n"
-    return b"\x01\0\0\0" + len(payload).to_bytes(4, "big") + payload
+    return frame(nanoseconds, f"{text}\n")
 
 
 class Engine:
@@ -268,3 +273,129 @@ def test_more_than_before_is_read_anew_and_less_is_not() -> None:
     assert cursors.get_lines("a", since=None, driver=None) is None
     assert "since" not in cursors.query("a", tail=200, now=NOW)
     assert cursors.held_bytes == 0
+
+
+class Host:
+    """A container's log as `tail` and `since` of the engine give it.
+
+    What is written is (seconds on the engine's clock, stream, text); a text without a line feed is not ended.
+    """
+
+    def __init__(self) -> None:
+        self.cursors = LogCursors()
+        self.written: list[tuple[int, int, str]] = []
+        self.seconds = 0.0
+        self.counted: list[str] = []
+        self.shown: LogFacts | None = None
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass; less than none sets the clock back."""
+        self.seconds += seconds
+
+    def write(self, text: str, *, stream: int = 1) -> None:
+        """Write to the log."""
+        self.written.append((BASE + int(self.seconds * 10**9), stream, text))
+
+    def scan(self, *, tail: int = 200, window_seconds: float | None = None) -> list[str]:
+        """Read on; return the lines that are shown, and note those that count as new."""
+        now = NOW + timedelta(seconds=self.seconds)
+        _, _, since = self.cursors.query("a", tail=tail, now=now).partition("&since=")
+        seconds, _, nanoseconds = (since or "0.0").partition(".")
+        oldest = int(seconds) * 10**9 + int(nanoseconds)
+        raw = b"".join(frame(at, text, of) for at, of, text in self.written[-tail - 1 :] if at >= oldest)
+        start = None if window_seconds is None else now - timedelta(seconds=window_seconds)
+        before, source = self.shown, LogSource(tty=False, driver="json-file")
+        self.shown = self.cursors.take("a", raw, source, since=start, tail=tail)
+        new = find_new(self.shown.lines, before.lines if before else (), NOW - timedelta(days=2))
+        self.counted += [self.shown.lines[place].text for place in new]
+        return [kept.text for kept in self.shown.lines]
+
+
+def test_last_words_without_a_line_feed_stay_when_the_other_stream_goes_on() -> None:
+    host = Host()
+    host.write("starting\n")
+    host.wait(2)
+    host.write("no database", stream=2)
+    assert host.scan() == ["starting", "no database"]
+    host.wait(3)
+    host.write("starting again\n")
+    shown = ["starting", "starting again", "no database"]
+    assert host.scan() == shown
+    for _ in range(3):
+        host.wait(30)
+        assert host.scan() == shown
+    host.write("ready\n")
+    assert host.scan() == [*shown, "ready"]
+    assert host.counted == ["starting", "no database", "starting again", "ready"]
+    assert host.shown is not None
+    assert host.shown.truncated is False
+    assert host.cursors.held_bytes == sum(len(text) + 120 for text in [*shown, "ready"])
+
+
+def test_last_words_leave_with_the_window() -> None:
+    host = Host()
+    host.write("starting\n")
+    host.write("no database", stream=2)
+    host.scan(window_seconds=600)
+    host.wait(100)
+    host.write("ready\n")
+    for _ in range(2):
+        assert host.scan(window_seconds=600) == ["starting", "ready", "no database"]
+    host.wait(600.5)
+    assert host.scan(window_seconds=600) == []
+
+
+def test_last_words_of_each_run_are_told_once() -> None:
+    host = Host()
+    for run in range(4):
+        host.write(f"starting {run}\n")
+        host.wait(1)
+        host.write(f"fatal {run}", stream=2)
+        host.wait(1)
+        host.scan()
+        host.scan()
+    words = [f"{word} {run}" for run in range(4) for word in ("starting", "fatal")]
+    assert sorted(host.scan()) == sorted(words)
+    assert sorted(host.counted) == sorted(words)
+
+
+def test_what_neither_stream_has_ended_is_shown_and_counted_once() -> None:
+    host = Host()
+    for text, stream in (("starting\n", 1), ("connecting ...", 1), ("retry? ", 2)):
+        host.write(text, stream=stream)
+        host.wait(0.01)
+    assert host.scan() == ["starting", "connecting ...", "retry? "]
+    host.wait(30)
+    host.write("failed\n", stream=2)
+    assert host.scan() == ["starting", "retry? ", "failed", "connecting ..."]
+    host.wait(30)
+    host.write("failed again\n", stream=2)
+    for _ in range(2):
+        assert host.scan() == ["starting", "retry? ", "failed", "connecting ...", "failed again"]
+    assert host.counted == ["starting", "connecting ...", "retry? ", "failed", "failed again"]
+
+
+def test_a_value_whose_name_was_the_last_word_is_masked() -> None:
+    host = Host()
+    host.write("ready\n")
+    host.wait(2)
+    host.write("Password:", stream=2)
+    host.scan()
+    host.write("hello\n")
+    host.wait(2)
+    host.scan()
+    host.write("hunter2-abc\n")
+    host.written.pop(1)  # as by a rotation of the file
+    assert host.scan()[-2:] == ["Password:", "***"]
+
+
+@pytest.mark.parametrize("back", [1.5, 5, 20, 50, 3600])
+def test_lines_of_while_a_clock_was_set_back_are_read(back: float) -> None:
+    host = Host()
+    host.write("before\n")
+    host.scan()
+    host.wait(-back)
+    for number in range(8):
+        host.wait(1)
+        host.write(f"{number}\n")
+        assert host.scan() == ["before", *map(str, range(number + 1))]
