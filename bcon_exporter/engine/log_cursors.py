@@ -23,7 +23,8 @@ __all__ = ["LogCursors", "parse_log_stream"]
 
 # What a kept line costs beside its text: the string's head, its time, and its places in three columns.
 _LINE_OVERHEAD_BYTES = 120
-_OVERLAP_NANOSECONDS = 100 * 1_000_000
+OVERLAP_SECONDS = 0.1
+_OVERLAP_NANOSECONDS = int(OVERLAP_SECONDS * 1_000_000_000)
 _NEVER_READ = LogWindow()
 _NO_LINES = LogLines()
 
@@ -50,6 +51,7 @@ class LogCursors:
         windows: By full container id.
         bytes_per_container: Kept text of one container.
         bytes_total: Kept text of all; above it, each container keeps only its equal share.
+        clock_slack_seconds: By how much the engine's clock may be ahead of ours.
         lines_per_container: Kept lines of one container.
     """
 
@@ -59,10 +61,12 @@ class LogCursors:
         *,
         bytes_per_container: int = 256 * 1024,
         bytes_total: int = 48 * 2**20,
+        clock_slack_seconds: float = OVERLAP_SECONDS,
         lines_per_container: int = 2000,
     ) -> None:
         self._bytes_per_container = bytes_per_container
         self._bytes_total = bytes_total
+        self._clock_slack_nanoseconds = int(clock_slack_seconds * 1_000_000_000)
         self._lines_per_container = lines_per_container
         self._windows = dict(windows or {})
         self._held_bytes = sum(window.held_bytes for window in self._windows.values())
@@ -112,7 +116,7 @@ class LogCursors:
         query = f"stdout=1&stderr=1&timestamps=1&tail={tail + 1}"  # one more, in case the first is cut
         if cursor is None:
             return query if since is None else f"{query}&since={_since_behind(int(since.timestamp()) * 1_000_000_000)}"
-        if cursor > nanoseconds_of(now) + _OVERLAP_NANOSECONDS:
+        if cursor > nanoseconds_of(now) + self._clock_slack_nanoseconds:
             # The clock was set back since the last scan: a `since` in the future would hide all that is written now.
             self.read_anew(container_id)
             return query

@@ -17,7 +17,7 @@ from bcon_exporter.engine.containers import (
 from bcon_exporter.engine.disk import DiskReader
 from bcon_exporter.engine.event_log import EventLog
 from bcon_exporter.engine.failures import busy_error
-from bcon_exporter.engine.log_cursors import LogCursors
+from bcon_exporter.engine.log_cursors import OVERLAP_SECONDS, LogCursors
 from bcon_exporter.engine.log_sizes import LogSizes
 from bcon_exporter.engine.parse import ElementMemory
 from bcon_exporter.engine.read_config import ConfigReader
@@ -45,6 +45,8 @@ from bcon_exporter.readings import KillCounts, Observation, Readings
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
 
+_CLOCK_SLACK_ELSEWHERE_SECONDS = 60.0
+"""A clock elsewhere may be ahead of ours without having been set back: its logs would be read anew at each scan."""
 _NO_SAMPLE = "the engine gave no sample"
 _NO_CGROUPS = "the engine runs without cgroups, so nothing counts what a container uses"
 
@@ -207,8 +209,12 @@ class SnapshotTaker:
     def _read(self, scan: Scan, engine: EngineFacts | None, before: Readings) -> tuple[_Collected, Readings | None]:
         """Read usage, logs and configurations; the engine's stats come in the background."""
         wants, inventory, options = scan.wants, self._inventory, self._session.options
+        is_here = self._session.endpoint.url.startswith("unix://")
         cursors = LogCursors(
-            before.logs, bytes_per_container=options.log_bytes_per_container, bytes_total=options.log_bytes_total
+            before.logs,
+            bytes_per_container=options.log_bytes_per_container,
+            bytes_total=options.log_bytes_total,
+            clock_slack_seconds=OVERLAP_SECONDS if is_here else _CLOCK_SLACK_ELSEWHERE_SECONDS,
         )
         windows = UsageWindows(options.usage_window_seconds, before.usage)
         has_usage = wants.usage and (engine is None or engine.has_cgroups)

@@ -55,9 +55,9 @@ UNIT = (
 )
 """What the sources and a checkout say is the same on any Python; examples are searched for on another one."""
 
-WORKERS = os.environ.get("WORKERS", "2")
+AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
 GOLDEN_TESTS = ("tests/golden",)
-GOLDEN_WORKERS = "2"
+TWO_HOSTS_AT_ONCE = ("-n", "2")
 """They need no engine: one of recorded hosts answers, which must not be slow. They wait nine tenths of their time."""
 
 TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
@@ -194,12 +194,12 @@ def run_on(name: str) -> Iterator[Run]:
             with booted_guest() as guest:
                 yield timed(name, what, versions, lambda: run_pytest(outside(guest), selected))
         elif name == NEWEST_PYTHON:
-            yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, WORKERS))
+            yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, AT_ONCE))
         elif name == GOLDEN:
-            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, GOLDEN_WORKERS))
+            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, TWO_HOSTS_AT_ONCE))
         else:
             pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
-            yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, WORKERS))
+            yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, AT_ONCE))
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"{error}\n")
         yield Run(name, "could not be made", False, 0.0, versions)
@@ -223,14 +223,15 @@ def timed(engine: str, what: str, versions: str, run: Callable[[], bool]) -> Run
     return Run(engine, what, run(), time.monotonic() - began, versions)
 
 
-def run_pytest(pytest_there: Callable[[list[str]], int], selected: Sequence[str], workers: str = "") -> bool:
-    """Run tests, with that many workers side by side; what failed runs once more, alone.
+def run_pytest(
+    pytest_there: Callable[[list[str]], int], selected: Sequence[str], side_by_side: Sequence[str] = ()
+) -> bool:
+    """Run tests, one by one or side by side; what failed runs once more, alone.
 
     A busy machine may hold a test up for longer than it waits.
     """
     remembered = f"cache_dir=.state/failed-{os.getpid()}"  # another process may run tests of this folder meanwhile
     arguments = ["-q", "-o", remembered, *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
-    side_by_side = ["-n", workers] if workers else []
     code = pytest_there([*arguments, "--cache-clear", *side_by_side])
     if code == TESTS_FAILED:
         sys.stdout.write("== What failed, once more and alone:\n")

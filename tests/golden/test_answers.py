@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.golden.answers import ANSWERS, find_changes, play, render
 from tests.golden.recording import list_hosts, read_host
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.golden.recording import Host
+
+
+@contextmanager
+def alone_with_its_files(host: Host) -> Iterator[None]:
+    """Wait for another host that has its Compose files in the same place."""
+    place = "-".join(sorted({Path(name).parts[0] for name in host.files})) or "none"
+    with Path(tempfile.gettempdir(), f"bcon-golden-{place}.lock").open("w") as lock:
+        if host.files:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
 
 @pytest.mark.alone  # beside many others an engine in Python may be too slow for the daemon; beside one more it is not
 @pytest.mark.parametrize("name", list_hosts())
 def test_the_answers_about_a_recorded_host_are_the_golden_ones(name: str) -> None:
-    answers = json.loads(render(play(read_host(name))))
+    host = read_host(name)
+    with alone_with_its_files(host):
+        answers = json.loads(render(play(host)))
     assert list(find_changes(json.loads((ANSWERS / f"{name}.json").read_text()), answers)) == []
 
 
