@@ -291,14 +291,14 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
     """Evaluate every rule that applies; a rule that raises is reported and does not stop the others."""
     symptoms: list[Symptom] = []
     not_evaluated: list[NotEvaluated] = []
-    errors: dict[SymptomType, str] = {}
+    faults: dict[SymptomType, str] = {}
     for rule in _rules_for(case.container.state, tuple(rules)):
         if rule.type in ignored:
             continue
         try:
             verdict = _verdict(rule, case)
         except Exception as error:  # noqa: BLE001 - the rule boundary: one bad rule must not hide the others' verdicts
-            errors[rule.type] = describe_fault(rule.type, error)
+            faults[rule.type] = describe_fault(rule.type, error)
             continue
         if verdict is None:
             continue
@@ -306,15 +306,15 @@ def judge(case: Case, rules: Sequence[SymptomRule], ignored: frozenset[SymptomTy
             symptoms.append(verdict)
         else:
             not_evaluated.append(verdict)
-    if not (symptoms or not_evaluated or errors):
+    if not (symptoms or not_evaluated or faults):
         return _NO_VERDICTS
-    return Verdicts(tuple(symptoms), tuple(not_evaluated), tuple(errors), rule_faults=tuple(errors.values()))
+    return Verdicts(tuple(symptoms), tuple(not_evaluated), faults)
 
 
 def _not_evaluated_for_time(case: Case, rules: Sequence[SymptomRule]) -> Verdicts:
     """Report every rule that applies as not evaluated for want of time."""
     applying = _rules_for(case.container.state, tuple(rules))
-    return Verdicts((), tuple(NotEvaluated(symptom=rule.type, missing=(), reason=NO_TIME) for rule in applying), ())
+    return Verdicts((), tuple(NotEvaluated(symptom=rule.type, missing=(), reason=NO_TIME) for rule in applying))
 
 
 @lru_cache(maxsize=64)
@@ -367,7 +367,7 @@ def _report(
         detailed_explanation=explain_report(case, symptoms, causes, verdicts.not_evaluated, notices, links),
         not_evaluated=verdicts.not_evaluated,
         rule_errors=verdicts.rule_errors,
-        rule_faults=verdicts.rule_faults,
+        rule_faults={rule.value: fault for rule, fault in verdicts.rule_faults.items()},
         project=container.compose.project if container.compose is not None else None,
         service=container.compose.service if container.compose is not None else None,
         root=links.root,

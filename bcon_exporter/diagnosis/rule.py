@@ -1,10 +1,11 @@
 """What a symptom rule is, and the case that it judges."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from bcon_exporter.diagnosis import recovered_connections
@@ -219,14 +220,18 @@ Verdict = Symptom | NotEvaluated | None
 class Verdicts(NamedTuple):
     """What the rules say about one container.
 
-    `held`: symptoms that only hysteresis still shows; `rule_faults`: what each rule raised that did, and where.
+    `rule_faults`: rule that raised → what, and where. `held`: symptoms that only hysteresis still shows.
     """
 
     symptoms: tuple[Symptom, ...] = ()
     not_evaluated: tuple[NotEvaluated, ...] = ()
-    rule_errors: tuple[SymptomType, ...] = ()
+    rule_faults: Mapping[SymptomType, str] = MappingProxyType({})
     held: frozenset[SymptomType] = frozenset()
-    rule_faults: tuple[str, ...] = ()
+
+    @property
+    def rule_errors(self) -> tuple[SymptomType, ...]:
+        """The rules that raised."""
+        return tuple(self.rule_faults)
 
 
 @dataclass(frozen=True, slots=True)

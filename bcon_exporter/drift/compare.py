@@ -61,7 +61,7 @@ def detect_drift(
         ignored=ignored,
         remarks=(*remarks, *_find_stale_image_labels(pairing)),
         rule_errors=tuple(failed_rules),
-        rule_faults=tuple(failed_rules.values()),
+        rule_faults={rule.value: fault for rule, fault in failed_rules.items()},
     )
 
 

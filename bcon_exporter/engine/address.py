@@ -29,7 +29,7 @@ class Dialer:
     @property
     def host_header(self) -> str:
         """Value of the Host header; the engine ignores it, proxies in between do not."""
-        return "docker" if self.endpoint.url.startswith("unix://") else urlsplit(self.endpoint.url).netloc
+        return "docker" if self.endpoint.is_local else urlsplit(self.endpoint.url).netloc
 
     def open(self, seconds: float) -> socket.socket:
         """Return a connected, non-blocking socket, its TLS handshake done.
@@ -41,7 +41,7 @@ class Dialer:
             OSError: As the operating system or TLS says; TimeoutError after `seconds`.
         """
         deadline = monotonic() + max(seconds, 0.001)
-        if self.endpoint.url.startswith("unix://"):
+        if self.endpoint.is_local:
             return self._open_unix(seconds)
         parts = urlsplit(self.endpoint.url)
         host, port = parts.hostname or "", parts.port or 0

@@ -49,6 +49,11 @@ class Endpoint:
     tls: TlsFiles | None = None
     source: str = "--docker.host"
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the engine runs on this machine: then its files and its clock are ours."""
+        return self.url.startswith("unix://")
+
 
 def find_endpoint(
     host: str | None, environ: Mapping[str, str], *, home: Path, named_by: str = "--docker.host"

@@ -63,13 +63,13 @@ class DockerHost:
         self._stream.start()
         self._heartbeat.start()
 
-    def turn(self, deadline_seconds: float) -> AbstractContextManager[None]:
+    def exclusive_access(self, deadline_seconds: float) -> AbstractContextManager[None]:
         """Wait until nobody reads the host; within the block only this thread does, and it may `observe`.
 
         Raises:
             DeadlineExceededError: Somebody still read it at the deadline.
         """
-        return self._taker.turn(Deadline.after(deadline_seconds))
+        return self._taker.exclusive_access(Deadline.after(deadline_seconds))
 
     def observe(
         self, now: datetime, deadline_seconds: float, wants: Wants, before: Readings = NOTHING_READ
@@ -114,7 +114,7 @@ class DockerHost:
 
     def read_kills(self) -> KillReadings | None:
         """Return what the kernel says of its OOM kills since the last call; None of an engine elsewhere."""
-        if not self.endpoint.url.startswith("unix://"):
+        if not self.endpoint.is_local:
             return None
         with self._kernel_log_lock:
             logged = tuple(self._kernel_log.read_kills())

@@ -32,7 +32,7 @@ _FILE_DRIVER = "json-file"
 LOG_ANSWER_CAP_BYTES = 4 * 1024 * 1024
 """`tail` counts pieces of at most 16 KiB, so 200 of them never reach this; what does is cut at its end."""
 _LONGEST_TAIL = 200_000
-_NOT_KNOWN_WHAT_TO_HIDE = "it could not be inspected, so nobody knows which secrets its log must not show"
+_SECRETS_UNKNOWN = "it could not be inspected, so nobody knows which secrets its log must not show"
 _FACTOR = 8
 
 
@@ -69,7 +69,7 @@ def read_logs_of_all(
         if unchanged is not None:
             logs[container_id] = unchanged
         elif not inventory.knows_secrets_of(container_id):
-            scan.unread.setdefault(container_id, {})["logs"] = _NOT_KNOWN_WHAT_TO_HIDE
+            scan.unread.setdefault(container_id, {})["logs"] = _SECRETS_UNKNOWN
         elif (reason := _find_refusal(entry, cursors)) is not None:
             scan.unread.setdefault(container_id, {})["logs"] = reason
         else:

@@ -103,11 +103,11 @@ class SnapshotTaker:
         Raises:
             BconError: The list of containers could not be read.
         """
-        with self.turn(deadline):
+        with self.exclusive_access(deadline):
             return self._take(Scan(now, deadline, wants), before, events_are_live=events_are_live)
 
     @contextmanager
-    def turn(self, deadline: Deadline) -> Iterator[None]:
+    def exclusive_access(self, deadline: Deadline) -> Iterator[None]:
         """Wait until nobody reads the host; within the block only this thread does.
 
         Raises:
@@ -209,12 +209,11 @@ class SnapshotTaker:
     def _read(self, scan: Scan, engine: EngineFacts | None, before: Readings) -> tuple[_Collected, Readings | None]:
         """Read usage, logs and configurations; the engine's stats come in the background."""
         wants, inventory, options = scan.wants, self._inventory, self._session.options
-        is_here = self._session.endpoint.url.startswith("unix://")
         cursors = LogCursors(
             before.logs,
             bytes_per_container=options.log_bytes_per_container,
             bytes_total=options.log_bytes_total,
-            clock_slack_seconds=OVERLAP_SECONDS if is_here else _CLOCK_SLACK_ELSEWHERE_SECONDS,
+            clock_slack_seconds=OVERLAP_SECONDS if self._session.endpoint.is_local else _CLOCK_SLACK_ELSEWHERE_SECONDS,
         )
         windows = UsageWindows(options.usage_window_seconds, before.usage)
         has_usage = wants.usage and (engine is None or engine.has_cgroups)
@@ -259,7 +258,7 @@ class SnapshotTaker:
         """Return the size of a log that nothing bounds; None, with the reason, where it cannot be seen."""
         if entry.facts.log_is_bounded is not False or not self._session.options.log_files:
             return None
-        is_here = self._session.endpoint.url.startswith("unix://")
+        is_here = self._session.endpoint.is_local
         size = self._log_sizes.read(entry.facts, entry.placement, is_here=is_here)
         if isinstance(size, str):
             unread["log_bytes"] = size
@@ -271,7 +270,7 @@ class SnapshotTaker:
     ) -> tuple[DiskFacts, ...] | None:
         if not scan.wants.usage or scan.wants.only is not None:
             return None
-        if not self._session.endpoint.url.startswith("unix://"):
+        if not self._session.endpoint.is_local:
             scan.host_unread["disks"] = "the engine runs on another machine"
             return None
         reading = self._disks.read(engine.root_dir if engine else None, containers)

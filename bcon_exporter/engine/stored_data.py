@@ -65,7 +65,7 @@ def read_log_files(
 ) -> LogReading:
     """Return the sizes of all containers' log files, and the space of the file system below the engine's root."""
     root_dir = engine.root_dir if engine is not None else None
-    is_here = session.endpoint.url.startswith("unix://")
+    is_here = session.endpoint.is_local
     space = read_space(root_dir, proc=session.options.proc_root) if is_here else "the engine runs on another machine"
     return LogReading(
         at=now,

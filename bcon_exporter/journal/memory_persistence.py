@@ -218,7 +218,7 @@ class MemoryKeeper:
         return self._memory
 
     @contextmanager
-    def scan(self) -> Iterator[None]:
+    def one_transaction(self) -> Iterator[None]:
         """Save what this thread remembers within in one transaction: at the end, or once somebody asks for it."""
         thread = threading.get_ident()
         with self._lock:

@@ -109,7 +109,7 @@ class CheckReport(Frozen):
         files: Path of each file that was read → its SHA-256.
         diff: Of the edits that were judged and not written; None without any.
         rule_errors: Names of rules that raised; a defect of ours, with which nobody can say that it would come up.
-        rule_faults: What each of them raised, and where; in no answer of the API.
+        rule_faults: Rule → what it raised, and where; in no answer of the API.
     """
 
     timestamp: UtcDatetime
@@ -123,7 +123,7 @@ class CheckReport(Frozen):
     files: dict[str, str] = {}
     diff: Untrusted | None = None
     rule_errors: tuple[str, ...] = ()
-    rule_faults: tuple[str, ...] = Field((), exclude=True, repr=False)
+    rule_faults: dict[str, str] = Field({}, exclude=True, repr=False)
 
 
 class CheckInput(Frozen):

@@ -108,7 +108,7 @@ class DiagnosisReport(Frozen):
         uptime: Seconds since it started; None when it does not run.
         summary: One line.
         rule_errors: Names of rules that raised; a defect of ours, counted.
-        rule_faults: What each of them raised, and where; in no answer of the API.
+        rule_faults: Rule → what it raised, and where; in no answer of the API.
         root: Name of the other container whose trouble is behind this one's; its own report says why.
         explains: Names of the containers whose trouble comes from this one.
         notes: What people know of it, in their words; none of this changes for them.
@@ -128,7 +128,7 @@ class DiagnosisReport(Frozen):
     detailed_explanation: str
     not_evaluated: tuple[NotEvaluated, ...] = ()
     rule_errors: tuple[SymptomType, ...] = ()
-    rule_faults: tuple[str, ...] = Field((), exclude=True, repr=False)
+    rule_faults: dict[str, str] = Field({}, exclude=True, repr=False)
     project: str | None = None
     service: str | None = None
     root: str | None = None
@@ -258,7 +258,7 @@ class DriftReport(Frozen):
         remarks: What Compose would do although nothing differs (labels that Watchtower left stale, a hash of another
             version of Compose). No drift: not counted, and not part of `status`.
         rule_errors: Rules that raised; a defect of ours, counted.
-        rule_faults: What each of them raised, and where; in no answer of the API.
+        rule_faults: Rule → what it raised, and where; in no answer of the API.
         notes: What people know of it, in their words; none of this changes for them.
     """
 
@@ -278,7 +278,7 @@ class DriftReport(Frozen):
     ignored: int = 0
     remarks: tuple[ServiceDrift, ...] = ()
     rule_errors: tuple[DriftType, ...] = ()
-    rule_faults: tuple[str, ...] = Field((), exclude=True, repr=False)
+    rule_faults: dict[str, str] = Field({}, exclude=True, repr=False)
     notes: ShownNotes = ()
 
 

@@ -187,7 +187,7 @@ class Scheduler:
         changes, drift_before = context.host.changes(), context.scans.drift
         had_failed = context.scans.status(name).error is not None
         try:
-            with context.memory.scan():
+            with context.memory.one_transaction():
                 self._jobs[name].run(context)
             if had_failed:
                 _log.info("the %s scan works again", name)
@@ -201,7 +201,8 @@ class Scheduler:
             ended = context.monotonic()
             is_news = not is_same_drift(drift_before, context.scans.drift)
             self._drift_watch.note_look(changes, ended, ended - started, self._intervals.drift_seconds, found=is_news)
-        self._publish(context, name)
+        with context.errors.contained(f"publishing the {name} scan"):
+            self._on_finished(name)
 
     def _record_failure(self, context: Context, name: ScanName, started: float, error: BconError) -> None:
         error = hide_in_error(error, context.secrets.hide)
@@ -210,13 +211,6 @@ class Scheduler:
         _log.log(logging.DEBUG if is_repeated else logging.WARNING, "the %s scan failed: %s", name, error.message)
         context.errors.add(error.code)
         context.scans.record_failure(name, context.now(), context.monotonic() - started, error)
-
-    def _publish(self, context: Context, name: ScanName) -> None:
-        try:
-            self._on_finished(name)
-        except Exception:  # noqa: BLE001 -- the job boundary: the faces keep what they had
-            _log.exception("rendering after the %s scan failed because of a defect", name)
-            context.errors.add(InternalError.code)
 
     def _watch_for_drift(self) -> None:
         """Start the drift scan before its time when something has happened that it would see."""

@@ -46,7 +46,7 @@ class Host(Protocol):
     def start(self) -> None:
         """Follow what happens from now on, until `close`."""
 
-    def turn(self, deadline_seconds: float) -> AbstractContextManager[None]:
+    def exclusive_access(self, deadline_seconds: float) -> AbstractContextManager[None]:
         """Wait until nobody reads the host; within the block only this thread does."""
 
     def observe(
@@ -110,7 +110,7 @@ class Memories(Protocol):
     def memory(self) -> Memory:
         """What is remembered now."""
 
-    def scan(self) -> AbstractContextManager[None]:
+    def one_transaction(self) -> AbstractContextManager[None]:
         """Save what this thread remembers within at once, at the end."""
 
     def add_kills(self, batch: EventBatch, kills: KillReadings, now: datetime) -> EventBatch:

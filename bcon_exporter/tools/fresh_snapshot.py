@@ -33,7 +33,7 @@ def observe(
     """
     seconds = context.scan_deadline_seconds if deadline_seconds is None else deadline_seconds
     began = context.monotonic()
-    with context.host.turn(seconds):
+    with context.host.exclusive_access(seconds):
         snapshot = _observe(context, wants, seconds - (context.monotonic() - began), remember=remember)
     return snapshot if context.recall is None else context.recall(snapshot)
 

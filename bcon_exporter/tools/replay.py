@@ -109,7 +109,7 @@ class SnapshotHost:
     def start(self) -> None:
         """Nothing happens in a snapshot."""
 
-    def turn(self, deadline_seconds: float) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
+    def exclusive_access(self, deadline_seconds: float) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
         """All may read a snapshot at once."""
         return contextlib.nullcontext()
 
@@ -250,7 +250,7 @@ class SnapshotMemory:
         if logs is not None:
             self.memory = Memory(disk=DiskMemory(logs=logs, problem=_NOT_IN_SNAPSHOT))
 
-    def scan(self) -> contextlib.AbstractContextManager[None]:
+    def one_transaction(self) -> contextlib.AbstractContextManager[None]:
         """Nothing is saved."""
         return contextlib.nullcontext()
 

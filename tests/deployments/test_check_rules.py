@@ -52,7 +52,7 @@ def test_who_could_not_judge_everything_does_not_say_that_it_would_come_up(monke
 
     assert (report.verdict, report.rule_errors) == (CheckVerdict.UNKNOWN, ("port_taken",))
     assert report.summary == "Not everything could be judged: port_taken failed, a defect of bcon-exporter."
-    assert report.rule_faults[0].startswith("port_taken (ZeroDivisionError at test_check_rules.py:")
+    assert report.rule_faults["port_taken"].startswith("port_taken (ZeroDivisionError at test_check_rules.py:")
 
 
 @pytest.mark.parametrize(

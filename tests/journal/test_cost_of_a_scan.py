@@ -89,7 +89,7 @@ def test_a_scan_is_one_transaction(tmp_path: Path, transactions: list[int]) -> N
     keeper = open_keeper(tmp_path / "state.db")
     scan(keeper)
     transactions.clear()
-    with keeper.scan():
+    with keeper.one_transaction():
         remember_a_scan(keeper)
         assert transactions == []
     assert len(transactions) == 1
@@ -104,7 +104,7 @@ def test_who_reads_what_is_stored_meanwhile_reads_all_of_it(tmp_path: Path, tran
     wanted = EntryFilter(ago(days=1), NOON + timedelta(minutes=1))
     before = keeper.count_entries(wanted)
     transactions.clear()
-    with keeper.scan():
+    with keeper.one_transaction():
         remember_a_scan(keeper)
         assert keeper.count_entries(wanted) > before
         assert len(transactions) == 1
@@ -115,7 +115,7 @@ def test_what_another_thread_must_keep_at_once_does_not_wait_for_a_scan(
     tmp_path: Path, transactions: list[int]
 ) -> None:
     keeper = open_keeper(tmp_path / "state.db")
-    with keeper.scan():
+    with keeper.one_transaction():
         keeper.add_events(batch(event(ago(1), "oom")), NOON)
         other = threading.Thread(target=keeper.keep_alerts, args=("firing", NOON))
         other.start()
@@ -128,7 +128,7 @@ def test_a_scan_that_fails_keeps_what_it_has_remembered(tmp_path: Path) -> None:
     keeper = open_keeper(tmp_path / "state.db")
 
     def fail() -> None:
-        with keeper.scan():
+        with keeper.one_transaction():
             remember_a_scan(keeper)
             raise ZeroDivisionError
 

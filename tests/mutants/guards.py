@@ -151,7 +151,7 @@ ENGINE = (
     _logs("LogCursors.take", with_text("source.secrets, before", "NO_SECRETS, before"), "test_a_new_line_hides_what_the_container_is_known_to_hold"),
     _log_stream("finish_entries", with_text("secrets.hide_lines(texts)", "texts"), "test_what_the_container_is_known_to_hold_is_masked_before_the_line_is_clipped"),
     _fresh("fresh_snapshot._drain", with_text("kills is None", "True"), "test_kills_are_looked_for_as_soon_as_events_are_taken_and_never_by_who_only_replays"),
-    _fresh("fresh_snapshot.observe", with_text("context.host.turn(seconds)", "__import__('contextlib').nullcontext()"), "test_nobody_takes_events_away_from_who_reads_the_host"),
+    _fresh("fresh_snapshot.observe", with_text("context.host.exclusive_access(seconds)", "__import__('contextlib').nullcontext()"), "test_nobody_takes_events_away_from_who_reads_the_host"),
     _fresh("fresh_snapshot._observe", with_text("remember or context.one_shot", "True"), "test_only_a_scheduled_scan_that_reads_logs_or_usage_moves_what_the_next_reads_on_from"),
     _fresh("observe_snapshot", always("readings is not None"), "test_only_a_scheduled_scan_that_reads_logs_or_usage_moves_what_the_next_reads_on_from"),
     _read_logs("read_logs_of_all", never("not inventory.knows_secrets_of(container_id)"), "test_a_container_of_which_nobody_knows_the_secrets_has_no_log_to_show"),
@@ -159,7 +159,7 @@ ENGINE = (
     _read_logs("_add_answer", with_text("(facts.finished_at is not None)", "True"), "test_while_nobody_knows_when_a_run_has_ended_its_last_lines_are_asked_for_again"),
     _logs("LogCursors._count_excess", with_text("max(1, self._holding)", "len(self._windows)"), "test_logs_that_hold_nothing_take_no_share_of_the_whole"),
     _logs("LogCursors.note_wanted", never("window.tail"), "test_more_than_before_is_read_anew_and_less_is_not"),
-    _host("DockerHost.read_kills", never("self.endpoint.url"), "test_of_an_engine_elsewhere_this_machines_kernel_says_nothing"),
+    _host("DockerHost.read_kills", never("not self.endpoint.is_local"), "test_of_an_engine_elsewhere_this_machines_kernel_says_nothing"),
     # whom the kernel has killed
     _unresponsive("EngineSession._query_group", always("not isinstance(outcome, DeadlineExceededError)"), "test_a_container_that_hangs_again_is_left_alone_for_longer"),
     _unresponsive("EngineSession._record_result", never("result.are_suspects"), "test_one_inspect_that_hangs_alone_does_not_count_as_the_endpoint_down"),

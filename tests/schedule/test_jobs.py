@@ -203,7 +203,7 @@ def test_a_symptom_that_was_judged_absent_starts_anew() -> None:
 
 def test_a_rule_that_raises_is_counted_for_each_container_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     failed = diagnosis(
-        container(), rule_errors=(SymptomType.PAUSED,), rule_faults=("paused (TypeError at paused.py:7)",)
+        container(), rule_errors=(SymptomType.PAUSED,), rule_faults={"paused": "paused (TypeError at paused.py:7)"}
     )
     context = make_context()
 

@@ -125,7 +125,7 @@ class TakingTurns(ScriptedHost):
         self.taken = False
 
     @contextmanager
-    def turn(self, deadline_seconds: float) -> Iterator[None]:  # noqa: ARG002
+    def exclusive_access(self, deadline_seconds: float) -> Iterator[None]:  # noqa: ARG002
         self.taken = True
         yield
         self.taken = False

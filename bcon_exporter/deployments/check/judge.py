@@ -54,7 +54,7 @@ def check_deployment(given: CheckInput) -> CheckReport:
         services=tuple(service.name for service in planned.services),
         files=given.files,
         rule_errors=tuple(failed),
-        rule_faults=tuple(failed.values()),
+        rule_faults=failed,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bcon_exporter.model.check_report import CheckCode, CheckFinding, CheckReport, CheckSeverity, CheckVerdict
 from bcon_exporter.model.quantities import show_count
+from bcon_exporter.model.rule_faults import list_faults
 from bcon_exporter.outputs.text.blocks import (
     EMPTY_LINE,
     Badge,
@@ -52,8 +53,7 @@ def check_blocks(report: CheckReport) -> list[Block]:
     if report.not_checked:
         blocks += [Section(_title("Not checked"), (Items(tuple(_not_checked(report))),)), EMPTY_LINE]
     if report.rule_errors:
-        failed = f"Rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this."
-        blocks.append(line(Span(failed, Style.BAD)))
+        blocks.append(line(Span(list_faults(report.rule_errors, report.rule_faults), Style.BAD)))
     return blocks
 
 

@@ -9,6 +9,7 @@ from bcon_exporter.model.log_reports import ExplainedCause, LogSymptom
 from bcon_exporter.model.notes import ShownNote
 from bcon_exporter.model.quantities import show_count, show_duration, show_time, show_times
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport, RootCause
+from bcon_exporter.model.rule_faults import list_faults
 from bcon_exporter.outputs.text.blocks import (
     EMPTY_LINE,
     SEVERITY_STYLES,
@@ -102,8 +103,7 @@ def container_section(report: DiagnosisReport, *, level: int = 1, brief: bool = 
         sentences = (f"{', '.join(names)} not judged: {reason}" for reason, names in unjudged.items())
         fields.append(field("unknown", dim("; ".join(sentences))))
     if report.rule_errors:
-        failed = f"rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this"
-        fields.append(field("bug", Span(failed, Style.BAD)))
+        fields.append(field("bug", Span(list_faults(report.rule_errors, report.rule_faults), Style.BAD)))
     return Section(Heading(_title(report), level), (Fields(tuple(fields), LABEL_WIDTH),))
 
 

@@ -7,6 +7,7 @@ from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.model.findings import ServiceDrift
 from bcon_exporter.model.quantities import show_count, show_time
 from bcon_exporter.model.reports import DRIFT_STATUS_RANK, DriftReport, DriftStatus
+from bcon_exporter.model.rule_faults import list_faults
 from bcon_exporter.outputs.text.blocks import (
     EMPTY_LINE,
     Badge,
@@ -90,7 +91,7 @@ def _doubts(report: DriftReport) -> list[str]:
     if report.unresolved and not any(all(variable in text for variable in report.unresolved) for text in doubts):
         doubts.append(f"Variables without a value: {', '.join(report.unresolved)}.")
     if report.rule_errors:
-        doubts.append(f"Rules that failed: {', '.join(report.rule_faults or report.rule_errors)}; please report this.")
+        doubts.append(list_faults(report.rule_errors, report.rule_faults))
     return doubts
 
 

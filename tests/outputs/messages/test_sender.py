@@ -190,12 +190,18 @@ def test_an_end_that_cannot_be_read_is_told_once_it_can(scene: Scene) -> None:
     assert [one.title for one in scene.sent[1:]] == ["OVER: db is down [host1]"]
 
 
-def test_a_message_about_what_cannot_be_read_waits_for_a_while(scene: Scene) -> None:
+def refuse_end(scene: Scene) -> Path:
+    """Return the state file, once the receiver was told of an incident and has refused the message about its end."""
     state = tell_opening(scene)
     end(scene)
     scene.problem = "HTTP status 500"
     scene.tell(30.0)
     scene.problem = ""
+    return state
+
+
+def test_a_message_about_what_cannot_be_read_waits_for_a_while(scene: Scene) -> None:
+    state = refuse_end(scene)
     with unreadable(state, "incidents"):
         assert scene.tell(5.0) == 10.0
         assert scene.sender.failures == 2
@@ -206,11 +212,7 @@ def test_a_message_about_what_cannot_be_read_waits_for_a_while(scene: Scene) -> 
 
 
 def test_a_message_about_what_can_never_be_read_holds_up_no_other_for_long(scene: Scene) -> None:
-    state = tell_opening(scene)
-    end(scene)
-    scene.problem = "HTTP status 500"
-    scene.tell(30.0)
-    scene.problem = ""
+    state = refuse_end(scene)
     with unreadable(state, "incidents"):
         scene.tell(299.0)
         assert is_sending(scene)
