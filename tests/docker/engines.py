@@ -1,7 +1,7 @@
 """Which engine the tests run on, and what differs from one engine to another: nothing else here knows versions.
 
     make engines                              # the contract on every one of them, with a table of how it went
-    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes; so does `make test`
+    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes; so does `make test-all`
     TEST_DOCKER=28.5+image-store pytest …     # the same with containerd's image store
     TEST_DOCKER_HOST=unix:///… pytest -m contract   # an engine that runs already; it should have nothing in it
 
@@ -16,11 +16,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from tests.runs.tries import Result, run_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,10 +37,6 @@ GUEST_BY_API = "guest-by-api"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, GUEST_OUTSIDE, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = ((GUEST_BY_API,), (GOLDEN, OWN, NEWEST_PYTHON))
-"""On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: a guest mostly
-waits. The golden answers come before what takes several cores."""
-
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
 CONTRACT = ("-m", "contract", *PLACES)
@@ -48,7 +45,7 @@ _OUTSIDE = "contract and not own_engine and not same_machine"
 FROM_OUTSIDE = ("-m", _OUTSIDE, "tests/docker")
 _READERS = ("host_snapshot", "host_events", "host_logs", "readers", "history_engine")
 BY_API = ("-m", _OUTSIDE, *(f"tests/docker/test_{name}.py" for name in _READERS))
-"""What is read by the API alone. Of the rest of the contract `make test` is content with the guest's inside."""
+"""What is read by the API alone. Of the rest of the contract `make test-all` is content with the guest's inside."""
 UNIT = (
     *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),
     *("--ignore=tests/architecture", "--ignore=tests/deploy"),
@@ -59,9 +56,6 @@ AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
 GOLDEN_TESTS = ("tests/golden",)
 TWO_HOSTS_AT_ONCE = ("-n", "2")
 """They need no engine: one of recorded hosts answers, which must not be slow. They wait nine tenths of their time."""
-
-TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
-"""Exit codes of pytest."""
 
 
 @dataclass(frozen=True)
@@ -186,20 +180,25 @@ def run_on(name: str) -> Iterator[Run]:
         versions = versions_of(name)
         if name == GUEST:
             with booted_guest() as guest:
-                yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
+                yield timed(name, "contract, inside", versions, lambda lane: run_tests(inside(guest), lane, IN_GUEST))
         elif name in (GUEST_OUTSIDE, GUEST_BY_API):
             what, selected = (
                 ("contract, outside", FROM_OUTSIDE) if name == GUEST_OUTSIDE else ("what is read, by API", BY_API)
             )
             with booted_guest() as guest:
-                yield timed(name, what, versions, lambda: run_pytest(outside(guest), selected))
+                yield timed(name, what, versions, lambda lane: run_tests(outside(guest), lane, selected))
         elif name == NEWEST_PYTHON:
-            yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, AT_ONCE))
+            yield timed(name, "unit tests", versions, lambda lane: run_tests(on_newest_python(), lane, UNIT, AT_ONCE))
         elif name == GOLDEN:
-            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, TWO_HOSTS_AT_ONCE))
+            yield timed(
+                name,
+                "golden answers",
+                versions,
+                lambda lane: run_tests(here({}), lane, GOLDEN_TESTS, TWO_HOSTS_AT_ONCE),
+            )
         else:
             pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
-            yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, AT_ONCE))
+            yield timed(name, "contract", versions, lambda lane: run_tests(pytest_there, lane, CONTRACT, AT_ONCE))
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"{error}\n")
         yield Run(name, "could not be made", False, 0.0, versions)
@@ -215,30 +214,12 @@ def versions_of(name: str) -> str:
     return ", ".join(ask_script("versions", *made_as).splitlines())
 
 
-def timed(engine: str, what: str, versions: str, run: Callable[[], bool]) -> Run:
+def timed(engine: str, what: str, versions: str, run: Callable[[str], Result]) -> Run:
     """Run, and say how it went."""
     sys.stdout.write(f"== {engine}: {what}\n")
     sys.stdout.flush()
-    began = time.monotonic()
-    return Run(engine, what, run(), time.monotonic() - began, versions)
-
-
-def run_pytest(
-    pytest_there: Callable[[list[str]], int], selected: Sequence[str], side_by_side: Sequence[str] = ()
-) -> bool:
-    """Run tests, one by one or side by side; what failed runs once more, alone.
-
-    A busy machine may hold a test up for longer than it waits.
-    """
-    remembered = f"cache_dir=.state/failed-{os.getpid()}"  # another process may run tests of this folder meanwhile
-    arguments = ["-q", "-o", remembered, *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
-    code = pytest_there([*arguments, "--cache-clear", *side_by_side])
-    if code == TESTS_FAILED:
-        sys.stdout.write("== What failed, once more and alone:\n")
-        sys.stdout.flush()
-        failed = ["--last-failed", "--last-failed-no-failures", "none", "--maxfail", "3", "-rfEp"]
-        code = pytest_there([*arguments, *failed])
-    return code == 0 or (code == NO_TESTS_SELECTED and bool(os.environ.get("PYTEST_ARGS")))
+    result = run(f"{engine}: {what}")
+    return Run(engine, what, result.passed, result.seconds, versions)
 
 
 def here(environ: Mapping[str, str], *python: str | Path) -> Callable[[list[str]], int]:
@@ -309,52 +290,15 @@ def ask_script(*arguments: str) -> str:
     return subprocess.run([SCRIPT, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def read_tested(file: Path) -> Run:
-    """What `make test` has just run whole: the file names the engine, and was written when that began."""
-    name = file.read_text().strip()
-    return Run(name, "everything", True, time.time() - file.stat().st_mtime, versions_of(name))
-
-
-def main(words: list[str]) -> int:
-    """Run on the engines of these names, all without any; 1 when one failed or could not be made.
-
-    `--tested FILE`: after `make test` has run everything on one engine, run on those that go with it.
-    """
-    if words[:1] == ["--tested"]:
-        rows = [read_tested(Path(words[1]))]
-        if rows[0].engine == OWN:
-            return tell([*rows, *run_on(GOLDEN)])
-        with ExitStack() as processes:
-            beside = [processes.enter_context(run_meanwhile(names)) for names in BESIDE_THE_GUEST]
-            rows += run_on(GUEST)
-            passed = [end() for end in beside]
-        return tell(rows) or (0 if all(passed) else 1)
-    return tell([row for name in words or ALL for row in run_on(name)])
+def main(names: Sequence[str]) -> int:
+    """Run on the engines of these names, all without any; 1 when one failed or could not be made."""
+    return tell([row for name in names or ALL for row in run_on(name)])
 
 
 def tell(rows: Sequence[Run]) -> int:
     """Print the table; 1 when a run failed."""
     sys.stdout.write("".join(f"{row}\n" for row in rows))
     return 0 if all(row.passed for row in rows) else 1
-
-
-@contextmanager
-def run_meanwhile(names: Sequence[str]) -> Iterator[Callable[[], bool]]:
-    """Run on these in a process of its own. What is yielded waits, prints what it said and tells if all passed."""
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen([sys.executable, "-m", "tests.docker.engines", *names], stdout=said, stderr=said)
-
-        def end() -> bool:
-            process.wait()
-            said.seek(0)
-            sys.stdout.write(said.read())
-            return process.returncode == 0
-
-        try:
-            yield end
-        finally:
-            process.terminate()
-            process.wait()
 
 
 if __name__ == "__main__":

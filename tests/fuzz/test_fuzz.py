@@ -1,6 +1,6 @@
 """Kept cases and new ones: no text from outside makes a reader fail, act, grow or disagree with itself.
 
-`make test` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what it
+`make test-all` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what it
 finds there, one file a case, to be kept with the mend.
 """
 
