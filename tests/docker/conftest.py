@@ -1,6 +1,7 @@
 """A real, private Docker Engine for every test marked `docker`, and a clean one before each of them.
 
-Without an engine these tests are skipped; in CI and where `make test` finds an engine they fail instead: neither is green by skipping.
+Without an engine these tests are skipped; in CI, and where `make test` finds an engine, they fail instead: neither is
+green by skipping.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kept cases and new ones: no text from outside makes a reader fail, act, grow or disagree with itself.
 
-`make test-all` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what it
-finds there, one file a case, to be kept with the mend.
+`make test-all` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what
+it finds there, one file a case, to be kept with the mend.
 """
 
 from __future__ import annotations
