@@ -5,6 +5,7 @@ BIN := .venv/bin
 ONCE ?=
 SIZES ?= 50 200 500
 PYTEST_ARGS ?=
+ONLY ?=
 # Side by side, since most tests wait for an engine; each worker has an engine of its own. What measures time runs alone.
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
@@ -58,9 +59,9 @@ fmt: venv ## Format the code and repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Plugins that no such test needs are not loaded.
-unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
-	$(KEEPING_BYTECODE) $(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
+# Plugins that no such test needs are not loaded. What ONLY selects: tests/selection.py.
+unit: venv ## Run the tests that start no process and wait for no time-out (ONLY=drift: those that use this package; drift.compare, app.py)
+	@$(if $(ONLY),files=$$($(BIN)/python -m tests.selection $(ONLY)) &&) $(KEEPING_BYTECODE) $(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(if $(ONLY),$$files) $(PYTEST_ARGS)
 
 integration: packages venv engine ## Run the tests that start processes, most of them against a private Docker Engine
 	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m '(docker or integration or slow) and not alone' $(PYTEST_ARGS)

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from tests.architecture.sources import ROOT, find_files, show
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +44,7 @@ def test_every_yaml_file_loads() -> None:
     assert {show(path): fault for path in whole if (fault := find_yaml_fault(path))} == {}
 
 
-@pytest.mark.parametrize("path", find_files(".json"), ids=show)
+@table("path", find_files(".json"), ids=show)
 def test_every_json_file_loads(path: Path) -> None:
     json.loads(path.read_text())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.guards import GUARDS
 from tests.promises.table import PROMISES
-from tests.runs.selection import is_run_by_make_test, marked_tests
+from tests.runs.marks import is_run_by_make_test, marked_tests
 from tests.runs.smoke import LONGER, SMOKE_TESTS
 
 

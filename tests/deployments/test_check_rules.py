@@ -27,6 +27,7 @@ from bcon_exporter.model.deployment import (
 from bcon_exporter.model.wiring import Wiring
 from tests.deployments.checking import ENGINE, GIB, IMAGE, check, listening, own, port, said, service, situation
 from tests.factories import container, usage
+from tests.table_rows import table
 
 BLIND = HostFacts(unseen={"everything": "the engine runs on another machine"})
 
@@ -55,7 +56,7 @@ def test_who_could_not_judge_everything_does_not_say_that_it_would_come_up(monke
     assert report.rule_faults["port_taken"].startswith("port_taken (ZeroDivisionError at test_check_rules.py:")
 
 
-@pytest.mark.parametrize(
+@table(
     ("wanted", "held", "is_taken"),
     [
         (port(8080), "8080", True),
@@ -182,7 +183,7 @@ def test_two_billion_replicas_are_not_counted_out(name: str, is_taken: bool) -> 
     assert said(report) == ([("fails", "name_taken", "web")] if is_taken else [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "is_one"),
     [
         *((name, True) for name in ("app", "app:1", "ghcr.io/x/y__z:1.2-rc_1", "localhost:5000/a", "REG.example:1/a")),
@@ -293,7 +294,7 @@ def test_an_image_of_which_nothing_is_known_or_that_is_always_pulled_is_not_judg
     assert (said(always), len(always.not_checked)) == ([], 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("platform", "image", "emulated", "is_wrong"),
     [
         (None, "amd64", (), False),

@@ -18,6 +18,7 @@ from bcon_exporter.model.verify_report import VerifyCode
 from tests.deployments.judging import DEPLOYED, codes, deployed, verdicts
 from tests.drift.builders import service
 from tests.factories import NOON, ago, compose, ended, health, lifecycle, probe
+from tests.table_rows import table
 
 GOOD = ("good", None, None)
 NOTES_ONLY = {DriftType.EXTRA_CONTAINER}
@@ -45,7 +46,7 @@ def restarted(count: int, code: int = 1, **facts: Any) -> ContainerFacts:
     return deployed(**{"restart_policy": "always", "started_at": times[-1], "lifecycle": past, **facts})
 
 
-@pytest.mark.parametrize("symptom", SymptomType)
+@table("symptom", SymptomType)
 def test_every_symptom_leads_to_one_code(symptom: SymptomType) -> None:
     assert len([rule.code for rule in VERIFY_RULES if symptom in rule.symptoms]) == 1
 
@@ -55,7 +56,7 @@ def test_every_drift_leads_to_one_code(drift: DriftType) -> None:
     assert len([rule.code for rule in VERIFY_RULES if drift in rule.drift_types]) == 1
 
 
-@pytest.mark.parametrize("symptom", sorted(set(SymptomType) - {SymptomType.PAUSED, SymptomType.NEVER_STARTED}))
+@table("symptom", sorted(set(SymptomType) - {SymptomType.PAUSED, SymptomType.NEVER_STARTED}))
 def test_a_new_symptom_of_error_makes_its_service_bad(symptom: SymptomType) -> None:
     container = deployed()
     shown = Symptom(type=symptom, severity=Severity.ERROR, description="It is bad.", detected_at=NOON)

@@ -24,6 +24,7 @@ from bcon_exporter.engine.parse.json_fields import from_epoch, parse_time
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.wiring import Wiring
+from tests.table_rows import table
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -337,7 +338,7 @@ def test_an_unchanged_container_keeps_its_facts_but_for_the_status_text() -> Non
     assert later.model_copy(update={"status_text": facts.status_text}) == facts
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "at"),
     [
         ("2026-11-21T22:29:43.463183262Z", datetime(2026, 11, 21, 22, 29, 43, 463183, tzinfo=UTC)),
@@ -383,7 +384,7 @@ def test_engine_facts_from_info_and_version() -> None:
     assert parse_engine(None, []).cpu_count is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("bridge", "expected"),
     [
         ({"Created": "2026-01-01T12:00:00.5Z", "Options": DEFAULT_BRIDGE}, NOON + timedelta(milliseconds=500)),
@@ -464,9 +465,7 @@ def test_any_json_at_all_never_raises(first: Any, second: Any) -> None:
     parse_volume(first)
 
 
-@pytest.mark.parametrize(
-    "listed", [None, {}, [], "", 0, {"Id": ""}, {"Id": "../images/x"}, {"Id": "a" * 129}, {"Id": 5}]
-)
+@table("listed", [None, {}, [], "", 0, {"Id": ""}, {"Id": "../images/x"}, {"Id": "a" * 129}, {"Id": 5}])
 def test_without_a_usable_id_there_are_no_facts(listed: Any) -> None:
     assert parse_container(listed) is None
 

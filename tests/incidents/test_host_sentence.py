@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from bcon_exporter.incidents import HostSituation, HostTone, describe_host
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity, Status, SymptomType
@@ -17,6 +15,7 @@ from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllRepor
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from tests.factories import NOON, ago, container
 from tests.outputs.scenes import diagnosis, difference, drift_report, not_judged, report_of, symptom
+from tests.table_rows import table
 
 NOW = NOON + timedelta(seconds=5)
 
@@ -208,7 +207,7 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
 }
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+@table("situation", SITUATIONS)
 def test_the_first_line_says_how_the_host_is(situation: str) -> None:
     host, tone, text = SITUATIONS[situation]
     sentence = describe_host(host)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tests.mutants.breaking import NoSuchGuardError
 from tests.mutants.guards import GUARDS, Guard, ShippedGuard
-from tests.runs.selection import is_run_by_make_test
+from tests.runs.marks import is_run_by_make_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,6 +19,7 @@ from bcon_exporter.errors import ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.secrets.masking import Sealer
 from tests.compose.conftest import NOW
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,6 +66,10 @@ HIDDEN = {
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return make_shop(tmp_path)
+
+
+def make_shop(tmp_path: Path) -> Path:
     """A project folder within the one root; beside the root lies what must not be read."""
     folder = tmp_path / "root" / "shop"
     folder.mkdir(parents=True)
@@ -116,9 +121,10 @@ def assert_refused(reader: ComposeReader, shop: Path) -> DesiredProject:
 
 
 @pytest.mark.promise("S6")
-@pytest.mark.parametrize("place", ["absolute", "relative", "symlink", "folder symlink", "variable", "absent"])
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(shop: Path, claim: str, place: str) -> None:
+@table("place", ["absolute", "relative", "symlink", "folder symlink", "variable", "absent"])
+@table("claim", CLAIMS)
+def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(tmp_path: Path, claim: str, place: str) -> None:
+    shop = make_shop(tmp_path)
     outside = shop.parents[1] / "outside"
     (shop / "link").symlink_to(outside / "canary")
     (shop / "folder").symlink_to(outside)
@@ -135,8 +141,9 @@ def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(shop: Path,
     assert_refused(make_reader(shop), shop)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_the_same_within_the_roots_is_resolved(shop: Path, claim: str) -> None:
+@table("claim", CLAIMS)
+def test_the_same_within_the_roots_is_resolved(tmp_path: Path, claim: str) -> None:
+    shop = make_shop(tmp_path)
     inside = "labels: {a: '1'}\n" if "env_file" in CLAIMS[claim] or "label" in claim else BASE
     (shop.parent / "inside").write_text("A=1\n" if inside != BASE else BASE)
     write(shop, CLAIMS[claim], "../inside")
@@ -144,8 +151,9 @@ def test_the_same_within_the_roots_is_resolved(shop: Path, claim: str) -> None:
     assert found.services, found.problem_detail
 
 
-@pytest.mark.parametrize("claim", HIDDEN)
-def test_a_name_that_cannot_be_told_counts_as_outside(shop: Path, claim: str) -> None:
+@table("claim", HIDDEN)
+def test_a_name_that_cannot_be_told_counts_as_outside(tmp_path: Path, claim: str) -> None:
+    shop = make_shop(tmp_path)
     write(shop, HIDDEN[claim], "L2V0Yy9ob3N0bmFtZQ==")
     if claim == "UTF-16":
         (shop / "compose.yaml").write_bytes(HIDDEN[claim].encode("utf-16"))
@@ -215,9 +223,10 @@ def test_a_file_of_the_settings_opens_its_own_folder_and_nothing_else(shop: Path
     assert [project.problem for project in reader.configured_projects(NOW)] == [ProjectProblem.OUTSIDE_ROOTS]
 
 
-@pytest.mark.parametrize("kind", ["pipe", "directory", "device", "2 MiB"])
-@pytest.mark.parametrize("claim", ["include", "extends", "env_file", "include, env_file", "label_file"])
-def test_what_is_no_small_regular_file_is_refused_at_once(shop: Path, claim: str, kind: str) -> None:
+@table("kind", ["pipe", "directory", "device", "2 MiB"])
+@table("claim", ["include", "extends", "env_file", "include, env_file", "label_file"])
+def test_what_is_no_small_regular_file_is_refused_at_once(tmp_path: Path, claim: str, kind: str) -> None:
+    shop = make_shop(tmp_path)
     odd = shop / "odd"
     match kind:
         case "pipe":

@@ -9,6 +9,7 @@ import pytest
 
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.tools.secret_references import find_shown_references
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -22,7 +23,7 @@ def places(text: str, *, is_yaml: bool = True) -> list[str]:
     return sorted(".".join(place) for place, _ in find(text, is_yaml=is_yaml))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "place"),
     [
         ("services: {db: {image: 'db:${DB_PASSWORD}'}}", "services.db.image"),

@@ -18,6 +18,7 @@ from bcon_exporter.tools import call_tool
 from bcon_exporter.tools.replay import SnapshotHost
 from bcon_exporter.tools.what_if import apply_changes, render_diff
 from tests.factories import compose, container, snapshot
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line(guess: st
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize(
+@table(
     "changes",
     [
         [(1, "OLD_PASSWORD", "NOTE")],

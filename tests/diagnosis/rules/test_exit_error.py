@@ -10,11 +10,12 @@ from bcon_exporter.model.findings import NotEvaluated, Severity
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import NOON, ago, container, ended, exited, lifecycle, logs, looping
+from tests.table_rows import table
 
 DAY = 86_400
 
 
-@pytest.mark.parametrize("code", [1, 3, 126, 127, 137, 139, 143, 255])
+@table("code", [1, 3, 126, 127, 137, 139, 143, 255])
 def test_a_failed_end_that_nobody_asked_for_is_an_error(code: int) -> None:
     assert severity(RULE, exited(code)) is Severity.ERROR
 
@@ -33,7 +34,7 @@ def test_other_ends_are_none(facts: ContainerFacts) -> None:
     assert severity(RULE, facts) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "cause"),
     [
         (1, "program_error"), (77, "program_error"), (129, "ended_by_signal"), (138, "ended_by_signal"),
@@ -94,7 +95,7 @@ def unseen(code: int, **facts: Any) -> ContainerFacts:
 class TestWithoutHistory:
     """Without events nobody knows who ended it: its code, age and limit, and the engine's start have to tell."""
 
-    @pytest.mark.parametrize(
+    @table(
         ("code", "expected"),
         [
             (0, None),
@@ -104,7 +105,7 @@ class TestWithoutHistory:
             (139, Severity.ERROR), (255, Severity.ERROR),
         ],
     )  # fmt: skip
-    @pytest.mark.parametrize("past", [None, UNSEEN])
+    @table("past", [None, UNSEEN])
     def test_the_code_decides(self, code: int, expected: Severity | None, past: LifecycleFacts | None) -> None:
         assert severity(RULE, exited(code, lifecycle=past)) is expected
 
@@ -255,8 +256,8 @@ def test_the_crash_of_the_predecessor_is_over_while_only_the_second_of_the_succe
     assert severity(RULE, listed) is None
 
 
-@pytest.mark.parametrize("code", [0, 137, 143])
-@pytest.mark.parametrize(("after_crash", "policy", "down"), [
+@table("code", [0, 137, 143])
+@table(("after_crash", "policy", "down"), [
     (True, "no", True), (False, "no", False), (True, "always", False),
 ])  # fmt: skip
 def test_what_the_engines_crash_took_down_is_not_healthy(code: int, after_crash: bool, policy: str, down: bool) -> None:
@@ -270,8 +271,8 @@ def test_what_the_engines_crash_took_down_is_not_healthy(code: int, after_crash:
 class TestUsedUpRestarts:
     """A container that has used up `on-failure:N` is down for good: no time makes it better."""
 
-    @pytest.mark.parametrize("minutes", [1, 25, 3 * 24 * 60])
-    @pytest.mark.parametrize("granted", [1, 2, 3])
+    @table("minutes", [1, 25, 3 * 24 * 60])
+    @table("granted", [1, 2, 3])
     def test_it_stays_critical_once_seen(self, granted: int, minutes: float) -> None:
         past = looping(granted)
         end = ended(3, at=ago(minutes=minutes))

@@ -9,6 +9,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, ended, exited, lifecycle, logs, looping, usage
+from tests.table_rows import table
 
 LIMITED = Limits(memory_bytes=32 * 2**20)
 
@@ -97,7 +98,7 @@ def test_is_not_evaluated_without_flag() -> None:
 class TestConfidence:
     """Each sign makes it as sure as it is known to be."""
 
-    @pytest.mark.parametrize(
+    @table(
         ("facts", "expected"),
         [
             pytest.param(exited(137, oom_killed=True, exit_facts=ended(137, oom=True)), 1.0, id="flag-and-event"),

@@ -18,6 +18,7 @@ from bcon_exporter.outputs.alertmanager.watch import Pace
 from tests.factories import NOON
 from tests.outputs.alertmanager.stage import Stage
 from tests.outputs.scenes import samples_of
+from tests.table_rows import table
 
 
 def play(stage: Stage, beats: int) -> None:
@@ -193,7 +194,7 @@ OWN = {
 """What is wrong with the exporter or a project → after how many minutes it is told."""
 
 
-@pytest.mark.parametrize("name", OWN)
+@table("name", OWN)
 def test_each_trouble_of_its_own_is_told_after_its_wait_and_ends(name: str) -> None:
     stage = Stage(cap=1 if name == "BconSeriesDropped" else 10_000)
     scene = stage.scene

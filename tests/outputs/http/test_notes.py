@@ -14,6 +14,7 @@ from tests.factories import NOON, compose, container, snapshot
 from tests.incidents.test_quiet import incident
 from tests.outputs.http.asking import ask, error_of, site_of
 from tests.outputs.scenes import difference, drift_report, drift_scan, make_context, scan_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
     assert states(site) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "headers",
     [
         {"origin": "https://evil.example"},
@@ -128,10 +129,9 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
         {"sec-fetch-site": "same-site", "sec-fetch-mode": "navigate"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"},
     ],
+    shared=["site"],
 )
-@pytest.mark.parametrize(
-    "path", [TOOL, "/api/v1/notes", *(f"/api/v1/notes/n1/{do}" for do in ("approve", "refuse", "remove"))]
-)
+@table("path", [TOOL, "/api/v1/notes", *(f"/api/v1/notes/n1/{do}" for do in ("approve", "refuse", "remove"))])
 def test_other_web_sites_change_nothing(site: Site, path: str, headers: dict[str, str]) -> None:
     result(site, "POST", TOOL, json=WRITTEN)
     body = {TOOL: {**WRITTEN, "text": "planted"}, "/api/v1/notes": {**NOTE, "text": "planted"}}.get(path, {})

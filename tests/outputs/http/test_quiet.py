@@ -12,6 +12,7 @@ from bcon_exporter.outputs.http.form_tokens import form_token
 from tests.factories import NOON, compose, container, snapshot
 from tests.outputs.http.asking import ask, error_of, site_of, users
 from tests.outputs.scenes import make_context, scan_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +73,7 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
     assert quiet_names(site) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "headers",
     [
         {"origin": "https://evil.example"},
@@ -81,8 +82,9 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
         {"sec-fetch-site": "same-site", "sec-fetch-mode": "navigate"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"},
     ],
+    shared=["site"],
 )
-@pytest.mark.parametrize("path", ["/api/v1/quiet", "/api/v1/quiet/end", "/api/v1/incidents/x/acknowledge"])
+@table("path", ["/api/v1/quiet", "/api/v1/quiet/end", "/api/v1/incidents/x/acknowledge"])
 def test_other_web_sites_change_nothing(site: Site, path: str, headers: dict[str, str]) -> None:
     answer = ask(site, "POST", path, json=MOVING, headers=headers)
     assert answer.status_code == 403
