@@ -582,8 +582,10 @@ _replay = _Tests("tools/test_replay.py")
 _light = _Tests("cli/test_light.py")
 _parts = _Tests("cli/test_parts.py")
 _terminal = _Tests("cli/test_terminal.py")
+_process = _Tests("cli/test_process.py")
 
 HOUSE = (
+    _process("_interrupt_again", with_text("issubclass(lost.exc_type, KeyboardInterrupt)", "False"), "test_ctrl_c_is_heard_where_python_loses_it"),
     _waiting("bound_waiting_entries", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _waiting("waiting_entries._tell", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
