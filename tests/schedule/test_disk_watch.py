@@ -13,8 +13,8 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.schedule.disk_watch import EVERY_SECONDS, REST_SHARE, DiskWatch
 from tests.factories import NOON, container, snapshot
-from tests.tools.hosts import ScriptedHost, context_of
 from tests.left_open import close_later
+from tests.tools.hosts import ScriptedHost, context_of
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
