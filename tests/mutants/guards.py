@@ -582,8 +582,15 @@ _replay = _Tests("tools/test_replay.py")
 _light = _Tests("cli/test_light.py")
 _parts = _Tests("cli/test_parts.py")
 _terminal = _Tests("cli/test_terminal.py")
+_process = _Tests("cli/test_process.py")
+_exits = _Tests("diagnosis/rules/test_exit_error.py")
+_kills = _Tests("diagnosis/rules/test_oom_killed.py")
 
 HOUSE = (
+    _exits("_is_still_to_be_told", returns("False"), "test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it"),
+    _kills("oom_killed._child", with_text("(case.now - at).total_seconds() >= ENDED_WITHIN_SECONDS", "True"), "test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it"),
+    _scheduler("Scheduler._on_due", never("was_refused and"), "test_who_asks_the_moment_a_scan_has_ended_gets_the_next_one"),
+    _process("_interrupt_again", with_text("issubclass(lost.exc_type, KeyboardInterrupt)", "False"), "test_ctrl_c_is_heard_where_python_loses_it"),
     _waiting("bound_waiting_entries", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _waiting("waiting_entries._tell", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),

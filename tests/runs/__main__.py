@@ -114,8 +114,8 @@ def _run_apart(lane: Lane, log: Path | None) -> bool:
 
 def run_lane(lane: Lane) -> bool:
     """Run one lane here and write its result down."""
-    if lane.on is not None:
-        rows = list(run_on(lane.on))
+    if lane.on:
+        rows = list(run_on(*lane.on))
         print("".join(f"{row}\n" for row in rows))
         return all(row.passed for row in rows)
     if lane.make:
@@ -179,7 +179,7 @@ def _tell(plan: str, stages: Sequence[Stage], results: Sequence[Result], seconds
 
 def _is_of(result: Result, lane: Lane) -> bool:
     """A lane on another engine writes a result for each part: `guest: contract, inside`."""
-    return result.lane == lane.name or (lane.on is not None and result.lane.startswith(lane.on))
+    return result.lane == lane.name or result.lane.startswith(tuple(f"{name}:" for name in lane.on))
 
 
 def _row(lane: Lane, result: Result) -> str:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.docker.engines import GOLDEN, GUEST, NEWEST_PYTHON, OWN
+from tests.docker.engines import GOLDEN, IN_THE_GUEST, NEWEST_PYTHON, OWN
 from tests.runs.smoke import SMOKE_TESTS
 
 WORKERS = os.environ.get("WORKERS") or str(min((os.cpu_count() or 1) + 1, 4))
@@ -28,7 +28,7 @@ class Lane:
         tests: Pytest's arguments.
         side_by_side: Pytest's arguments that spread them over workers.
         make: Instead of tests a target of the Makefile …
-        on: … or a name of `tests.docker.engines.ALL`, on which the tests that belong to it run.
+        on: … or names of `tests.docker.engines.ALL`, on which the tests that belong to them run.
         engine: The engine of TEST_DOCKER; None for tests that need none, "chosen" for the one that the run is about.
         environ: What else stands in its environment.
     """
@@ -38,7 +38,7 @@ class Lane:
     tests: tuple[str, ...] = ()
     side_by_side: tuple[str, ...] = ()
     make: tuple[str, ...] = ()
-    on: str | None = None
+    on: tuple[str, ...] = ()
     engine: str | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
 
@@ -82,10 +82,10 @@ ALONE = Lane(
     tests=("-m", "alone and not in_pairs", "--ignore=tests/golden"),
     engine="chosen",
 )
-IN_GUEST = Lane("guest", "the contract on cgroup v2 with systemd, from inside and by the API alone", on=GUEST)
-OTHER_PYTHON = Lane("python", "the unit tests on the newest Python", on=NEWEST_PYTHON)
-OWN_CONTRACT = Lane("own", "the contract on this machine's own engine", on=OWN)
-RECORDED = Lane("golden", "recorded hosts are answered as they always were, byte for byte", on=GOLDEN)
+IN_GUEST = Lane("guest", "the contract on cgroup v2 with systemd, from inside and by the API alone", on=IN_THE_GUEST)
+OTHER_PYTHON = Lane("python", "the unit tests on the newest Python", on=(NEWEST_PYTHON,))
+OWN_CONTRACT = Lane("own", "the contract on this machine's own engine", on=(OWN,))
+RECORDED = Lane("golden", "recorded hosts are answered as they always were, byte for byte", on=(GOLDEN,))
 
 TEST: tuple[Stage, ...] = (((LINT,), (UNIT,)), ((SMOKE,),))
 """What `make test` runs."""

@@ -15,6 +15,8 @@ from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 EXIT = SymptomType.EXIT_ERROR
 LAST_LINES = 3
+TOLD_WITHIN_SECONDS = 2
+"""The engine lists a container as ended before it tells of the end, and of who had asked for it."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -23,6 +25,8 @@ def _judge(case: Case) -> Verdict:
     missing = missing_facts(case.container, ("exit_code",))
     if missing:
         return unknown(case, EXIT, missing)
+    if _is_still_to_be_told(case):
+        return unknown(case, EXIT, ("lifecycle",), "it ended a moment ago, and no event tells yet who asked for it")
     match case.ending.kind:
         case EndKind.FAILED:
             return _failed(case)
@@ -34,6 +38,13 @@ def _judge(case: Case) -> Verdict:
             return _unclear(case)
         case EndKind.NONE | EndKind.DONE:
             return _not_removed(case)
+
+
+def _is_still_to_be_told(case: Case) -> bool:
+    ending = case.ending
+    if ending.certain or ending.at is None or ending.kind not in (EndKind.FAILED, EndKind.UNKNOWN):
+        return False
+    return abs((case.now - ending.at).total_seconds()) < TOLD_WITHIN_SECONDS
 
 
 def _failed(case: Case) -> Symptom:
@@ -266,7 +277,7 @@ RULE = SymptomRule(
     ages="warning once it was started again and runs, and for used-up restarts that were older than a day when it was "
     "first looked at; info for an old exit that nothing wants undone, for a requested stop that needed SIGKILL, and "
     "for codes that a stop leaves behind (130, 143, its own stop signal's) when no event tells who ended it",
-    unknown_when="without an exit code",
+    unknown_when=f"without an exit code, and for {TOLD_WITHIN_SECONDS} s after an end that no event tells of yet",
     causes=(
         "engine_crashed",
         "memory_limit_too_low",

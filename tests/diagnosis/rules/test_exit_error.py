@@ -332,3 +332,15 @@ def test_without_history_the_code_of_its_own_stop_signal_was_most_likely_asked_f
 
     assert severity(RULE, by_hup) is Severity.INFO
     assert severity(RULE, exited(129, stop_signal="SIGTERM", lifecycle=None)) is Severity.ERROR
+
+
+@pytest.mark.parametrize("code", [1, 137])
+def test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it(code: int) -> None:
+    """The engine lists it as ended before it tells of the end."""
+
+    def verdict(seconds: float) -> object:
+        return ask(RULE, container(state=ContainerState.EXITED, exit_code=code, finished_at=ago(seconds)))
+
+    assert [isinstance(verdict(seconds), NotEvaluated) for seconds in (-1.9, 0, 1.9, 2, -2)] == [True] * 3 + [False] * 2
+    told = lifecycle(exits=(ended(code, at=ago(1)),))
+    assert severity(RULE, exited(code, finished_at=ago(1), lifecycle=told)) is Severity.ERROR

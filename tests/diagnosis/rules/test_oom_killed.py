@@ -54,6 +54,14 @@ def test_137_alone_proves_nothing(facts: ContainerFacts) -> None:
     assert severity(RULE, facts) is None
 
 
+@pytest.mark.parametrize("oom_killed", [None, True])
+def test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it(oom_killed: bool | None) -> None:
+    """The kernel tells of it before the engine tells of the end."""
+    kills = (ago(0.5), ago(-0.5))
+    assert ask(RULE, container(oom_killed=oom_killed, lifecycle=lifecycle(oom_kills=kills))) is None
+    assert severity(RULE, container(lifecycle=lifecycle(oom_kills=(ago(1.5), *kills)))) is Severity.ERROR
+
+
 def test_an_event_while_it_runs_on_is_a_child_and_an_error() -> None:
     assert severity(RULE, container(lifecycle=lifecycle(oom_kills=(ago(60),)))) is Severity.ERROR
 
