@@ -32,7 +32,7 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
-OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON, GOLDEN = "own", "guest", "guest-outside", "newest-python", "golden"
+OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON = "own", "guest", "guest-outside", "newest-python"
 GUEST_BY_API = "guest-by-api"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, GUEST_OUTSIDE, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
@@ -56,9 +56,6 @@ UNIT = (
 """What the sources and a checkout say is the same on any Python; examples are searched for on another one."""
 
 AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
-GOLDEN_TESTS = ("tests/golden",)
-TWO_HOSTS_AT_ONCE = ("-n", "2")
-"""They need no engine: one of recorded hosts answers."""
 
 
 @dataclass(frozen=True)
@@ -204,10 +201,6 @@ def _run_here(name: str) -> Iterator[Run]:
     versions = versions_of(name)
     if name == NEWEST_PYTHON:
         yield timed(name, "unit tests", versions, lambda lane: run_tests(on_newest_python(), lane, UNIT, AT_ONCE))
-    elif name == GOLDEN:
-        yield timed(
-            name, "golden answers", versions, lambda lane: run_tests(here({}), lane, GOLDEN_TESTS, TWO_HOSTS_AT_ONCE)
-        )
     else:
         pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
         yield timed(name, "contract", versions, lambda lane: run_tests(pytest_there, lane, CONTRACT, AT_ONCE))
@@ -223,8 +216,6 @@ def _run_in_guest(names: Sequence[str]) -> Iterator[Run]:
 
 def versions_of(name: str) -> str:
     """What there is, in one line."""
-    if name == GOLDEN:
-        return "recorded hosts"
     made_as = {OWN: [], GUEST: [NEWEST], GUEST_OUTSIDE: [NEWEST], GUEST_BY_API: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
         name, [name.removesuffix(IMAGE_STORE)]
     )

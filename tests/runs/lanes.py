@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.docker.engines import GOLDEN, IN_THE_GUEST, NEWEST_PYTHON, OWN
+from tests.docker.engines import IN_THE_GUEST, NEWEST_PYTHON, OWN
 from tests.runs.smoke import SMOKE_TESTS
 
 WORKERS = os.environ.get("WORKERS") or str(min((os.cpu_count() or 1) + 1, 4))
@@ -64,7 +64,7 @@ SMOKE = Lane(
 )
 WHOLE = Lane(
     "whole",
-    "everything on the newest engine",
+    "everything on the newest engine; recorded hosts are answered as they always were, byte for byte",
     tests=("-m", f"({ON_AN_ENGINE}) and not alone"),
     side_by_side=SIDE_BY_SIDE,
     engine="chosen",
@@ -79,13 +79,12 @@ PAIRS = Lane(
 ALONE = Lane(
     "alone",
     "what fills a machine or is a matter of milliseconds: floods, freezes, churn, pages in a browser",
-    tests=("-m", "alone and not in_pairs", "--ignore=tests/golden"),
+    tests=("-m", "alone and not in_pairs"),
     engine="chosen",
 )
 IN_GUEST = Lane("guest", "the contract on cgroup v2 with systemd, from inside and by the API alone", on=IN_THE_GUEST)
 OTHER_PYTHON = Lane("python", "the unit tests on the newest Python", on=(NEWEST_PYTHON,))
 OWN_CONTRACT = Lane("own", "the contract on this machine's own engine", on=(OWN,))
-RECORDED = Lane("golden", "recorded hosts are answered as they always were, byte for byte", on=(GOLDEN,))
 
 TEST: tuple[Stage, ...] = (((LINT,), (UNIT,)), ((SMOKE,),))
 """What `make test` runs."""
@@ -94,7 +93,7 @@ REST: tuple[Stage, ...] = (
     ((WHOLE,),),
     ((PAIRS,),),
     ((ALONE,),),
-    ((IN_GUEST,), (RECORDED, OWN_CONTRACT, OTHER_PYTHON)),
+    ((IN_GUEST,), (OWN_CONTRACT, OTHER_PYTHON)),
 )
 """What `make test-all` runs besides."""
 
