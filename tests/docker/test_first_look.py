@@ -211,7 +211,7 @@ def test_drift_names_the_field_also_when_it_was_changed_behind_composes_back(hos
 
     wait_until(lambda: fields() >= {"environment.MODE", "mem_limit"}, "both differences")
     assert "canary-value" not in host.daemon.ask("/api/v1/drift/shop").text
-    assert "MODE" in host.command("drift", "shop", codes=(1,))
+    assert "MODE" in host.command("drift", str(host.folder / "compose.yaml"), codes=(1,))
     write_shop(host.folder, host.engine.image)
 
 
