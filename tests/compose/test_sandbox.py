@@ -43,15 +43,13 @@ def test_only_the_given_environment_is_seen_and_remote_includes_are_off(monkeypa
 
 @pytest.mark.promise("S6")
 def test_a_run_that_hangs_is_ended_with_everything_it_started(tmp_path: Path) -> None:
-    code = (
-        "import subprocess, sys; child = subprocess.Popen(['sleep', '100']);print(child.pid, flush=True); child.wait()"
-    )
+    shell = ["/bin/sh", "-c", "/bin/sleep 100 & echo $!; wait"]  # begins at once, also on a busy machine
     started = time.monotonic()
-    outcome = run_compose(python(code), cwd=tmp_path, environ={}, limits=RunLimits(timeout_seconds=0.5))
+    outcome = run_compose(shell, cwd=tmp_path, environ={}, limits=RunLimits(timeout_seconds=2))
     assert outcome.timed_out
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 60, "before it would have ended by itself"
     child = Path("/proc") / outcome.output.strip() / "stat"
-    wait_until(lambda: not child.exists() or ") Z " in child.read_text(), "the grandchild has ended", timeout_seconds=5)
+    wait_until(lambda: not child.exists() or ") Z " in child.read_text(), "the grandchild has ended")
 
 
 @pytest.mark.parametrize(("code", "printed"), [("print(sys.stdin.read())", "services: {}"), ("print(1)", "1")])
