@@ -55,7 +55,7 @@ from bcon_exporter.journal.memory_rows import (
 from bcon_exporter.journal.retention import Retention
 from bcon_exporter.journal.schema import to_micros
 from bcon_exporter.journal.state_file import RETRY_SECONDS, StateFile
-from bcon_exporter.journal.tool_costs import insert_cost, load_costs, prune_costs
+from bcon_exporter.journal.tool_costs import find_costly, insert_cost, load_costs, prune_costs
 from bcon_exporter.journal.usage_rows import find_slots, insert_slots, prune_slots
 from bcon_exporter.memory import (
     FAILED,
@@ -136,7 +136,7 @@ _MANY = 32
 _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
-    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes', 'failed_runs')"
+    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes', 'note_callers', 'failed_runs')"
     "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
     "  OR key GLOB 'repeated/*'"
 )
@@ -753,7 +753,7 @@ class MemoryKeeper:
                 [(EXITS_WITH_LINES,)],
             ),
             *prune_events(before, find_beyond(self._state.query_if_readable, set(memory.identities.values()))),
-            *prune_costs(before),
+            *prune_costs(before, find_costly(self._state.query_if_readable)),
             *prune_entries(now, self._find_excess()),
             prune_slots(now),
             prune_samples(now),

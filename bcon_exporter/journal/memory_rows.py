@@ -1,6 +1,6 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
-Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `failed_runs`, `disk/logs`,
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `note_callers`, `failed_runs`, `disk/logs`,
 `disk/stored`, `disk/asked`, `past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `lines/ID/MICROSECONDS`,
 `seen/KIND/KEY`, `messages/RECEIVER`, `repeated/WHAT`. An identity's events, and sizes of earlier hours, are rows of
 tables of their own.
@@ -84,6 +84,14 @@ class _Past:
 class _Asked:
     at: UtcDatetime
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteCallers:
+    """Who wrote the notes that wait; a key of its own, since 0.2.0 drops a book with fields that it does not know."""
+
+    callers: dict[str, str] = field(default_factory=dict)
+    displaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +219,7 @@ def _changed_talk(before: Memory, after: Memory) -> Iterator[Record]:
         yield Record("quiets", encode_quiets(after.quiets))
     if after.notes is not before.notes and after.notes != before.notes:
         yield Record("notes", after.notes.model_dump_json(exclude_defaults=True))
+        yield Record("note_callers", encode(_NoteCallers(after.notes.callers, after.notes.displaced)))
     for name, state in after.messages.items():
         if before.messages.get(name) != state:
             yield Record(f"messages/{name}", state.model_dump_json(exclude_defaults=True))
@@ -335,13 +344,19 @@ def read_memory(records: Iterable[Record]) -> Memory:
         first_seen=first_seen,
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
-        notes=decode(NoteBook, whole.get("notes", "{}")) or NoteBook(),
+        notes=_read_notes(whole),
         messages=messages,
         failed_runs=decode(tuple[FailedRun, ...], whole.get("failed_runs", "[]")) or (),
         repetitions=Repetitions(tallies),
         disk=_read_disk(disk),
         alerts=whole.get("alerts"),
     )
+
+
+def _read_notes(whole: Mapping[str, str]) -> NoteBook:
+    book = decode(NoteBook, whole.get("notes", "{}")) or NoteBook()
+    known = decode(_NoteCallers, whole.get("note_callers", "{}")) or _NoteCallers()
+    return book.model_copy(update={"callers": known.callers, "displaced": known.displaced})
 
 
 def read_time(value: str) -> datetime | None:
