@@ -747,7 +747,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _notes("tools.notes.write_memory", never("request.dry_run"), "test_a_dry_run_is_the_default_stores_nothing_and_says_what_it_would_store"),
     _notes("tools.notes._masked", returns("note"), "test_secrets_are_masked_where_a_note_enters_by_the_rules_and_as_containers_hold_them"),
     _notes("tools.notes._to_answer", with_text("text=asked.text", "text=kept.text"), "test_an_agent_that_guesses_a_secret_does_not_learn_that_it_is_one"),
-    _notes("MemoryKeeper._count_entries", with_text(" if entry.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
+    _notes("MemoryKeeper._count_rows", with_text(" if row.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
     _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
     _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
     _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),

@@ -41,7 +41,9 @@ from bcon_exporter.outputs.pages import views
 from bcon_exporter.tools import change_rates, running_watches
 from bcon_exporter.tools.notes import add_note_of_person, approve, list_notes, write_memory
 from bcon_exporter.tools.quiet import QUIETS_AT_MOST, begin_quiet
-from tests.agents.test_kept_pages import face
+from tests.agents.recorded import make_context as make_recorded_context
+from tests.agents.recorded import make_host
+from tests.agents.test_kept_pages import Face
 from tests.factories import NOON, container, snapshot
 from tests.left_open import close_later
 from tests.outputs.scenes import make_context, scan_of
@@ -258,14 +260,14 @@ def test_who_starts_watches_leaves_places_for_others_and_results_of_others_stay(
 
 @pytest.mark.promise("F22")
 def test_an_agent_that_begins_many_lists_ends_none_of_another() -> None:
-    asked = face()
+    asked = Face(make_recorded_context(make_host(8, 7)))
     CALLER.set("quiet")
     first = asked.ask("diagnose_all", limit=5)
+    assert first["more"]["next"]
     CALLER.set("noisy")
-    for number in range(3 * kept_pages.MOST_LISTS):
-        asked.ask("diagnose_all", limit=5, detail=bool(number % 2))
-        asked.seconds += 1
-        asked.ask("list_containers", limit=1 + number)
+    for number in range(kept_pages.MOST_LISTS + 1):
+        asked.context = make_recorded_context(make_host(20, 6 + number))
+        asked.ask("diagnose_all", limit=5)
     looks = asked.looks
     CALLER.set("quiet")
     asked.ask("diagnose_all", limit=5, **first["more"]["next"])
