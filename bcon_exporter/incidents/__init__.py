@@ -1,6 +1,6 @@
 """Incidents: symptoms and differences of a host joined into one failure each, with what changed before it. Pure."""
 
-from bcon_exporter.incidents.changes import LOOKED_BACK, find_telling_change
+from bcon_exporter.incidents.changes import EVIDENCE, LOOKED_BACK, find_telling_change
 from bcon_exporter.incidents.grouping import (
     HOST_STEPS,
     FoldedIncidents,
@@ -30,6 +30,7 @@ from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
 
 __all__ = [
     "ENDED_BY",
+    "EVIDENCE",
     "HOST_STEPS",
     "LOOKED_BACK",
     "FoldedIncidents",

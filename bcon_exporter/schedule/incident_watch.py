@@ -6,6 +6,7 @@ from functools import partial
 
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import (
+    EVIDENCE,
     LOOKED_BACK,
     FoldedIncidents,
     HostTroubles,
@@ -23,10 +24,13 @@ from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentRoot, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.repetitions import spread_repetitions
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.tools import Context
 
 ENTRIES_AT_MOST = 500
+ENTRIES_OF_ONE = 100
+TROUBLED_AT_MOST = 50
 AWAY_FOR = timedelta(minutes=2)
 """So long must an engine be away: one that is started anew is back before."""
 _OVER = (IncidentStep.MERGED, IncidentStep.CLOSED)
@@ -102,11 +106,24 @@ def _find_entries(context: Context, host: HostTroubles, state: IncidentState) ->
     """Return what the journal tells of the time from half an hour before the oldest trouble on, if it can be read."""
     began = [tracked.incident.started_at for tracked in state.open]
     began += [trouble.since for trouble in host.troubles]
-    wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
+    since = min([*began, host.at]) - LOOKED_BACK
+    wanted = EntryFilter(since, host.at, kinds=tuple(sorted(EVIDENCE)))
     try:
-        return context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+        entries = context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+        if len(entries) == ENTRIES_AT_MOST:  # of a host with many short runs these may be of a minute
+            for name in _name_troubled(host, state):
+                entries += context.memory.find_entries(wanted._replace(name=name), ENTRIES_OF_ONE)
     except StateFileError:
         return []
+    return list(spread_repetitions(entries))
+
+
+def _name_troubled(host: HostTroubles, state: IncidentState) -> list[str]:
+    """Return the containers and projects that are in trouble, those of open incidents first."""
+    roots = [tracked.incident.root for tracked in state.open]
+    names = [root.project or root.container for root in roots]
+    names += [trouble.who.project or trouble.who.container for trouble in host.troubles]
+    return list(dict.fromkeys(name for name in names if name))[:TROUBLED_AT_MOST]
 
 
 def _find_earlier(context: Context, root: IncidentRoot) -> SeenBefore:

@@ -358,7 +358,7 @@ HTTP = (
     _limits("PasswordChecks.check", never("wait"), "test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check"),
     _limits("PasswordChecks.check", never("self._waiting[client] >= _CHECKS_PER_CLIENT"), "test_few_checks_wait_for_each_other_and_fewer_of_one_client"),
     _limits("Gate._find_user", never("path in PROBE_PATHS"), "test_probes_check_no_password"),
-    _limits("TokenBuckets._put", never("len(self._buckets) > _CLIENTS_MAX"), "test_buckets_are_kept_for_so_many_clients"),
+    _limits("TokenBuckets._put", never("len(self._buckets) > CLIENTS_MAX"), "test_buckets_are_kept_for_so_many_clients"),
     _limits("GoodPairs._digest", with_text("hashed +", "b'' +"), "test_a_good_pair_stays_known_over_a_reload_while_its_users_hash_is_the_same"),
     _gate("parse_basic", with_text("ValueError", "UnicodeDecodeError"), "test_anything_but_the_right_pair_is_401"),
     _api("read_json", never("media_type != 'application/json'"), "test_bodies_that_are_no_input_are_refused"),
@@ -669,6 +669,9 @@ _muting = _Tests("incidents/test_quiet.py")
 _quiet_routes = _Tests("outputs/http/test_quiet.py")
 _quiet_tools = _Tests("tools/test_quiet.py")
 _notes = _Tests("tools/test_notes.py")
+_repetitions = _Tests("memory/test_repetitions.py")
+_fair_share = _Tests("journal/test_fair_share.py")
+_stores = _Tests("tools/test_stores.py")
 _notes_routes = _Tests("outputs/http/test_notes.py")
 _note_questions = _Tests("outputs/mcp/test_note_questions.py")
 _notices = _Tests("incidents/test_notices.py")
@@ -724,11 +727,34 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _note_questions("_AgentServer.__init__", without("self.server.middleware.append"), "test_a_state_that_this_server_did_not_make_is_refused"),
     _note_questions("note_questions.can_ask", returns("True"), "test_a_client_that_cannot_ask_leaves_it_pending"),
     _notes("note_book.find_approved", with_text(" if note.approved_at is not None", ""), "test_the_note_of_an_agent_waits_and_is_shown_nowhere_until_a_person_approves_it"),
-    _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_is_refused_and_so_is_its_dry_run"),
+    _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_of_people_is_refused_and_one_of_an_agent_waits"),
+    _repetitions("fold_repetitions", with_text("tally.rows < ROWS_OF_AN_HOUR", "True"), "test_of_each_kind_the_first_of_an_hour_are_told_and_the_rest_is_one_row"),
+    _repetitions("fold_repetitions", with_text("told < ROWS_OF_A_DAY", "True"), "test_a_subject_has_so_many_rows_a_day_of_whatever_kind"),
+    _repetitions("fold_repetitions", with_text("entry.kind not in ORDINARY", "False"), "test_incidents_changes_deployments_and_notes_are_told_each_time"),
+    _repetitions("repetitions._is_over", with_text("tally.hour > now + HOUR", "False"), "test_a_clock_that_leaps_costs_no_count"),
+    _repetitions("repetitions._bound", always("len(state.tallies) <= TALLIES_AT_MOST and len(state.days) <= TALLIES_AT_MOST"), "test_far_too_many_kinds_are_not_remembered_and_not_lost"),
+    _repetitions("name_repeated", with_text("bool(entry.data.get('by_policy'))", "False"), "test_what_somebody_asked_for_is_no_repetition_of_what_came_by_itself"),
+    _repetitions("share_out", with_text("left // (len(ascending) - number)", "left"), "test_whoever_has_little_keeps_all_of_it"),
+    _fair_share("entry_rows._share", with_text("min(count, caps[owner])", "count"), "test_what_floods_the_journal_has_its_own_room_and_its_oldest_go"),
+    _fair_share("find_excess", with_text("room.in_all - sum(lasting.values())", "room.in_all"), "test_ordinary_rows_go_before_those_of_incidents_and_changes"),
+    _fair_share("find_excess", with_text("PRUNED_AT_ONCE", "10 ** 9"), "test_a_file_that_an_earlier_version_filled_becomes_smaller_by_and_by"),
+    _fair_share("find_beyond", with_text("if identity in present", "if True"), "test_events_of_those_that_are_gone_go_first_the_least_recent_before_all"),
+    _fair_share("timeline._drop_oldest", with_text("event.action == 'health_status' and beyond > 0", "False"), "test_a_loop_of_restarts_loses_no_end_that_health_would_push_out"),
+    _fair_share("find_crowding", returns("{}"), "test_a_root_whose_incidents_never_stop_leaves_those_of_others"),
+    _fair_share("_bound_failed_runs", always("len(ordered) <= FAILED_RUNS_AT_MOST"), "test_a_job_that_fails_each_minute_pushes_out_no_failed_run_of_another"),
+    _fair_share("memory_rows._changed_repetitions", always("before.tallies is after.tallies"), "test_a_kill_in_the_open_hour_loses_no_count_and_a_command_reads_it"),
+    _fair_share("count_of_day", returns("{}"), "test_a_restart_of_the_exporter_gives_no_new_day"),
+    _stores("note_book._make_way", never("pending[caller] >= PENDING_OF_ONE"), "test_an_agent_that_writes_without_end_locks_nobody_out_of_notes"),
+    _stores("note_book._make_way", never("pending.total() >= PENDING_AT_MOST"), "test_many_agents_together_push_out_those_that_have_most"),
+    _stores("ChangeRates.count", without_raise(), "test_an_agent_that_writes_without_end_locks_nobody_out_of_notes", "test_one_person_is_limited_and_takes_nothing_from_another"),
+    _stores("Watches.join", with_text("own >= MOST_WATCHES_OF_ONE", "False"), "test_who_starts_watches_leaves_places_for_others_and_results_of_others_stay"),
+    _stores("Watches._forget", with_text("self._callers.get(run[1], '') == whose", "True"), "test_who_starts_watches_leaves_places_for_others_and_results_of_others_stay"),
+    _stores("KeptPages.keep", with_text("counts[kept[0]] == max(counts.values())", "True"), "test_an_agent_that_begins_many_lists_ends_none_of_another"),
+    _stores("find_costly", returns("{}"), "test_a_tool_that_is_called_without_end_pushes_no_other_out_of_the_ledger"),
     _notes("tools.notes.write_memory", never("request.dry_run"), "test_a_dry_run_is_the_default_stores_nothing_and_says_what_it_would_store"),
     _notes("tools.notes._masked", returns("note"), "test_secrets_are_masked_where_a_note_enters_by_the_rules_and_as_containers_hold_them"),
     _notes("tools.notes._to_answer", with_text("text=asked.text", "text=kept.text"), "test_an_agent_that_guesses_a_secret_does_not_learn_that_it_is_one"),
-    _notes("MemoryKeeper._count_entries", with_text(" if entry.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
+    _notes("MemoryKeeper._count_rows", with_text(" if row.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
     _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
     _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
     _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),

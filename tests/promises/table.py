@@ -41,6 +41,8 @@ FAULTS = (
     Promise("F18", "50,000 malformed requests: made from the API's own description, raw bytes, TLS", "4xx in the usual envelope, no 5xx, no traceback, none hangs; memory comes back to within 10 MB"),
     Promise("F19", "Podman's API, engines from API 1.41 on, another version while the daemon runs, a proxy that forbids one endpoint", "All tools answer; the version is agreed on anew within an interval; what is forbidden is not asked for over and over"),
     Promise("F20", "A scan that hangs; a thread that never lets go of the interpreter", "`/-/healthy` is 503 after three intervals, at least 30 s; a process whose scheduler makes no turn for two minutes or four intervals ends itself; a pause of ten minutes makes no loop of restarts"),
+    Promise("F21", "A container whose health flips all the time, restarts in a loop, or is a new one each second", "Repetitions are counted: of each kind ten rows an hour, then one that says how often; 5,000 ordinary rows of one container, and as many of its incidents and changes; of a quiet one beside it all rows, events and incidents stay, for 90 days"),
+    Promise("F22", "An agent or a script that fills what can be filled: notes, quiets, watches, kept answers, sessions, the ledger", "Each store has a cap and gives room at the cost of whoever fills it; what people wrote stays, and they can write on"),
 )  # fmt: skip
 
 SECURITY = (

@@ -43,7 +43,13 @@ from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.exporter_status import get_history, list_deployments
 from bcon_exporter.tools.incidents import find_incident, find_open, list_incidents
-from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
+from bcon_exporter.tools.notes import (
+    PendingNotes,
+    count_pending,
+    find_notes_of_host,
+    find_notes_of_project,
+    with_notes,
+)
 from bcon_exporter.tools.quiet import find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 
@@ -150,6 +156,7 @@ class Overview:
     untracked: tuple[str, ...]
     disk: DiskReport | None
     quiet: tuple[QuietLine, ...]
+    pending: PendingNotes
     notes: tuple[ShownNote, ...]
     filter: RowFilter
     projects: tuple[str, ...]
@@ -340,6 +347,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         untracked=drift.untracked if drift is not None else (),
         disk=_read_disk(context),
         quiet=list_quiet(context, Nothing()).quiet,
+        pending=count_pending(context),
         notes=find_notes_of_host(context),
         filter=wanted,
         projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),

@@ -7,6 +7,7 @@ from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size, show_time
+from bcon_exporter.model.repetitions import join_hours
 from bcon_exporter.model.reports import ContainerInfo, ContainerStats, CostReport, HealthCheck
 from bcon_exporter.outputs.text.blocks import (
     SEVERITY_STYLES,
@@ -180,7 +181,7 @@ def history_blocks(report: HistoryReport) -> list[Block]:
     period = dim(f"{show_time(report.since)} to {show_time(report.until)}")
     blocks: list[Block] = [Heading(line(strong(_count_entries(report)), notes=(period,)))]
     if report.entries:
-        rows = tuple(map(_history_row, report.entries))
+        rows = tuple(map(_history_row, join_hours(report.entries)))
         blocks.append(Table(_HISTORY, rows, (), (_HISTORY, ("time", "who", "what"))))
     if report.known_since is None:
         blocks.append(line(dim("No daemon has written a journal here: see --state.path.")))
@@ -193,7 +194,7 @@ def _count_entries(report: HistoryReport) -> str:
     if not report.total:
         return "Nothing is written down of this time."
     shown = len(report.entries)
-    counted = show_count(report.total, "event")
+    counted = show_count(report.total, "row")
     return counted if shown == report.total else f"{shown} of {counted}"
 
 
