@@ -162,14 +162,15 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_receivers(settings: Settings) -> None:
-    from bcon_exporter.outputs.messages import check_addresses, require_apprise  # as above
+    from bcon_exporter.outputs.messages import check_address, require_apprise  # as above
 
     receivers = list_receivers(settings)
     if receivers:
         require_apprise()
-    for name, problem in check_addresses(receivers).items():
-        msg = f"notify.url: {name}: {problem}"
-        raise SettingsError(msg, {"setting": "notify.url"})
+    for receiver in receivers:
+        if problem := check_address(receiver):
+            msg = f"notify.url: {receiver.name}: {problem}"
+            raise SettingsError(msg, {"setting": "notify.url"})
 
 
 def _find_endpoint(settings: Settings, environ: Mapping[str, str]) -> Endpoint:
