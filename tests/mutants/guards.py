@@ -711,6 +711,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
+    _quiet_routes("form_tokens._user_of", with_text("'' if token is None else ", "'' if token is not None else "), "test_each_who_shows_a_bearer_token_has_a_form_token_of_their_own"),
     _quiet_routes("refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
     _notes_routes("tool_routes._add_post_route", never("tool.effect != 'read'"), "test_other_web_sites_change_nothing"),
     _note_questions("note_questions.write_and_ask", with_text("params.request_state != written.id", "params.input_responses is None"), "test_a_yes_without_a_question_is_answered_with_the_question"),
