@@ -669,6 +669,7 @@ _sender = _Tests("outputs/messages/test_sender.py")
 _messages = _Tests("outputs/messages/test_wording.py")
 _message_start = _Tests("outputs/messages/test_start.py")
 _bounded = _Tests("test_bounded_http.py")
+_stdio = _Tests("outputs/mcp/test_stdio.py")
 _other_owner = _Tests("journal/test_other_owner.py")
 
 DEPLOYMENTS_AND_INCIDENTS = (
@@ -734,6 +735,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _delivery("delivery._MEMORY_BYTES", set_to("1 << 40"), "test_a_receiver_whose_answer_fills_the_memory_is_told_of"),
     _message_start("MessageSenders.start", with_text("threading.Thread(target=self._check, name='receivers', daemon=True).start()", "self._check()"), "test_the_start_waits_for_no_check_of_a_receiver_and_what_is_wrong_is_told_later"),
     _sender("MessageSender.check", always("self.state.usable is None"), "test_a_message_that_arrived_knows_better_than_a_check_that_ends_later"),
+    _stdio("BoundedLines.readline", with_text("self._stream.readline(LINE_MAX_BYTES + 1)", "self._stream.readline()"), "test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered"),
     _other_owner("opening._make_room", never("owner not in (0, os.geteuid())"), "test_root_uses_the_file_of_another_user_and_says_who_can_change_it"),
     _bounded("BoundedConnection._cut", without("socket.socket.shutdown"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
     _bounded("BoundedConnection.connect", with_text("do_handshake_on_connect=False", "do_handshake_on_connect=True"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
