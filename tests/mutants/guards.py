@@ -295,6 +295,7 @@ _pages = _Tests("outputs/http/test_pages.py")
 _live = _Tests("pages/test_live.py")
 _web_config = _Tests("outputs/http/test_web_config.py")
 _tls_reload = _Tests("outputs/http/test_tls_reload.py")
+_threads = _Tests("outputs/http/test_tool_calls.py")
 _single_flight = _Tests("tools/test_single_flight.py")
 
 HTTP = (
@@ -669,6 +670,8 @@ _sender = _Tests("outputs/messages/test_sender.py")
 _messages = _Tests("outputs/messages/test_wording.py")
 _message_start = _Tests("outputs/messages/test_start.py")
 _bounded = _Tests("test_bounded_http.py")
+_tool_calls = _Tests("outputs/http/test_tool_calls.py")
+_many_services = _Tests("tools/test_many_services.py")
 _stdio = _Tests("outputs/mcp/test_stdio.py")
 _other_owner = _Tests("journal/test_other_owner.py")
 
@@ -735,6 +738,9 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _delivery("delivery._MEMORY_BYTES", set_to("1 << 40"), "test_a_receiver_whose_answer_fills_the_memory_is_told_of"),
     _message_start("MessageSenders.start", with_text("threading.Thread(target=self._check, name='receivers', daemon=True).start()", "self._check()"), "test_the_start_waits_for_no_check_of_a_receiver_and_what_is_wrong_is_told_later"),
     _sender("MessageSender.check", always("self.state.usable is None"), "test_a_message_that_arrived_knows_better_than_a_check_that_ends_later"),
+    _tool_calls("ToolCaller.call", with_text("await call_within(tool, self._calls.call(name, payload), seconds)", "await self._calls.call(name, payload)"), "test_a_call_that_takes_too_long_is_answered_in_time_with_an_error_that_says_so"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "False"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "True"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
     _stdio("BoundedLines.readline", with_text("self._stream.readline(LINE_MAX_BYTES + 1)", "self._stream.readline()"), "test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered"),
     _other_owner("opening._make_room", never("owner not in (0, os.geteuid())"), "test_root_uses_the_file_of_another_user_and_says_who_can_change_it"),
     _bounded("BoundedConnection._cut", without("socket.socket.shutdown"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
