@@ -670,6 +670,7 @@ _sender = _Tests("outputs/messages/test_sender.py")
 _messages = _Tests("outputs/messages/test_wording.py")
 _message_start = _Tests("outputs/messages/test_start.py")
 _bounded = _Tests("test_bounded_http.py")
+_one_heap = _Tests("test_one_heap.py")
 _tool_calls = _Tests("outputs/http/test_tool_calls.py")
 _many_services = _Tests("tools/test_many_services.py")
 _stdio = _Tests("outputs/mcp/test_stdio.py")
@@ -743,6 +744,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _many_services("check.hide_among", with_text("hide(joined) == joined", "True"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
     _stdio("BoundedLines.readline", with_text("self._stream.readline(LINE_MAX_BYTES + 1)", "self._stream.readline()"), "test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered"),
     _other_owner("opening._make_room", never("owner not in (0, os.geteuid())"), "test_root_uses_the_file_of_another_user_and_says_who_can_change_it"),
+    _one_heap("use_one_heap", returns("None"), "test_all_threads_have_one_heap"),
     _bounded("BoundedConnection._cut", without("socket.socket.shutdown"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
     _bounded("BoundedConnection.connect", with_text("do_handshake_on_connect=False", "do_handshake_on_connect=True"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
     _bounded("BoundedConnection.read", never("self._is_cut"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
