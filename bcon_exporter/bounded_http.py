@@ -45,6 +45,8 @@ class BoundedConnection(http.client.HTTPConnection):
             self.sock = self._tls.wrap_socket(
                 self.sock, server_hostname=self._server_name, do_handshake_on_connect=False
             )
+        if self._is_cut:  # a name or one of several addresses took all the time
+            raise TimeoutError
         self._opened = self.sock  # http.client forgets it once the head of an answer is there that ends with it
         if isinstance(self.sock, ssl.SSLSocket):
             self.sock.do_handshake()

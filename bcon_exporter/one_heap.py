@@ -1,6 +1,5 @@
 """One heap for all threads: glibc gives many of them one each, and what ends with a thread stays in its heap."""
 
-import ctypes
 from contextlib import suppress
 
 _MMAP_THRESHOLD, _ARENA_MAX = -3, -8
@@ -12,7 +11,9 @@ def use_one_heap() -> None:
 
     Each request has a thread of its own. Another C library has no such choice, and needs none.
     """
-    with suppress(OSError, AttributeError, MemoryError):
+    with suppress(ImportError, OSError, AttributeError, MemoryError):
+        import ctypes  # 5 ms: only the daemon pays for it
+
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_ARENA_MAX, 1)
         mallopt(_MMAP_THRESHOLD, _LARGE_BYTES)
