@@ -5,7 +5,7 @@ import json
 import ssl
 import sys
 
-from bcon_exporter.cli.daemon_client import explain_no_answer, make_connection, path_of, read_tls
+from bcon_exporter.cli.daemon_client import ANSWER_MAX_BYTES, explain_no_answer, make_connection, path_of, read_tls
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, print_line, print_result
@@ -15,7 +15,6 @@ from bcon_exporter.settings import Settings, find_path_warnings
 
 _HTTP_OK = 200
 _FORBIDDEN = (401, 403)
-_ALERTS_MAX_BYTES = 64 * 1024 * 1024
 _NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
 
 
@@ -54,17 +53,16 @@ def _ask_health(settings: Settings) -> tuple[bool, str | None]:
     needs_certificate = tls is not None and tls.client_auth_type == "RequireAndVerifyClientCert"
     connection = make_connection(settings.web.listen_address, encrypted=tls is not None)
     try:
-        connection.connect()
-        if needs_certificate:
-            return True, _NOT_ASKED
-        connection.request("GET", path_of(settings, "/-/healthy"))
-        status = connection.getresponse().status
+        with connection:
+            connection.connect()
+            if needs_certificate:
+                return True, _NOT_ASKED
+            connection.request("GET", path_of(settings, "/-/healthy"))
+            status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
         if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
             return True, _NOT_ASKED
         return False, explain_no_answer(error)
-    finally:
-        connection.close()
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
 
 
@@ -88,14 +86,13 @@ def _ask_alerts(settings: Settings) -> dict[str, object]:
     address = settings.api.listen_address or settings.web.listen_address
     connection = make_connection(address, encrypted=read_tls(settings) is not None)
     try:
-        connection.request("GET", path_of(settings, "/api/v1/alerts"))
-        answer = connection.getresponse()
-        status, body = answer.status, json.loads(answer.read(_ALERTS_MAX_BYTES))
+        with connection:
+            connection.request("GET", path_of(settings, "/api/v1/alerts"))
+            answer = connection.getresponse()
+            status, body = answer.status, json.loads(connection.read(answer, ANSWER_MAX_BYTES))
     except (OSError, http.client.HTTPException, ValueError) as error:
         msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
         raise InternalError(msg, {"address": str(address)}) from None
-    finally:
-        connection.close()
     if status == _HTTP_OK:
         result: dict[str, object] = body["result"]
         return result

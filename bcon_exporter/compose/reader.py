@@ -57,7 +57,7 @@ from bcon_exporter.compose.invocation import (
 )
 from bcon_exporter.compose.involved_files import InvolvedFiles, InvolvedFilesCache, ResolutionRequest
 from bcon_exporter.compose.running_projects import find_files, find_problem, folders_of_configured, is_allowed, locate
-from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
+from bcon_exporter.compose.sandbox import can_confine, run_compose
 from bcon_exporter.compose.shared_namespaces import (
     SharedNamespaces,
     find_shared_namespaces,
@@ -75,6 +75,7 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
 )
 from bcon_exporter.host_secrets import HostSecrets
+from bcon_exporter.limited_process import RunLimits, RunOutcome
 from bcon_exporter.model.container_facts import ComposeIdentity
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject

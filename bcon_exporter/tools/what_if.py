@@ -4,7 +4,8 @@
 change may leave a secret without what it is known by, such as the key before it: the answer would show it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate
 
@@ -34,6 +35,8 @@ from bcon_exporter.tools.secret_references import find_shown_references
 from bcon_exporter.tools.tool import Tool
 
 _CONTEXT_LINES = 3
+_MOST_PAIRS = 500_000
+"""Of equal lines of two texts that are compared: some tenths of a second."""
 _SAYS = {
     "recreate": "recreate",
     "create": "create",
@@ -272,7 +275,7 @@ def render_diff(
     old, new = before.split("\n"), after.split("\n")
     old_shown, new_shown = _show_lines(before, hide), _show_lines(after, hide)
     lines: list[str] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context_lines):
+    for group in _find_groups(old, new, context_lines):
         first, last = group[0], group[-1]
         lines += [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"]
         for kind, i1, i2, j1, j2 in group:
@@ -282,6 +285,26 @@ def render_diff(
             lines += [f"-{line}" for line in old_shown[i1:i2]]
             lines += [f"+{line}" for line in new_shown[j1:j2]]
     return "\n".join([f"--- {name}", f"+++ {name}", *lines]) if lines else ""
+
+
+Group = list[tuple[str, int, int, int, int]]
+
+
+def _find_groups(old: Sequence[str], new: Sequence[str], context_lines: int) -> Iterator[Group]:
+    """Yield groups of what changes as difflib does, without a look at the ends that are the same.
+
+    Lines that stand often in both texts cost the product of their numbers: where that is much they are not matched.
+    """
+    shorter = min(len(old), len(new))
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    left = shorter - same
+    same_end = next((at for at in range(left) if old[-1 - at] != new[-1 - at]), left)
+    start, cut = max(0, same - context_lines), max(0, same_end - context_lines)
+    before, after = old[start : len(old) - cut], new[start : len(new) - cut]
+    often = Counter(after)
+    is_much = sum(often[line] for line in before) > _MOST_PAIRS
+    for group in SequenceMatcher(None, before, after, autojunk=is_much).get_grouped_opcodes(context_lines):
+        yield [(kind, i1 + start, i2 + start, j1 + start, j2 + start) for kind, i1, i2, j1, j2 in group]
 
 
 def _range(start: int, stop: int) -> str:

@@ -413,9 +413,9 @@ COMPOSE = (
     _files("check_file", never("S_ISREG"), "test_command_line_tells_absent_directory_and_device_apart"),
     _files("FILE_BYTES", set_to("10 ** 12"), "test_a_file_may_have_one_mebibyte"),
     _sandbox("_FORCED", set_to("{}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
-    _sandbox("_environment", returns("{**os.environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
-    _sandbox("sandbox._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
-    _sandbox("_OUTPUT_BYTES", set_to("10 ** 12"), "test_endless_output_is_cut"),
+    _sandbox("_environment", returns("{**__import__('os').environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
+    _sandbox("limited_process._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
+    _sandbox("limited_process._exchange", with_text("len(buffer) > cap", "False"), "test_endless_output_is_cut"),
     _sandbox("limited_launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
     _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
@@ -678,6 +678,13 @@ _notices = _Tests("incidents/test_notices.py")
 _delivery = _Tests("outputs/messages/test_delivery.py")
 _sender = _Tests("outputs/messages/test_sender.py")
 _messages = _Tests("outputs/messages/test_wording.py")
+_message_start = _Tests("outputs/messages/test_start.py")
+_bounded = _Tests("test_bounded_http.py")
+_one_heap = _Tests("test_one_heap.py")
+_tool_calls = _Tests("outputs/http/test_tool_calls.py")
+_many_services = _Tests("tools/test_many_services.py")
+_stdio = _Tests("outputs/mcp/test_stdio.py")
+_other_owner = _Tests("journal/test_other_owner.py")
 
 DEPLOYMENTS_AND_INCIDENTS = (
     # what is told of a deployment
@@ -720,6 +727,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
+    _quiet_routes("form_tokens._user_of", with_text("'' if token is None else ", "'' if token is not None else "), "test_each_who_shows_a_bearer_token_has_a_form_token_of_their_own"),
     _quiet_routes("refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
     _notes_routes("tool_routes._add_post_route", never("tool.effect != 'read'"), "test_other_web_sites_change_nothing"),
     _note_questions("note_questions.write_and_ask", with_text("params.request_state != written.id", "params.input_responses is None"), "test_a_yes_without_a_question_is_answered_with_the_question"),
@@ -758,7 +766,22 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
     _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
     _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),
-    _delivery("delivery._run", with_text("timeout=deadline_seconds", "timeout=None"), "test_a_receiver_that_hangs_is_given_up"),
+    _delivery("limited_process._exchange", with_text("clock.monotonic() + limits.timeout_seconds", "clock.monotonic() + 1000000.0"), "test_a_receiver_that_hangs_is_given_up"),
+    _delivery("_keep_beginning", with_text("answer.raw.read(_ANSWER_BYTES, ", "answer.raw.read("), "test_of_an_answer_without_end_the_beginning_is_read_and_its_status_counts"),
+    _delivery("_ANSWER_SECONDS", set_to("100.0"), "test_of_an_answer_without_end_the_beginning_is_read_and_its_status_counts"),
+    _delivery("delivery._MEMORY_BYTES", set_to("1 << 40"), "test_a_receiver_whose_answer_fills_the_memory_is_told_of"),
+    _message_start("MessageSenders.start", with_text("threading.Thread(target=self._check, name='receivers', daemon=True).start()", "self._check()"), "test_the_start_waits_for_no_check_of_a_receiver_and_what_is_wrong_is_told_later"),
+    _sender("MessageSender.check", always("self.state.usable is None"), "test_a_message_that_arrived_knows_better_than_a_check_that_ends_later"),
+    _tool_calls("ToolCaller.call", with_text("await call_within(tool, self._calls.call(name, payload), seconds)", "await self._calls.call(name, payload)"), "test_a_call_that_takes_too_long_is_answered_in_time_with_an_error_that_says_so"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "False"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "True"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
+    _stdio("BoundedLines.readline", with_text("self._stream.readline(LINE_MAX_BYTES + 1)", "self._stream.readline()"), "test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered"),
+    _other_owner("opening._make_room", never("owner not in (0, os.geteuid())"), "test_root_uses_the_file_of_another_user_and_says_who_can_change_it"),
+    _one_heap("use_one_heap", returns("None"), "test_all_threads_have_one_heap"),
+    _bounded("BoundedConnection._cut", without("socket.socket.shutdown"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.connect", with_text("do_handshake_on_connect=False", "do_handshake_on_connect=True"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.read", never("self._is_cut"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.read", never("len(body) > max_bytes"), "test_an_answer_is_read_up_to_its_cap_and_no_further"),
     _sender("MessageSender.tell", never("state != before"), "test_the_intent_is_in_the_state_file_before_the_message_leaves"),
     _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
     _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),

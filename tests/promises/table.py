@@ -43,6 +43,9 @@ FAULTS = (
     Promise("F20", "A scan that hangs; a thread that never lets go of the interpreter", "`/-/healthy` is 503 after three intervals, at least 30 s; a process whose scheduler makes no turn for two minutes or four intervals ends itself; a pause of ten minutes makes no loop of restarts"),
     Promise("F21", "A container whose health flips all the time, restarts in a loop, or is a new one each second", "Repetitions are counted: of each kind ten rows an hour, then one that says how often; 5,000 ordinary rows of one container, and as many of its incidents and changes; of a quiet one beside it all rows, events and incidents stay, for 90 days"),
     Promise("F22", "An agent or a script that fills what can be filled: notes, quiets, watches, kept answers, sessions, the ledger", "Each store has a cap and gives room at the cost of whoever fills it; what people wrote stays, and they can write on"),
+    Promise("F23", "A receiver of messages or an Alertmanager answers without an end, slowly, or not at all", "At most 64 KiB of an answer are read, for 5 s at most, and its status counts; the process that sends has 256 MB of address space and 30 s; an Alertmanager has its time-out in all; the start waits for no check of a receiver"),
+    Promise("F24", "90 days of a busy host in the state file, every endpoint, page and tool asked for the most that it gives", "At most 1 MiB an answer"),
+    Promise("F26", "Agents that do not read what they asked for, or send a line of 100 MB", "At most 8 MiB of a line are held, the client is told and the connection goes on; who does not read is closed within 30 s, and others are answered meanwhile"),
 )  # fmt: skip
 
 SECURITY = (

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,13 +17,14 @@ import pytest
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.compose.files import FILE_BYTES
 from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
-from bcon_exporter.errors import ComposeFileNotFoundError
+from bcon_exporter.errors import BconError, ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.secrets.masking import Sealer
 from tests.compose.conftest import NOW
 from tests.table_rows import table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.integration
@@ -268,6 +271,67 @@ def test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked(sh
     found = make_reader(shop, binary=(str(binary),)).resolve_running(claimed(shop), NOW)
     assert (found.services, found.problem) == (None, ProjectProblem.NOT_FOUND)
     assert "changed" in str(found.problem_detail)
+
+
+SWAPPED = {
+    "the file": ("link", "services: {web: {image: 'x:1'}}\n"),
+    "an include": ("link", "include: [link]\nservices: {web: {image: 'x:1'}}\n"),
+    "a folder": ("folder", "include: [folder/canary]\nservices: {web: {image: 'x:1'}}\n"),
+    "an env file": ("link", "services: {web: {image: 'x:1', env_file: link}}\n"),
+}
+"""What is a link that leads to and fro, and the Compose file that has it read."""
+SWAPS, ROUNDS = 2_000_000, 5
+
+
+@contextmanager
+def swapping(link: Path, *targets: Path) -> Iterator[None]:
+    """Let a link lead to each of the targets in turn, as fast as can be, for as long as the block takes."""
+    over = threading.Event()
+
+    def swap() -> None:
+        for number in range(SWAPS):
+            if over.is_set():
+                return
+            link.with_suffix(".new").symlink_to(targets[number % len(targets)])
+            link.with_suffix(".new").replace(link)
+
+    thread = threading.Thread(target=swap, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(10)
+
+
+@pytest.mark.promise("S6")
+@pytest.mark.parametrize("kind", SWAPPED)
+def test_a_link_that_is_swapped_while_files_are_read_leads_nowhere_outside(shop: Path, kind: str) -> None:
+    outside, inside = shop.parents[1] / "outside", shop / "inside"
+    inside.mkdir()
+    (inside / "canary").write_text("A=1\n" if kind == "an env file" else "services: {base: {image: 'x:1'}}\n")
+    name, text = SWAPPED[kind]
+    link = shop / name
+    if kind == "the file":
+        link = shop / "compose.yaml"
+    else:
+        (shop / "compose.yaml").write_text(text)
+    ends = (inside, outside) if name == "folder" else (inside / "canary", outside / "canary")
+    link.symlink_to(ends[0])
+    problems = set()
+    with swapping(link, *ends):
+        for _ in range(ROUNDS):
+            reader = make_reader(shop)
+            found = reader.resolve_running(claimed(shop), NOW)
+            said = found.model_dump_json()
+            try:
+                said += reader.resolve_file(f"{shop}/compose.yaml", None, NOW).model_dump_json()
+            except BconError as error:
+                said += str([error.message, error.details])
+            assert SECRET not in said
+            assert "canary:" not in said
+            problems.add(found.problem)
+    assert problems - {None}, "it was seen to change, or to lead outside"
 
 
 FILES = {

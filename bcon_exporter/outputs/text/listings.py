@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport
+from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport, MessageReceiverState
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -235,7 +235,7 @@ def alerts_blocks(report: AlertsReport) -> list[Block]:
     title = f"{show_count(firing, 'alert')} {'fires' if firing == 1 else 'fire'}." if firing else "Nothing fires."
     heading = Heading(line(strong(title), notes=(dim(show_time(report.timestamp)),)))
     alerts = Fields(tuple(_alert(alert, report) for alert in report.alerts))
-    return [Section(heading, (alerts,)), *map(_alertmanager, report.alertmanagers)]
+    return [Section(heading, (alerts,)), *map(_alertmanager, report.alertmanagers), *map(_receiver, report.receivers)]
 
 
 def _alert(alert: Alert, report: AlertsReport) -> Field:
@@ -248,6 +248,12 @@ def _alert(alert: Alert, report: AlertsReport) -> Field:
     details = tuple(line(dim(text)) for text in texts if text)
     item = Item(line(name(alert.name, Style.STRONG), summary.rstrip(), notes=(dim(when),)), details)
     return Field(line(Span(alert.severity, style)), (item,))
+
+
+def _receiver(state: MessageReceiverState) -> Line:
+    arrived = dim(f"{show_count(state.sent, 'message')} arrived")
+    note = Span(f"messages do not arrive: {state.error}", Style.BAD) if state.error else arrived
+    return line(strong(state.name), notes=(note,))
 
 
 def _alertmanager(state: AlertmanagerState) -> Line:

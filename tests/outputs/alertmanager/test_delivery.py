@@ -103,6 +103,26 @@ def test_an_answer_that_does_not_end_is_cut_off_in_time(answer: Any) -> None:
     assert time.monotonic() - began < 50, "before it would have ended by itself"
 
 
+def trickle_a_body(handler: BaseHTTPRequestHandler, status: int) -> None:
+    """A whole head, then one byte every 50 ms for a minute."""
+    handler.send_response(status)
+    handler.end_headers()
+    trickle(handler, status)
+
+
+@pytest.mark.promise("F23")
+@pytest.mark.parametrize(("status", "accepted", "error"), [(200, 1, None), (500, 0, "HTTP status 500: HHHH")])
+def test_the_status_counts_where_the_text_behind_it_does_not_end(status: int, accepted: int, error: str | None) -> None:
+    with receiving(lambda _: status, trickle_a_body) as receiver:
+        began = time.monotonic()
+        delivery = deliver(Alertmanager(receiver.url, timeout_seconds=0.5).post, alerts("a"))
+
+    assert time.monotonic() - began < 5
+    assert delivery.accepted == accepted
+    assert (delivery.error or "").startswith(error or "")
+    assert (delivery.error is None) is (error is None)
+
+
 class Gated:
     """An Alertmanager that takes a round only when it may."""
 
