@@ -390,6 +390,8 @@ _hostile = _Tests("security/test_compose_text.py")
 _patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
 _what_if = _Tests("tools/test_what_if.py")
+_environment = _Tests("compose/test_environment_values.py")
+_refused = _Tests("security/test_refused_files.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -807,7 +809,15 @@ AGENTS = (
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
     # what an edit shows
     _what_if("what_if._is_hidden", returns("False"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
-    _what_if("what_if.apply_changes", never("now != shown_before[at]"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if._refuse_unhidden", without_raise(), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if.apply_changes", with_text("hidden_after.is_certain", "True"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._show_lines", with_text("hide_environment(text, path).text", "text"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._refuse_shown_variables", without_raise(), "test_no_edit_makes_the_value_of_any_variable_one_that_is_told"),
+    _environment("_hide_comments", returns("hidden"), "test_no_value_of_a_compose_file_is_shown_and_all_else_stays"),
+    _environment("environment_values._hide_lines", returns("text"), "test_of_what_cannot_be_read_no_value_is_shown"),
+    _environment("_hide_env_file", never("quote"), "test_an_env_file_has_its_keys_alone"),
+    _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
+    _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),
     # the budget, and pages
     _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
     _paging("_fit_rows", never("written and (not taken)"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
