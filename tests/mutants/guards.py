@@ -392,6 +392,7 @@ _app = _Tests("test_app.py")
 _what_if = _Tests("tools/test_what_if.py")
 _environment = _Tests("compose/test_environment_values.py")
 _refused = _Tests("security/test_refused_files.py")
+_odd_names = _Tests("security/test_odd_names.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -816,6 +817,9 @@ AGENTS = (
     _environment("_hide_comments", returns("hidden"), "test_no_value_of_a_compose_file_is_shown_and_all_else_stays"),
     _environment("environment_values._hide_lines", returns("text"), "test_of_what_cannot_be_read_no_value_is_shown"),
     _environment("_hide_env_file", never("quote"), "test_an_env_file_has_its_keys_alone"),
+    _odd_names("ContainedRow._draw", returns("caller()"), "test_what_raises_while_a_row_is_drawn_costs_that_row"),
+    _odd_names("views.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
+    _odd_names("AnyName", set_to("ProjectName"), "test_each_link_of_a_page_leads_to_a_page"),
     _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
     _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),
     # the budget, and pages
