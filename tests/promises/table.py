@@ -57,6 +57,7 @@ SECURITY = (
     Promise("S11", "What text can become", "Errors of validation quote no input; no shell, no pickle; SQL with parameters; no untrusted text becomes a path, an address or a template"),
     Promise("S12", "How it is shipped", "As nobody, on a read-only root, without capabilities, with limits; locked by hash, with a bill of materials; one regression test for each class of faults that peers were found to have"),
     Promise("S13", "What names may be", "Any text that a label or an engine brings: each page, address and tool answers with what is there or with 4xx, never 500; what raises in one row of a page costs that row, which says so"),
+    Promise("S14", "How a known secret may be written", "As it is, in hex, in base64 at any alignment, percent-encoded, in JSON within JSON, as HTML or as Unicode escapes, and over two lines: hidden, in time linear in the text"),
 )  # fmt: skip
 
 PROMISES = (*FAULTS, *SECURITY)
