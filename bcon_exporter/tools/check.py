@@ -107,7 +107,13 @@ def hide_in_report(report: CheckReport, hide_known: Callable[[str], str]) -> Che
         return safe_text(hide_quickly(text))
 
     findings = tuple(
-        finding.model_copy(update={"message": hide(finding.message), "evidence": tuple(map(hide, finding.evidence))})
+        finding.model_copy(
+            update={
+                "message": hide(finding.message),
+                "evidence": tuple(map(hide, finding.evidence)),
+                "file": finding.file and hide(finding.file),
+            }
+        )
         for finding in report.findings
     )
     not_checked = tuple(

@@ -244,7 +244,7 @@ TEXT = (
     _known("_forms", returns("(value,)"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_base64_cores", returns("()"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_MOST_SEARCHED_AT_ONCE", set_to("10 ** 9"), "test_to_hide_as_much_as_one_environment_may_hold_takes_little_memory"),
-    _known("KnownSecrets._hide", with_text("_search_for(self._literals)", "_search_for.__wrapped__(('x',))"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
+    _known("KnownSecrets._hide_literals", with_text("_search_for(self._literals)", "_search_for.__wrapped__(('x',))"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
     _known("_EXPRESSIONS_KEPT", set_to("10 ** 6"), "test_what_thousands_of_containers_hold_takes_little_memory_also_while_their_projects_are_learned"),
     _known("_find_all", always("not within"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
     _known("KnownSecrets._find_literals", never("self.too_many"), "test_with_more_values_than_can_be_searched_nothing_is_shown"),
@@ -390,6 +390,10 @@ _hostile = _Tests("security/test_compose_text.py")
 _patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
 _what_if = _Tests("tools/test_what_if.py")
+_environment = _Tests("compose/test_environment_values.py")
+_refused = _Tests("security/test_refused_files.py")
+_encodings = _Tests("secrets/test_encodings.py")
+_odd_names = _Tests("security/test_odd_names.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -863,7 +867,25 @@ AGENTS = (
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
     # what an edit shows
     _what_if("what_if._is_hidden", returns("False"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
-    _what_if("what_if.apply_changes", never("now != shown_before[at]"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if._refuse_unhidden", without_raise(), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if.apply_changes", with_text("hidden_after.is_certain", "True"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._show_lines", with_text("hide_environment(text, path).text", "text"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._refuse_shown_variables", without_raise(), "test_no_edit_makes_the_value_of_any_variable_one_that_is_told"),
+    _environment("_hide_comments", returns("hidden"), "test_no_value_of_a_compose_file_is_shown_and_all_else_stays"),
+    _environment("environment_values._hide_lines", returns("text"), "test_of_what_cannot_be_read_no_value_is_shown"),
+    _environment("_hide_env_file", never("quote"), "test_an_env_file_has_its_keys_alone"),
+    _encodings("KnownSecrets._hide_hex", returns("text"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _encodings("KnownSecrets._hide_escaped", returns("text"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _encodings("KnownSecrets._hide_split", returns("text"), "test_every_split_of_a_secret_over_lines_is_hidden"),
+    _encodings("KnownSecrets._hide_split", never("checks_left < 0"), "test_lines_that_all_might_be_halves_are_bounded"),
+    _encodings("_continued_word", returns("iter(())"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
+    _encodings("mask_pairs", always("_ESCAPED_HEAD.search(line) is None"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
+    _encodings("escapes._MOST_LEVELS", set_to("1"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _odd_names("ContainedRow._draw", returns("caller()"), "test_what_raises_while_a_row_is_drawn_costs_that_row"),
+    _odd_names("views.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
+    _odd_names("AnyName", set_to("ProjectName"), "test_each_link_of_a_page_leads_to_a_page"),
+    _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
+    _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),
     # the budget, and pages
     _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
     _paging("_fit_rows", never("written and (not taken)"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),

@@ -57,10 +57,12 @@ SECURITY = (
     Promise("S6", "Which files are read", "Of Compose only regular files of up to 1 MiB whose real path, and that of all they involve, lies below `compose.roots`; over HTTP one and the same error for all others; no content of a file in any error; the Compose binary without our environment, with bounded time and memory, fetching nothing"),
     Promise("S7", "What is sent to the engine", "Nothing but GET and HEAD on a list of exact paths, checked in the client and in the shipped proxy; no redirect and no proxy is followed"),
     Promise("S8", "What text from containers can do", "Control characters, escapes and direction marks are removed or shown before anything else sees them; labels of series are at most 128 characters; the number of series is bounded"),
-    Promise("S9", "Where secrets go", "Nowhere: values of environment variables never leave, and what is held under a secret's name is masked in every string on every face, log and traceback"),
+    Promise("S9", "Where secrets go", "Nowhere: values of environment variables never leave, whatever their names, also not as the text of a Compose or env file, and what is held under a secret's name is masked in every string on every face, log and traceback"),
     Promise("S10", "Whose words are shown", "What a container prints or carries stands in a field of its own, never in our sentences; suggestions come from the catalogue"),
     Promise("S11", "What text can become", "Errors of validation quote no input; no shell, no pickle; SQL with parameters; no untrusted text becomes a path, an address or a template"),
     Promise("S12", "How it is shipped", "As nobody, on a read-only root, without capabilities, with limits; locked by hash, with a bill of materials; one regression test for each class of faults that peers were found to have"),
+    Promise("S13", "What names may be", "Any text that a label or an engine brings: each page, address and tool answers with what is there or with 4xx, never 500; what raises in one row of a page costs that row, which says so"),
+    Promise("S14", "How a known secret may be written", "As it is, in hex, in base64 at any alignment, percent-encoded, in JSON within JSON, as HTML or as Unicode escapes, and over two lines: hidden, in time linear in the text"),
 )  # fmt: skip
 
 PROMISES = (*FAULTS, *SECURITY)

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -94,9 +95,12 @@ def sign_path(tone: HostTone) -> str:
 def _template_environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
+    from bcon_exporter.outputs.pages.contained_row import ContainedRow
+
     environment = Environment(
         loader=PackageLoader("bcon_exporter.outputs.pages", "templates"),
         autoescape=True,
+        extensions=(ContainedRow,),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -179,7 +183,9 @@ def render_page(context: Context, hang: str | None, wanted: PageRequest) -> str:
     page = _read(context, hang, wanted)
     host = views.read_host(context, hang)
     template = _template_environment().get_template(f"{wanted.kind}.html")
-    return template.render(host=host, page=page, root=wanted.root, token=wanted.token)
+    return template.render(
+        host=host, page=page, root=wanted.root, token=wanted.token, contained=context.errors.contained
+    )
 
 
 def render_error(context: Context, hang: str | None, wanted: PageRequest, error: BconError) -> str:
@@ -189,6 +195,7 @@ def render_error(context: Context, hang: str | None, wanted: PageRequest, error:
     return template.render(
         host=views.read_host(context, hang),
         root=wanted.root,
+        contained=context.errors.contained,
         error=error,
         near=near if isinstance(near, list | tuple) else (),
         kind=wanted.kind,
@@ -197,4 +204,4 @@ def render_error(context: Context, hang: str | None, wanted: PageRequest, error:
 
 def render_bare(version: str) -> str:
     """Return what strangers see: no report, no name."""
-    return _template_environment().get_template("bare.html").render(version=version, root="./")
+    return _template_environment().get_template("bare.html").render(version=version, root="./", contained=nullcontext)
