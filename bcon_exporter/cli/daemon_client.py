@@ -6,9 +6,10 @@ import http.client
 import json
 import ssl
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
@@ -29,12 +30,14 @@ from bcon_exporter.model.disk import DiskReport, DiskUsageInput
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
 from bcon_exporter.model.notes import Decision
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
-from bcon_exporter.secrets.cleaning import clean_name
+from bcon_exporter.secrets.cleaning import clean_name, strip_controls
 from bcon_exporter.settings import Address, Settings
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from bcon_exporter.outputs.http.web_config import TlsServerConfig
-    from bcon_exporter.tools.context import Memories
+    from bcon_exporter.tools.context import Context, Memories
 
 NOTES_PATH = "/api/v1/notes"
 VERB_OF: Mapping[Decision, str] = {"approved": "approve", "refused": "refuse"}
@@ -90,8 +93,8 @@ def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, o
     target = path_of(call.settings, path)
     try:
         connection.request(method, target, None if payload is None else json.dumps(payload), headers)
-        answer = connection.getresponse()
-        status, body = answer.status, json.loads(_read(answer))
+        with connection.getresponse() as answer:
+            status, body = answer.status, json.loads(_read(answer))
     except (OSError, http.client.HTTPException, ValueError) as error:
         msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
         raise DockerConnectionError(msg, {"address": str(address)}) from None
@@ -186,10 +189,10 @@ def ask_memory(settings: Settings) -> HostMemory | str:
         return error.message
     try:
         connection.request("GET", path_of(settings, "/api/v1/memory"))
-        answer = connection.getresponse()
-        if answer.status != _OK:
-            return f"the one at {address} answers with HTTP status {answer.status}"
-        return _clean(HostMemory.model_validate(json.loads(_read(answer))["result"]))
+        with connection.getresponse() as answer:
+            if answer.status != _OK:
+                return f"the one at {address} answers with HTTP status {answer.status}"
+            return _clean(HostMemory.model_validate(json.loads(_read(answer))["result"]))
     except (OSError, http.client.HTTPException) as error:
         return f"{address}: {explain_no_answer(error)}"
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError):
@@ -210,24 +213,71 @@ def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
         return None
     try:
         connection.request("GET", path_of(settings, f"/api/v1/disk?limit={request.limit}"))
-        answer = connection.getresponse()
-        if answer.status != _OK:
-            return None
-        return DiskReport.model_validate(_clean_texts(json.loads(_read(answer))["result"]))
+        with connection.getresponse() as answer:
+            if answer.status != _OK:
+                return None
+            return DiskReport.model_validate(_clean_texts(json.loads(_read(answer))["result"]))
     except (OSError, http.client.HTTPException, ValidationError, ValueError, KeyError, TypeError, RecursionError):
         return None
     finally:
         connection.close()
 
 
-def _clean_texts(value: object) -> object:
+def ask_past(
+    call: Invocation, context: "Context", tool: str, payload: Mapping[str, object], output: "TypeAdapter[Any]"
+) -> Any:
+    """Return what the daemon of the command's engine answers to a tool about the past.
+
+    Raises:
+        DockerConnectionError: No daemon answers, it refuses, or it watches another engine: the past is not known.
+        BconError: The daemon's own error.
+    """
+    try:
+        _refuse_other_engine(call.settings, context)
+        method, path, body = _request_of(tool, payload)
+        answer = _clean_texts(ask_daemon(call, method, path, body), strip_controls)
+        return output.validate_python(answer)
+    except (DockerConnectionError, PermissionDeniedError) as error:
+        msg = f"not known: {error.message}, and there is no state file to read"
+        raise DockerConnectionError(msg, error.details) from None
+    except ValidationError:
+        msg = f"not known: what answers at {address_of(call.settings)} is no bcon-exporter of this version"
+        raise DockerConnectionError(msg) from None
+
+
+def _request_of(tool: str, payload: Mapping[str, object]) -> tuple[str, str, Mapping[str, object] | None]:
+    """Return method, path and body of a tool's request; the digest is a report, not a tool."""
+    if tool == "digest":
+        return "GET", f"/api/v1/digest?{urlencode(payload)}".rstrip("?"), None
+    return "POST", f"/api/v1/tools/{tool}", payload
+
+
+def _refuse_other_engine(settings: Settings, context: "Context") -> None:
+    """Do nothing where the daemon watches the command's engine, or either cannot tell.
+
+    Raises:
+        DockerConnectionError: It is known to watch another one.
+    """
+    memory = ask_memory(settings)
+    if not isinstance(memory, HostMemory) or memory.engine_id is None:
+        return
+    try:
+        engine_id = context.host.engine().id
+    except BconError:  # an engine that is down does not tell
+        return
+    if engine_id not in (None, memory.engine_id):
+        msg = f"the daemon at {address_of(settings)} watches another engine"
+        raise DockerConnectionError(msg)
+
+
+def _clean_texts(value: object, clean: Callable[[str], str] = clean_name) -> object:
     match value:
         case str():
-            return clean_name(value)
+            return clean(value)
         case list():
-            return [_clean_texts(one) for one in value]
+            return [_clean_texts(element, clean) for element in value]
         case dict():
-            return {clean_name(str(key)): _clean_texts(one) for key, one in value.items()}
+            return {clean_name(str(key)): _clean_texts(element, clean) for key, element in value.items()}
         case _:
             return value
 
