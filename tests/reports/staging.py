@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,17 +113,19 @@ def _run_script(case: Case, engine: PrivateEngine, scratch: Path) -> Answer | No
 
 def _read_recorded(recorded: Path) -> Answer | None:
     """Join the last answer of each command; None where there is none."""
-    answer, said = Answer(), {}
+    answer: Answer | None = Answer()
+    said: dict[str, str] = {}
     if not any(recorded.iterdir()):
         return None
     for asked, answered in zip(sorted(recorded.glob("*.asked")), sorted(recorded.glob("*.json")), strict=True):
         command = asked.read_text()
         text = answered.read_text()
         if command == "diagnose":
-            answer = answer_of(_result(text))
+            result = _result(text)
+            answer = answer_of(result) if "symptoms" in result else None
         else:
             said[command] = _say(text)
-    return Answer(answer.severity, answer.causes, answer.suggestions, answer.symptoms, tuple(said.items()))
+    return None if answer is None else replace(answer, said=tuple(said.items()))
 
 
 def _say(text: str) -> str:
