@@ -111,7 +111,7 @@ def _of_difference(one: ServiceDrift, project: str, beginning: str, *, detail: b
     if detail:
         since = f" Since {show_time(one.first_seen)}." if one.first_seen is not None else ""
         sure = f" Confidence {one.confidence:.0%}." if one.confidence < 1 else ""
-        outside = " It was changed behind Compose's back." if one.outside_compose else ""
+        outside = f" Origin: {one.origin}." if one.origin is not None else ""
         if text := f"{outside}{sure}{since}".strip():
             finding["detail"] = text
         finding["suggestion"] = _WOULD[one.compose_would] if one.compose_would is not None else ""

@@ -148,6 +148,7 @@ def _history_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", choices=tuple(JournalKind), metavar="KIND", help=f"one of {', '.join(JournalKind)}")
     parser.add_argument("--grep", metavar="WORDS", help="only entries whose text has all of these words")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
+    add_user(parser)
     _add_common(parser)
 
 
@@ -156,11 +157,13 @@ def _changes_arguments(parser: ArgumentParser) -> None:
     _complete(parser.add_argument("name", nargs="?", metavar="NAME", help=text), complete_containers_and_projects)
     parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
+    add_user(parser)
     _add_common(parser)
 
 
 def _digest_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 7d)")
+    add_user(parser)
     _add_common(parser)
 
 
@@ -236,6 +239,7 @@ def _deployments_arguments(parser: ArgumentParser) -> None:
     text = "only those of this project; of all when left out"
     _complete(parser.add_argument("project", nargs="?", metavar="PROJECT", help=text), complete_projects)
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 20)")
+    add_user(parser)
     _add_common(parser)
 
 
@@ -259,6 +263,7 @@ def _container_arguments(parser: ArgumentParser) -> None:
 
 def _stats_arguments(parser: ArgumentParser) -> None:
     _add_container(parser, "?", "all running ones when left out")
+    add_user(parser)
     _add_common(parser)
 
 

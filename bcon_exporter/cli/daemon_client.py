@@ -6,9 +6,10 @@ import http.client
 import json
 import ssl
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
@@ -29,12 +30,14 @@ from bcon_exporter.model.disk import DiskReport, DiskUsageInput
 from bcon_exporter.model.lifecycle import ExitFacts, HostMemory, LifecycleFacts
 from bcon_exporter.model.notes import Decision
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
-from bcon_exporter.secrets.cleaning import clean_name
+from bcon_exporter.secrets.cleaning import clean_name, strip_controls
 from bcon_exporter.settings import Address, Settings
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from bcon_exporter.outputs.http.web_config import TlsServerConfig
-    from bcon_exporter.tools.context import Memories
+    from bcon_exporter.tools.context import Context, Memories
 
 NOTES_PATH = "/api/v1/notes"
 VERB_OF: Mapping[Decision, str] = {"approved": "approve", "refused": "refuse"}
@@ -217,14 +220,61 @@ def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
         return None
 
 
-def _clean_texts(value: object) -> object:
+def ask_past(
+    call: Invocation, context: "Context", tool: str, payload: Mapping[str, object], output: "TypeAdapter[Any]"
+) -> Any:
+    """Return what the daemon of the command's engine answers to a tool about the past.
+
+    Raises:
+        DockerConnectionError: No daemon answers, it refuses, or it watches another engine: the past is not known.
+        BconError: The daemon's own error.
+    """
+    try:
+        _refuse_other_engine(call.settings, context)
+        method, path, body = _request_of(tool, payload)
+        answer = _clean_texts(ask_daemon(call, method, path, body), strip_controls)
+        return output.validate_python(answer)
+    except (DockerConnectionError, PermissionDeniedError) as error:
+        msg = f"not known: {error.message}, and there is no state file to read"
+        raise DockerConnectionError(msg, error.details) from None
+    except ValidationError:
+        msg = f"not known: what answers at {address_of(call.settings)} is no bcon-exporter of this version"
+        raise DockerConnectionError(msg) from None
+
+
+def _request_of(tool: str, payload: Mapping[str, object]) -> tuple[str, str, Mapping[str, object] | None]:
+    """Return method, path and body of a tool's request; the digest is a report, not a tool."""
+    if tool == "digest":
+        return "GET", f"/api/v1/digest?{urlencode(payload)}".rstrip("?"), None
+    return "POST", f"/api/v1/tools/{tool}", payload
+
+
+def _refuse_other_engine(settings: Settings, context: "Context") -> None:
+    """Do nothing where the daemon watches the command's engine, or either cannot tell.
+
+    Raises:
+        DockerConnectionError: It is known to watch another one.
+    """
+    memory = ask_memory(settings)
+    if not isinstance(memory, HostMemory) or memory.engine_id is None:
+        return
+    try:
+        engine_id = context.host.engine().id
+    except BconError:  # an engine that is down does not tell
+        return
+    if engine_id not in (None, memory.engine_id):
+        msg = f"the daemon at {address_of(settings)} watches another engine"
+        raise DockerConnectionError(msg)
+
+
+def _clean_texts(value: object, clean: Callable[[str], str] = clean_name) -> object:
     match value:
         case str():
-            return clean_name(value)
+            return clean(value)
         case list():
-            return [_clean_texts(one) for one in value]
+            return [_clean_texts(element, clean) for element in value]
         case dict():
-            return {clean_name(str(key)): _clean_texts(one) for key, one in value.items()}
+            return {clean_name(str(key)): _clean_texts(element, clean) for key, element in value.items()}
         case _:
             return value
 

@@ -1,20 +1,17 @@
 """Commands about the daemon: run it (serve), check its settings, ask it (healthcheck, alerts)."""
 
 import http.client
-import json
 import ssl
 import sys
 
-from bcon_exporter.cli.daemon_client import ANSWER_MAX_BYTES, explain_no_answer, make_connection, path_of, read_tls
+from bcon_exporter.cli.daemon_client import ask_daemon, explain_no_answer, make_connection, path_of, read_tls
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import Screen, print_line, print_result
-from bcon_exporter.errors import BconError, InternalError, PermissionDeniedError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.settings import Settings, find_path_warnings
 
 _HTTP_OK = 200
-_FORBIDDEN = (401, 403)
 _NOT_ASKED = "it answers but demands a client certificate, so whether its scans run was not asked"
 
 
@@ -68,39 +65,10 @@ def _ask_health(settings: Settings) -> tuple[bool, str | None]:
 
 def show_alerts(call: Invocation) -> int:
     """Print the alerts of the daemon: those that fire, that wait, and that have just ended."""
-    result = _ask_alerts(call.settings)
+    result = ask_daemon(call, "GET", "/api/v1/alerts")
     if call.arguments.format == "json":
         print_result(call, result)
         return Exit.FINE
-    report = AlertsReport.model_validate({key: value for key, value in result.items() if key != "age_seconds"})
-    Screen(call.arguments.format).show_value(report)
+    shown = {key: value for key, value in result.items() if key != "age_seconds"} if isinstance(result, dict) else {}
+    Screen(call.arguments.format).show_value(AlertsReport.model_validate(shown))
     return Exit.FINE
-
-
-def _ask_alerts(settings: Settings) -> dict[str, object]:
-    """Return the daemon's alerts, from the address at which it serves reports.
-
-    Raises:
-        BconError: The daemon does not answer, or refuses.
-    """
-    address = settings.api.listen_address or settings.web.listen_address
-    connection = make_connection(address, encrypted=read_tls(settings) is not None)
-    try:
-        with connection:
-            connection.request("GET", path_of(settings, "/api/v1/alerts"))
-            answer = connection.getresponse()
-            status, body = answer.status, json.loads(connection.read(answer, ANSWER_MAX_BYTES))
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
-        raise InternalError(msg, {"address": str(address)}) from None
-    if status == _HTTP_OK:
-        result: dict[str, object] = body["result"]
-        return result
-    raise _refusal(status, str(body.get("error", {}).get("message", f"HTTP status {status}")), str(address))
-
-
-def _refusal(status: int, message: str, address: str) -> BconError:
-    if status in _FORBIDDEN:
-        msg = f"the daemon at {address} refuses: {message}; ask it for /api/v1/alerts with your own user and password"
-        return PermissionDeniedError(msg, {"address": address})
-    return InternalError(f"the daemon at {address} says: {message}", {"address": address})

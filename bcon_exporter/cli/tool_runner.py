@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bcon_exporter.app import build_context, build_replay
-from bcon_exporter.cli.daemon_client import NOTES_PATH, VERB_OF, ask_daemon, ask_disk, recall
+from bcon_exporter.cli.daemon_client import NOTES_PATH, VERB_OF, ask_daemon, ask_disk, ask_past, recall
 from bcon_exporter.cli.exits import Exit, exit_of_error, exit_of_result
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.screen import Screen
@@ -62,8 +62,10 @@ def make_context(call: Invocation) -> Context:
     file = getattr(call.arguments, "from_snapshot", None)
     if file is None:
         context = build_context(call.settings, one_shot=True)
+        has_file = context.memory.status == "file"
         return replace(
             context,
+            ask_past=None if has_file else lambda *asked: ask_past(call, context, *asked),
             recall=lambda snapshot: recall(snapshot, call.settings, context.memory),
             ask_disk=lambda request: ask_disk(request, call.settings),
             write_note=lambda request: write_note(call, request),

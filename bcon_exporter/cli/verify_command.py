@@ -1,14 +1,14 @@
 """`verify`: watches a deployment and says whether it succeeded."""
 
 import threading
+from dataclasses import replace
 from datetime import datetime
 
-from bcon_exporter.app import build_context
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.report_formats import VERIFY_FORMATS, parse_outputs, write_report
 from bcon_exporter.cli.screen import Screen, Watching
-from bcon_exporter.cli.tool_runner import close_context
+from bcon_exporter.cli.tool_runner import close_context, make_context
 from bcon_exporter.clock import utc_now
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.deployment import DeploymentWords
@@ -30,7 +30,7 @@ def verify(call: Invocation) -> int:
     given = call.arguments
     outputs = parse_outputs(given.out, VERIFY_FORMATS)
     asked = _read_words(call)
-    context = build_context(call.settings, one_shot=True)
+    context = replace(make_context(call), recall=None)  # its own events are as new as the daemon's
     watch = DeploymentWatch(context, asked, threading.Event().wait)
     try:
         with Screen(given.format).watching("Watching ...") as watching:

@@ -5,11 +5,13 @@ from typing import Any
 
 from bcon_exporter.secrets.normal_form import (
     RawFields,
+    consistency_of,
     directory_of,
     mapping_of,
     mount_of,
     number_of,
     options_of,
+    propagation_of,
     put,
     sorted_of,
     text_of,
@@ -27,7 +29,9 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
         kind, target = str(volume.get("type") or "volume"), directory_of(volume.get("target"))
         if kind == "tmpfs":
             options = mapping_of(volume.get("tmpfs"))
-            fields[f"volumes.{target}"] = tmpfs_of(options.get("size"), options.get("mode"))
+            is_read_only = bool(volume.get("read_only"))
+            fields[f"volumes.{target}"] = tmpfs_of(options.get("size"), options.get("mode"), read_only=is_read_only)
+            put(fields, f"volumes.{target}.consistency", consistency_of(volume.get("consistency")))
             continue
         source = str(volume.get("source") or "")
         if kind == "volume" and source:
@@ -48,11 +52,28 @@ def _shared(entry: str) -> str:
     return entry if entry.startswith("container:") else f"service:{entry}"
 
 
+def _is_asked_as_mount(bind: Mapping[str, Any]) -> bool:
+    """Return whether Compose asks for it under Mounts, which knows no SELinux label; Binds knows no consistency."""
+    return any(bind.get(option) for option in ("propagation", "recursive")) or bind.get("create_host_path") is False
+
+
+def has_unseen_options(volume: Mapping[str, Any]) -> bool:
+    """Return whether a volume has options that no container shows: a Bind has no consistency, a Mount no label."""
+    bind = mapping_of(volume.get("bind"))
+    is_bind, as_mount = volume.get("type") == "bind", _is_asked_as_mount(bind)
+    lost = volume.get("consistency") if not (is_bind and as_mount) and volume.get("type") != "tmpfs" else None
+    return bool(lost or (as_mount and bind.get("selinux")) or bind.get("create_host_path") is False)
+
+
 def _mount_options(path: str, volume: Mapping[str, Any]) -> RawFields:
     fields: RawFields = {}
     bind, volume_options = mapping_of(volume.get("bind")), mapping_of(volume.get("volume"))
-    propagation, recursive = text_of(bind.get("propagation")), text_of(bind.get("recursive"))
-    put(fields, f"{path}.propagation", None if propagation == "rprivate" else propagation)
+    recursive = text_of(bind.get("recursive"))
+    put(fields, f"{path}.propagation", propagation_of(bind.get("propagation")))
+    if not _is_asked_as_mount(bind):
+        put(fields, f"{path}.selinux", text_of(bind.get("selinux")))
+    elif volume.get("type") == "bind":
+        put(fields, f"{path}.consistency", consistency_of(volume.get("consistency")))
     put(fields, f"{path}.recursive", None if recursive == "enabled" else recursive)
     put(fields, f"{path}.nocopy", text_of(volume_options.get("nocopy")))
     put(fields, f"{path}.subpath", text_of(volume_options.get("subpath")))

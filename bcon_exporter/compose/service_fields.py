@@ -7,7 +7,7 @@ are those of bcon_exporter/engine/parse/config.py; docs/drift.md lists them.
 from collections.abc import Mapping
 from typing import Any
 
-from bcon_exporter.compose.service_attachments import mount_fields, network_fields
+from bcon_exporter.compose.service_attachments import has_unseen_options, mount_fields, network_fields
 from bcon_exporter.secrets.normal_form import (
     ABSENT_TEXT,
     DEFAULT_SHM_BYTES,
@@ -20,6 +20,7 @@ from bcon_exporter.secrets.normal_form import (
     device_request_of,
     directory_of,
     duration_nanoseconds,
+    flag_of,
     healthcheck_of,
     hosts_of,
     mapping_of,
@@ -88,7 +89,7 @@ def find_unseen(service: Mapping[str, Any]) -> tuple[str, ...]:
     unseen = [key for key in _UNSEEN if service.get(key) not in (None, "", {}, [])]
     unseen += [f"deploy.{key}" for key in _UNSEEN_OF_DEPLOY if deploy.get(key) not in (None, "", {}, [])]
     volumes = [mapping_of(volume) for volume in service.get("volumes") or ()]
-    if any(mapping_of(volume.get("bind")).get("selinux") or volume.get("consistency") for volume in volumes):
+    if any(has_unseen_options(volume) for volume in volumes):
         unseen.append("volumes (options)")
     if any(port.get("name") or port.get("app_protocol") for port in service.get("ports") or ()):
         unseen.append("ports (names)")
@@ -116,7 +117,7 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
         fields["stop_grace_period"] = f"{(duration_nanoseconds(grace) or 0) // NANOSECONDS}s"
     put(fields, "tty", text_of(service.get("tty")))
     put(fields, "stdin_open", text_of(service.get("stdin_open")))
-    put(fields, "init", text_of(service.get("init")))
+    put(fields, "init", flag_of(service.get("init")))
     check = mapping_of(service.get("healthcheck"))
     fields.update(healthcheck_of(check, names=_HEALTHCHECK_KEYS))
     if check.get("disable"):

@@ -112,9 +112,15 @@ def _classify(container: ContainerFacts, code: int, exit_facts: ExitFacts | None
         return (_down_with_engine(container, code) if exit_facts.after_crash else EndKind.SHUTDOWN), True
     if code == 0:
         return EndKind.DONE, True
-    if exit_facts is not None or container.error:
+    if exit_facts is not None or (container.error and not _is_left_by_stop(container, code)):
         return EndKind.FAILED, True
     return _without_history(container, code)
+
+
+def _is_left_by_stop(container: ContainerFacts, code: int) -> bool:
+    """Whether a stop leaves this code behind: a start that the engine refuses later does not change it."""
+    own = parse_signal(container.stop_signal)
+    return code in STOP_CODES | {KILL_CODE} or (own is not None and code == SIGNAL_BASE + own)
 
 
 def _down_with_engine(container: ContainerFacts, code: int) -> EndKind:
@@ -139,9 +145,7 @@ def _without_history(container: ContainerFacts, code: int) -> tuple[EndKind, boo
         return EndKind.FAILED, True
     if code == KILL_CODE:
         return EndKind.UNKNOWN, False
-    own = parse_signal(container.stop_signal)
-    by_own_signal = own is not None and code == SIGNAL_BASE + own
-    requested = code in STOP_CODES or by_own_signal or container.restart_policy in KEEPS_RUNNING
+    requested = _is_left_by_stop(container, code) or container.restart_policy in KEEPS_RUNNING
     return (EndKind.REQUESTED if requested else EndKind.FAILED), False
 
 

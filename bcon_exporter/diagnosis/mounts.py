@@ -11,10 +11,14 @@ from bcon_exporter.diagnosis.finding import Finding, quote
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.model.container_facts import ContainerFacts, Mount
 from bcon_exporter.model.findings import LikelyCause, SymptomType, Urgency
-from bcon_exporter.model.signatures import Category, SuggestionText
+from bcon_exporter.model.signatures import SuggestionText
 
 _PATH = re2.compile(r"(?:^|[^\w:/.-])((?:/[\w@%+=.-]+)+)")
 _FULL, _READ_ONLY = "disk_full", "disk_readonly"
+_TO_EXECUTE = "permission_to_execute"
+_ABOUT_FILES = ("permission_denied", "permission_data_owner", _TO_EXECUTE)
+"""EACCES of a path: an operation that is refused (EPERM), a port or a right in a database is no matter of mounts."""
+_ROOT = ("", "0", "root", "0:0", "root:root")
 SHOWN_NAMES = 3
 
 
@@ -35,7 +39,7 @@ def find_mount_causes(
             findings += _full(hit, container, lookup, disk_full_since)
         elif hit.signature.id.startswith(_READ_ONLY):
             findings += _read_only(hit, container)
-        elif hit.signature.category is Category.PERMISSION:
+        elif hit.signature.id in _ABOUT_FILES:
             findings += _forbidden(hit, container)
     return findings
 
@@ -104,8 +108,15 @@ def _forbidden(hit: Hit, container: ContainerFacts) -> list[Finding]:
         return []
     if mount.read_only:
         return [_finding("mount_read_only", f"The {_named(mount)} is mounted read-only.", 0.85, hit, _READ_WRITE)]
-    subject = f"User {user}" if user and user not in ("0", "root") else "The user in the container"
-    text = f"{subject} may not use the {_named(mount)}: it belongs to another user."
+    if hit.signature.id == _TO_EXECUTE:
+        if mount.type != "tmpfs":
+            return []  # the file's mode, as the signature says
+        text = f"The {_named(mount)} is mounted noexec, as Docker does unless it is told to exec."
+        return [_finding("mount_noexec", text, 0.92, hit, _ALLOW_EXECUTION)]
+    if user in _ROOT:
+        text = f"The {_named(mount)} refuses even root: its file system, a dropped capability or a security module."
+        return [_finding("path_forbidden", text, 0.8, hit, _LOOK_AT_MOUNT)]
+    text = f"User {user} may not use the {_named(mount)}: it belongs to another user, or its mode does not allow it."
     return [_finding("volume_owner_mismatch", text, 0.92, hit, _CHANGE_OWNER)]
 
 
@@ -163,6 +174,18 @@ _TMPFS_FOR_ROOT = SuggestionText(
     rationale="With read_only everything outside of mounts is refused.",
     check="docker inspect -f '{{.HostConfig.ReadonlyRootfs}}' {name}",
 )
+_ALLOW_EXECUTION = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Let the tmpfs execute (`tmpfs: /run:exec`), or have the program write its executables elsewhere.",
+    rationale="Docker mounts a tmpfs noexec, nosuid and nodev; then nobody may execute there, not even root.",
+    check="docker inspect -f '{{json .HostConfig.Tmpfs}} {{json .HostConfig.Mounts}}' {name}",
+)
+_LOOK_AT_MOUNT = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Look at dropped capabilities, user namespaces, SELinux labels (:z), on NFS or CIFS the server's rights.",
+    rationale="Owners and modes do not stop root; one of these does.",
+    check="docker inspect -f '{{.HostConfig.CapDrop}} {{.HostConfig.UsernsMode}} {{json .Mounts}}' {name}",
+)
 _CHANGE_OWNER = SuggestionText(
     urgency=Urgency.IMMEDIATE,
     action="Give the directory to the user that the container runs as, or run it as the directory's owner.",
@@ -172,6 +195,8 @@ _CHANGE_OWNER = SuggestionText(
 
 
 CAUSES = {
+    "mount_noexec": "a file on a tmpfs that may not be executed, which Docker mounts so by default",
+    "volume_owner_mismatch": "a path on a mount that the container's user, who is not root, may not use",
     "shared_volume_full": "a full volume that other containers write to as well",
 }
 """Cause id → when it is given, for the docs."""

@@ -63,6 +63,7 @@ NO: Mapping[str, str] = {
         _SAME_CONFIGURATION: (
             *("config_invalid", "variable_missing", "wrong_arguments", "wrong_usage", "wrong_listen_address"),
             *("wrong_user", "declared_nowhere", "maintenance_left_on", "capability_missing", "device_not_given"),
+            *("security_profile_forbids",),
             *("docker_socket_forbidden", "system_call_refused", "security_setting_refused", "ulimit_refused"),
             *("resource_limit_refused", "start_refused", "user_missing", "working_dir_invalid", "runtime_missing"),
             *("log_driver_unreachable", "log_not_rotated", "localhost_in_container", "timeout_too_short"),
@@ -76,6 +77,7 @@ NO: Mapping[str, str] = {
         ),
         _SAME_MOUNTS: (
             *("file_not_mounted", "volume_owner_mismatch", "mount_read_only", "data_directory_unwritable"),
+            *("path_forbidden", "file_mode_too_open", "owner_not_changeable", "mount_noexec"),
             *("mount_type_mismatch", "mount_source_missing", "device_missing", "volume_shared"),
         ),
         _SAME_SPACE: (*("volume_full", "docker_root_full", "shared_volume_full", "disk_quota_exceeded"),),

@@ -26,8 +26,8 @@ _OFTEN_UNSUPPORTED = frozenset(
     )
 )
 """A kernel or an older engine that lacks these drops them with a warning; `docker info` does not list all of them."""
-_OFTEN_UNSUPPORTED_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive")
-_MOUNT_OPTIONS = (".propagation", ".recursive", ".nocopy", ".subpath")
+_OFTEN_UNSUPPORTED_PARTS = (".start_interval", ".gw_priority", ".subpath", ".recursive", ".consistency")
+_MOUNT_OPTIONS = (".propagation", ".recursive", ".nocopy", ".subpath", ".selinux", ".consistency")
 _WEAK_FIELDS = frozenset(("first_network",))
 _ENGINE_DEFAULTS: dict[str, frozenset[str]] = {
     "cgroup": frozenset(("host", "private")),
@@ -45,8 +45,9 @@ _PROXY_VARIABLES = frozenset(
 )
 """Compose adds them from the user's Docker configuration."""
 _NAMESPACES = ("network_mode", "ipc", "pid")
-_SELINUX_OFF = "security_opt.label=disable"
-"""The engine adds it to privileged containers and to those in the host's ipc or pid namespace."""
+_SELINUX_LABEL = "security_opt.label="
+"""The engine adds such options to privileged containers and to those in a foreign ipc or pid namespace."""
+_FOREIGN_NAMESPACES = ("host", "container:")
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,15 @@ def _is_tolerated(
         return normalise_name(path.partition(".aliases.")[2]) in aliases
     if root == "links":
         return is_automatic_alias(path.partition(".")[2], service, pairing.project.name)
-    return path in _PROXY_VARIABLES or path in (_SELINUX_OFF, *_WEAK_FIELDS)
+    if path.startswith(_SELINUX_LABEL):
+        return _is_given_selinux_label(config)
+    return path in _PROXY_VARIABLES or path in _WEAK_FIELDS
+
+
+def _is_given_selinux_label(config: ConfigFacts) -> bool:
+    """Return whether the engine itself chooses the container's SELinux label."""
+    modes = (_shown(config.fields.get(path)) for path in ("ipc", "pid"))
+    return "privileged" in config.fields or any(mode.startswith(_FOREIGN_NAMESPACES) for mode in modes)
 
 
 def _automatic_aliases(

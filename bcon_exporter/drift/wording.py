@@ -9,7 +9,7 @@ import re2
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import FieldValue
-from bcon_exporter.model.findings import ComposeAction
+from bcon_exporter.model.findings import ComposeAction, tell_origin
 from bcon_exporter.secrets.known_secrets import is_plain_word
 from bcon_exporter.secrets.masking import MASK
 
@@ -140,7 +140,7 @@ def render_difference(difference: FieldDifference, containers: list[str], *, out
         text = f"{path} has another value on {where} than the file gives it"
     else:
         text = f"{path} should be {expected}, but {where} {verb} {actual}"
-    return text + (" (changed outside Compose)." if outside_compose else ".")
+    return f"{text} ({tell_origin(difference.path)})." if outside_compose else f"{text}."
 
 
 def render_dropped(difference: FieldDifference, containers: list[str]) -> str:

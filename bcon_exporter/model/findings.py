@@ -156,6 +156,27 @@ ComposeAction = Literal["recreate", "start", "create", "remove_orphan", "nothing
 """What `docker compose up` would do about a service."""
 
 
+_CHANGED_IN_PLACE = frozenset(
+    (
+        *("mem_limit", "memswap_limit", "mem_reservation", "cpus", "cpu_shares", "cpu_quota", "cpu_period", "cpuset"),
+        *("cpu_rt_runtime", "cpu_rt_period", "pids_limit", "blkio_config", "restart", "container_name", "networks"),
+        *("first_network", "image"),
+    )
+)
+"""What `docker update`, `network` and `rename` change of a container, and an updater that keeps its labels."""
+
+
+def tell_origin(path: str | None) -> str:
+    """Return what is known of a difference in a field whose container carries the file's own hash.
+
+    What can be changed on a container that exists has been; in anything else only a copy with the same labels
+    differs, or a container of an engine that left the setting out.
+    """
+    if path is not None and path.partition(".")[0] in _CHANGED_IN_PLACE:
+        return "changed behind Compose's back"
+    return "though it carries this file's hash"
+
+
 class ServiceDrift(Frozen):
     """One difference between the Compose files and what runs.
 
@@ -164,7 +185,7 @@ class ServiceDrift(Frozen):
         field: Path of the differing field ("environment.DB_HOST"); None where the service as a whole differs.
         expected: Masked; for environment values the kind of change and a keyed fingerprint only.
         container_name: The container it was seen on; None where there is none.
-        outside_compose: The change was made to a running container behind Compose's back.
+        outside_compose: Compose's hash on the container is the file's, so that Compose sees no difference.
         stop_requested: Of not_running: somebody stopped it. None where unknown or not applicable.
         confidence: Below 1 where the desired value hangs on an unresolved variable or only a hash differs.
         first_seen: Since when; kept over restarts. None before a scheduled scan has seen it.
@@ -183,3 +204,8 @@ class ServiceDrift(Frozen):
     compose_would: ComposeAction | None = None
     confidence: float = 1.0
     first_seen: UtcDatetime | None = None
+
+    @property
+    def origin(self) -> str | None:
+        """What is known of where it comes from; None where nothing is."""
+        return tell_origin(self.field) if self.outside_compose else None

@@ -127,6 +127,11 @@ def text_of(value: object) -> str | None:
     return "true" if value is True else str(value)
 
 
+def flag_of(value: object) -> str | None:
+    """Return "true" or "false"; None where neither is asked for and the engine's own setting counts."""
+    return {True: "true", False: "false"}.get(value) if isinstance(value, bool) else None
+
+
 def number_of(value: object, *, default: int = 0) -> str | None:
     """Return an integer as text; None for the default, for 0 and for what is no number."""
     if value is None or value == "":
@@ -238,10 +243,20 @@ def mount_of(kind: str, source: str, *, read_only: bool) -> str:
     return f"{kind} {shown}".rstrip() + (" read-only" if read_only else "")
 
 
-def tmpfs_of(size: object, mode: object) -> str:
+def tmpfs_of(size: object, mode: object, *, read_only: bool) -> str:
     """Return a tmpfs mount of the long form."""
     parts = [f"{name}={text}" for name, text in (("size", number_of(size)), ("mode", number_of(mode))) if text]
-    return " ".join(["tmpfs", *parts])
+    return " ".join(["tmpfs", *parts, *(["read-only"] if read_only else [])])
+
+
+def propagation_of(value: object) -> str | None:
+    """Return a bind mount's propagation; None for rprivate, which the engine takes where it is not asked."""
+    return None if value == "rprivate" else text_of(value)
+
+
+def consistency_of(value: object) -> str | None:
+    """Return a mount's consistency; None for the default."""
+    return None if value == "default" else text_of(value)
 
 
 def options_of(text: object) -> str:

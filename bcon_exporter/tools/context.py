@@ -5,7 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Event
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+
+from pydantic import TypeAdapter
 
 from bcon_exporter import __version__, clock
 from bcon_exporter.compose import FileEdit, ResolvedDeployment, ResolvedEdit
@@ -255,6 +257,8 @@ class Context:
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
         ask_disk: For a command: what a daemon says of the disk; None where there is nothing to ask, or no answer.
+        ask_past: For a command without a state file: has the daemon answer a tool about the past (its name, its input,
+            the type of its result), and raises where none does. None where there is a file, or nothing to ask.
         write_note: For a command: has a daemon keep a note; None where there is nobody to ask.
         decide_note: For a command: has a daemon approve or refuse a note; None where there is nobody to ask.
         outlives_calls: True for a process without scans that serves call after call: a watch goes on between them.
@@ -277,6 +281,7 @@ class Context:
     outlives_calls: bool = False
     recall: Callable[[HostSnapshot], HostSnapshot] | None = None
     ask_disk: Callable[[DiskUsageInput], DiskReport | None] | None = None
+    ask_past: Callable[[str, Mapping[str, object], TypeAdapter[Any]], Any] | None = None
     write_note: Callable[[WriteMemoryInput], WrittenNote] | None = None
     decide_note: Callable[[NoteInput, Decision], NoteLine] | None = None
     scan_now: Callable[[ScanName], Event] | None = None

@@ -78,4 +78,4 @@ def _find_failed_deployments(context: Context, since: datetime, until: datetime)
     )
 
 
-DIGEST = Tool("digest", "What a period was like.", DigestInput, DigestReport, write_digest, works=False)
+DIGEST = Tool("digest", "What a period was like.", DigestInput, DigestReport, write_digest, works=False, of_past=True)

@@ -124,6 +124,7 @@ UTILITY_TOOLS = (
         HistoryReport,
         get_history,
         works=False,
+        of_past=True,
         rows="entries",
     ),
     Tool(
@@ -133,6 +134,7 @@ UTILITY_TOOLS = (
         DeploymentsReport,
         list_deployments,
         works=False,
+        of_past=True,
         rows="deployments",
     ),
     Tool(

@@ -88,6 +88,7 @@ INCIDENT_TOOLS = (
         IncidentsReport,
         list_incidents,
         works=False,
+        of_past=True,
         rows="incidents",
     ),
     Tool(
@@ -97,6 +98,7 @@ INCIDENT_TOOLS = (
         Incident | IncidentsReport,
         get_incident,
         works=False,
+        of_past=True,
         toolset="core",
         rows="incidents",
     ),

@@ -28,6 +28,7 @@ class Tool(Generic[I]):
         input_model: What it accepts; everything else is refused.
         output_type: Type of the result, a model or a tuple of models.
         run: The function; raises BconError kinds only.
+        of_past: Answered from what a daemon remembers: a command without a state file has the daemon answer.
         works: True when it asks the engine: identical requests share a run and few run at once.
         toolset: Which of the sets it belongs to.
         effect: What it changes; the annotations that agents see come from it.
@@ -42,6 +43,7 @@ class Tool(Generic[I]):
     output_type: Any
     run: Callable[[Context, I], Any]
     works: bool = True
+    of_past: bool = False
     toolset: Toolset = "ops"
     effect: Effect = "read"
     timeout_seconds: float = 30.0

@@ -1,10 +1,12 @@
 """Watches a deployment for a while: reads the host again and again, and judges what was seen by then."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from bcon_exporter.deployments.verify import Watch, find_since, give_up, note
+from pydantic import TypeAdapter
+
+from bcon_exporter.deployments.verify import NEWEST_WITHIN, Watch, find_since, give_up, note, replicas_of
 from bcon_exporter.deployments.verify import observe as observe_deployment
 from bcon_exporter.diagnosis import HoldState, LogReader, diagnose_host
 from bcon_exporter.drift import detect_drift, find_projects
@@ -14,16 +16,16 @@ from bcon_exporter.errors import (
     ComposeParseError,
     DeadlineExceededError,
     DockerConnectionError,
-    StateFileError,
 )
 from bcon_exporter.journal import EntryFilter
 from bcon_exporter.model.container_facts import ComposeIdentity, HostSnapshot
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, DesiredService, FieldValue, RunningProject
 from bcon_exporter.model.findings import DriftType
+from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.reports import DriftReport, DriftStatus
-from bcon_exporter.model.verify_report import VerifyReport
+from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
 from bcon_exporter.tools.fresh_snapshot import hide_learned, observe
@@ -37,6 +39,10 @@ REACHED_WITHIN_SECONDS = 10.0
 _AWAY = (DockerConnectionError, DeadlineExceededError)
 JOURNAL_SLACK = timedelta(seconds=5)
 JOURNALED_AT_MOST = 200
+JOURNALED_WITHIN = timedelta(seconds=15)
+"""A daemon compares a container with the one before it at its next look at the files, some seconds later."""
+JOURNAL_ASKED_EVERY_SECONDS = 1.0
+_CHANGES = (JournalKind.CONFIG_CHANGE, JournalKind.IMAGE_CHANGE)
 _NO_HASH = "none"
 _OF_STATE = (DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING)
 _LEAST_LOG_WINDOW = 10.0
@@ -81,6 +87,8 @@ class DeploymentWatch:
         self._failure: BconError | None = None
         self._report: VerifyReport | None = None
         self._files: Mapping[str, str] = {}
+        self._made: Mapping[str, datetime] = {}
+        self._has_journal = False
 
     def run(
         self, tell: Callable[[VerifyReport], None], ends_with: Callable[[VerifyReport], bool] = lambda _: False
@@ -107,7 +115,7 @@ class DeploymentWatch:
                 tell(self._report)
                 last = last or self._report.is_certain or ends_with(self._report)
             if last or self._is_hopeless(context.monotonic() - started):
-                return self.conclude()
+                return self._wait_for_journal(self.conclude())
             now = context.monotonic()
             pause = max(LEAST_PAUSE_SECONDS, PAUSE_SHARE * (now - began))
             self._wait(max(0.0, min(pause, ends - now)))
@@ -171,6 +179,8 @@ class DeploymentWatch:
         diagnosis = tuple(date_symptoms(one, first_seen) for one in report.reports)
         events = {identity: past.events for identity, past in context.memory.memory.pasts.items()}
         self._watch, verdict = observe_deployment(self._watch, snapshot, desired, drift, diagnosis, events)
+        made = {name: containers for name, containers in replicas_of(desired.name, snapshot).items() if containers}
+        self._made = {name: max(one.created_at for one in containers) for name, containers in made.items()}
         self._report = self._add_journaled(verdict)
 
     def _log_window(self, now: datetime, since: datetime | None) -> float:
@@ -198,24 +208,67 @@ class DeploymentWatch:
 
         return hide_learned(self._context, snapshot, resolve)
 
-    def _add_journaled(self, report: VerifyReport) -> VerifyReport:
-        """Return the report with what a journal tells of changes, where the replaced container was not seen."""
-        began, ended = report.since - JOURNAL_SLACK, report.watched_until + JOURNAL_SLACK
-        wanted = EntryFilter(began, ended, report.project, (JournalKind.CONFIG_CHANGE, JournalKind.IMAGE_CHANGE))
-        try:
-            entries = self._context.memory.find_entries(wanted, JOURNALED_AT_MOST)
-        except StateFileError:
-            return report
-        told: dict[str, list[str]] = {}
-        for entry in entries:
-            told.setdefault(entry.service or "", []).append(entry.text)
-        services = tuple(
-            one.model_copy(update={"changes": tuple(dict.fromkeys((*one.changes, *told[one.service])))})
-            if one.service in told and not one.changes_known
-            else one
-            for one in report.services
+    def _wait_for_journal(self, report: VerifyReport) -> VerifyReport:
+        """Return the report with what a daemon tells of the bad services' changes, once it has compared them."""
+        ends = self._context.monotonic() + JOURNALED_WITHIN.total_seconds()
+        while self._is_told_later(report) and self._context.monotonic() < ends:
+            self._wait(JOURNAL_ASKED_EVERY_SECONDS)
+            report = self._add_journaled(report)
+        return report
+
+    def _is_told_later(self, report: VerifyReport) -> bool:
+        """Return whether a daemon writes the journal, and may yet tell of a bad service that was just made anew."""
+        if not self._has_journal or not self._context.one_shot:
+            return False
+        oldest = self._context.now() - JOURNALED_WITHIN
+        return any(
+            service.verdict is DeploymentVerdict.BAD
+            and not service.changes
+            and self._made.get(service.service, oldest) > oldest
+            for service in report.services
         )
+
+    def _add_journaled(self, report: VerifyReport) -> VerifyReport:
+        """Return the report with what a journal tells of changes, where the replaced container was not seen.
+
+        What changed is told at the time when a container was made, which may be long before it was started.
+        """
+        made = [at for at in self._made.values() if at >= report.since - NEWEST_WITHIN]
+        began = min([report.since, *made]) - JOURNAL_SLACK
+        told: dict[str, list[JournalEntry]] = {}
+        for entry in self._find_journaled(report.project, began):
+            if entry.at >= self._made.get(entry.service or "", began) - JOURNAL_SLACK:
+                told.setdefault(entry.service or "", []).append(entry)
+        services = tuple(_with_changes(service, told.get(service.service, ())) for service in report.services)
         return report.model_copy(update={"services": services})
+
+    def _find_journaled(self, project: str, began: datetime) -> Sequence[JournalEntry]:
+        """Return what the state file, else the daemon, tells of changes of configuration and image, newest first."""
+        context = self._context
+        try:
+            if context.ask_past is None:
+                wanted = EntryFilter(began, context.now() + JOURNAL_SLACK, project, _CHANGES)
+                self._has_journal = context.memory.status == "file"
+                return context.memory.find_entries(wanted, JOURNALED_AT_MOST)
+            asked = {"name": project, "since": began.isoformat(), "changes": True, "limit": JOURNALED_AT_MOST}
+            report: HistoryReport = context.ask_past("get_history", asked, TypeAdapter(HistoryReport))
+        except BconError:  # no daemon, or none that tells
+            self._has_journal = False
+            return ()
+        self._has_journal = True
+        return tuple(entry for entry in report.entries if entry.kind in _CHANGES)
+
+
+def _with_changes(service: ServiceVerdict, entries: Sequence[JournalEntry]) -> ServiceVerdict:
+    """Return a service with what a journal tells of its changes, where none are known.
+
+    Of a bad one that was there before the deployment they count too: what it was made with may be why.
+    """
+    is_wanted = not service.changes_known or (service.verdict is DeploymentVerdict.BAD and not service.changes)
+    if not entries or not is_wanted:
+        return service
+    changes = tuple(dict.fromkeys((*service.changes, *(entry.text for entry in entries))))
+    return service.model_copy(update={"changes": changes, "changes_known": True})
 
 
 def _adopt(snapshot: HostSnapshot, container: str | None) -> HostSnapshot:

@@ -42,6 +42,6 @@ def test_it_shows_what_the_daemon_judges_even_without_an_engine(tmp_path: Path) 
 def test_without_a_daemon_it_says_so_in_one_line() -> None:
     done = alerts(1)
 
-    assert done.returncode == 4
+    assert done.returncode == 3
     assert done.stderr.count("\n") == 1
     assert "no daemon answers at 127.0.0.1:1" in done.stderr

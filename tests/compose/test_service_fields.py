@@ -91,9 +91,47 @@ def test_declared_keys_that_no_container_shows_are_listed() -> None:
         "platform": "linux/amd64",
         "develop": {},
         "deploy": {"placement": {}, "labels": {"a": "b"}},
-        "volumes": [{"type": "bind", "bind": {"selinux": "z"}}],
+        "volumes": [{"type": "bind", "bind": {"create_host_path": False}}],
         "ports": [{"target": 80, "name": "web"}],
         "networks": {"default": {"mac_address": "02:42:ac:11:65:43"}},
     }
     expected = ("platform", "deploy.labels", "volumes (options)", "ports (names)", "networks (mac_address)")
     assert find_unseen(declared) == expected
+
+
+MOUNT_OPTIONS: dict[str, tuple[dict[str, object], tuple[str, ...], bool]] = {
+    "label of a bind": ({"type": "bind", "bind": {"selinux": "Z"}}, ("selinux",), False),
+    "label beside a propagation": (
+        {"type": "bind", "bind": {"selinux": "z", "propagation": "rslave"}},
+        ("propagation",),
+        True,
+    ),
+    "consistency of a bind": ({"type": "bind", "consistency": "cached"}, (), True),
+    "consistency beside a propagation": (
+        {"type": "bind", "consistency": "cached", "bind": {"propagation": "slave"}},
+        ("consistency", "propagation"),
+        False,
+    ),
+    "consistency of a tmpfs": ({"type": "tmpfs", "consistency": "delegated"}, ("consistency",), False),
+    "consistency of a volume": ({"type": "volume", "source": "v", "consistency": "cached"}, (), True),
+    "the engine's own propagation": ({"type": "bind", "bind": {"propagation": "rprivate"}}, (), False),
+}
+"""Volume → options that a container shows, and whether others are lost."""
+
+
+def test_options_of_a_mount_are_fields_where_compose_hands_them_on() -> None:
+    shown = {
+        name: tuple(
+            sorted(
+                path.removeprefix("volumes./m.")
+                for path in service_fields(
+                    {"volumes": [{"source": "/s", **volume, "target": "/m"}]}, "web", {"name": "p"}
+                )
+                if path.startswith("volumes./m.")
+            )
+        )
+        for name, (volume, _, _) in MOUNT_OPTIONS.items()
+    }
+    assert shown == {name: options for name, (_, options, _) in MOUNT_OPTIONS.items()}
+    lost = {name: "volumes (options)" in find_unseen({"volumes": [row[0]]}) for name, row in MOUNT_OPTIONS.items()}
+    assert lost == {name: is_lost for name, (_, _, is_lost) in MOUNT_OPTIONS.items()}

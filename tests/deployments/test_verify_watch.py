@@ -42,13 +42,15 @@ def made(seconds_ago: float, *, started: float | None = None, **facts: Any) -> C
         ((made(5000, started=80),), ago(80)),
         ((made(5000, started=80, lifecycle=lifecycle(restarts=(ago(80),))),), None),
         ((made(5000, started=80, lifecycle=lifecycle(exits=(ended(0, at=ago(81), requested=True),))),), None),
+        ((made(90, started=62, restart_count=4, lifecycle=lifecycle()),), ago(90)),
         ((made(90), made(20)), ago(20)),
         ((made(90), made(20), made(5)), ago(20)),
         ((made(61), made(59)), ago(61)),
     ],
     ids=[
         "nothing", "one", "one after the other", "an earlier one ends before", "too long ago", "waited for another",
-        "a mere start", "a restart by policy", "a restart by hand", "in the window", "the first of the window",
+        "a mere start", "a restart by policy", "a restart by hand", "a loop that no event told of",
+        "in the window", "the first of the window",
         "the watch began in the middle",
     ],
 )  # fmt: skip

@@ -87,7 +87,8 @@ def test_a_forbidden_path_names_user_and_mount() -> None:
 
     assert cause.id == "volume_owner_mismatch"
     assert cause.description == (
-        "User 1000 may not use the directory /srv/x of the host at /x: it belongs to another user."
+        "User 1000 may not use the directory /srv/x of the host at /x: it belongs to another user, "
+        "or its mode does not allow it."
     )
 
 

@@ -61,3 +61,39 @@ def test_a_failed_deployment_has_its_verdict_a_minute_later(
     assert f'bcon_deployment_verdict{{project="{project_name}"}} 0' in exposition
     assert f'bcon_deployment_timestamp_seconds{{project="{project_name}"}}' in exposition
     assert [one["text"] for one in history] == [f"deployment bad: {record['summary']}"]
+
+
+CHANGED = """
+services:
+  web: {{image: "{image}", command: [serve], stop_grace_period: 1s}}
+  job:
+    image: "{image}"
+    command: [sh, -c, "test $$MODE = good && exec sleep 900; sleep 1; exit 3"]
+    environment: {{MODE: {mode}}}
+    restart: always
+    stop_grace_period: 1s
+"""
+
+
+def test_what_changed_is_told_right_after_up_by_file_by_project_and_with_a_time(
+    engine: TestEngine, tmp_path: Path, project_name: str
+) -> None:
+    file = tmp_path / "compose.yaml"
+    up = ("-p", project_name, "up", "-d", "--pull", "never")
+    with Daemon(tmp_path, engine.host, "--compose.roots", str(tmp_path)) as daemon:
+        file.write_text(CHANGED.format(image=engine.image, mode="good"))
+        engine.compose(*up, cwd=tmp_path)
+        wait_until(lambda: project_name in daemon.ask("/api/v1/drift").text, "its look at the first version")
+        file.write_text(CHANGED.format(image=engine.image, mode="bad"))
+        engine.compose(*up, cwd=tmp_path)
+
+        where = (f"--docker.host={engine.host}", f"--web.listen-address=127.0.0.1:{daemon.port}", "--state.path=none")
+        by_file = ("-f", str(file), "-p", project_name)
+        changes = {}
+        for words in (by_file, (project_name,), (project_name, "--since", "1m")):
+            line = [sys.executable, "-m", "bcon_exporter", "verify", *words, "--for", "6s", "--format", "json", *where]
+            done = subprocess.run(line, capture_output=True, text=True, check=False)
+            services = {one["service"]: one for one in json.loads(done.stdout)["result"]["services"]}
+            changes[words] = (services["job"]["verdict"], services["job"]["changes"], services["job"]["changes_known"])
+
+    assert set(map(str, changes.values())) == {str(("bad", ["configuration changed: environment.MODE"], True))}

@@ -54,6 +54,7 @@ GOOD: dict[tuple[str, str], tuple[str, Any]] = {
     ("get", "/api/v1/memory"): ("", None),
     ("get", "/api/v1/health"): ("", None),
     ("get", "/api/v1/cost"): ("?period=week", None),
+    ("get", "/api/v1/digest"): ("?since=2d", None),
     ("get", "/api/v1/disk"): ("?limit=5", None),
     ("post", "/api/v1/tools/list_containers"): ("", {"all": True, "filters": {"status": "running"}}),
     ("post", "/api/v1/tools/get_container_info"): ("", {"container_id": "shop-web-1"}),

@@ -270,3 +270,11 @@ def test_a_secret_from_another_file_was_not_changed_outside_compose() -> None:
     found = only(drift(desired, replica(fields={path: "bind /a read-only"})))
     assert (found.outside_compose, found.compose_would) == (False, "nothing")
     assert "outside Compose" not in found.message
+
+
+def test_a_selinux_label_is_excused_only_where_the_engine_adds_it() -> None:
+    label = {"security_opt.label=disable": "set"}
+    given: tuple[dict[str, str], ...] = ({"privileged": "true"}, {"ipc": "host"}, {"pid": "host"})
+    excused = [drift(project(service(fields=own)), replica(fields=own | label)).status for own in given]
+    assert excused == [DriftStatus.SYNCED] * 3
+    assert kinds(drift(project(service()), replica(fields=label))) == [("web", CONFIG, "security_opt.label=disable")]

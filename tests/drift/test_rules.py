@@ -252,4 +252,4 @@ def test_free_text_of_a_container_stands_in_its_own_fields_and_not_in_our_senten
 
 def test_a_word_is_said() -> None:
     found = only(drift(project(service(fields={"user": "1000"})), replica(fields={"user": "0"})))
-    assert found.message == "user should be 1000, but shop-web-1 has 0 (changed outside Compose)."
+    assert found.message == "user should be 1000, but shop-web-1 has 0 (though it carries this file's hash)."

@@ -132,13 +132,22 @@ def test_links_are_kept_without_the_aliases_that_compose_adds() -> None:
 
 
 def test_mount_options_are_read_from_the_mount_and_from_its_request() -> None:
-    mounts = [{"Type": "bind", "Source": "/a", "Destination": "/a", "RW": True, "Propagation": "rshared"}]
-    asked = [{"Type": "volume", "Target": "/v", "VolumeOptions": {"NoCopy": True, "Subpath": "x"}}]
-    host = {"NetworkMode": "x", "Mounts": asked, "Binds": ["w:/w:ro,nocopy"], "VolumesFrom": ["a" * 64 + ":ro"]}
+    mounts = [{"Type": "bind", "Source": "/a", "Destination": "/a", "RW": True, "Propagation": "rslave"}]
+    asked = [
+        {"Type": "volume", "Target": "/v", "VolumeOptions": {"NoCopy": True, "Subpath": "x"}},
+        {"Type": "bind", "Target": "/b", "Consistency": "cached", "BindOptions": {"Propagation": "rslave"}},
+        {"Type": "tmpfs", "Target": "/t", "ReadOnly": True, "TmpfsOptions": {"SizeBytes": 1}},
+    ]
+    binds = ["w:/w:ro,nocopy", "/c:/c:ro,Z,shared", "/d:/d:rw,rprivate,rbind", "/e:/e"]
+    host = {"NetworkMode": "x", "Mounts": asked, "Binds": binds, "VolumesFrom": ["a" * 64 + ":ro"]}
     fields = container_fields(inspected(HostConfig=host, Mounts=mounts))
     assert fields == {
-        "volumes./a": "bind /a",
-        "volumes./a.propagation": "rshared",
+        "volumes./a": "bind /a",  # rslave is the engine's own choice: it was not asked for
+        "volumes./b.propagation": "rslave",
+        "volumes./b.consistency": "cached",
+        "volumes./c.propagation": "shared",
+        "volumes./c.selinux": "Z",
+        "volumes./t": "tmpfs size=1 read-only",
         "volumes./v.nocopy": "true",
         "volumes./v.subpath": "x",
         "volumes./w.nocopy": "true",
@@ -205,3 +214,10 @@ def test_an_images_own_value_stands_before_podmans() -> None:
     facts = parse_config(inspected(**BY_PODMAN), image, SEALER)
     assert facts.image_fields is not None
     assert facts.image_fields["working_dir"] == image["working_dir"]
+
+
+def test_an_init_process_that_is_refused_is_not_the_engines_default() -> None:
+    inits = {
+        init: container_fields(inspected(HostConfig={"NetworkMode": "x", "Init": init})) for init in (True, False, None)
+    }
+    assert inits == {True: {"init": "true"}, False: {"init": "false"}, None: {}}

@@ -1,7 +1,20 @@
 """Did a deployment succeed, and if not, which service, why, and since which change. Pure."""
 
-from bcon_exporter.deployments.verify.judge import Look, judge, overall
+from bcon_exporter.deployments.verify.begin import NEWEST_WITHIN
+from bcon_exporter.deployments.verify.judge import Look, judge, overall, replicas_of
 from bcon_exporter.deployments.verify.rules import VERIFY_RULES
 from bcon_exporter.deployments.verify.watch import Watch, find_since, give_up, note, observe
 
-__all__ = ["VERIFY_RULES", "Look", "Watch", "find_since", "give_up", "judge", "note", "observe", "overall"]
+__all__ = [
+    "NEWEST_WITHIN",
+    "VERIFY_RULES",
+    "Look",
+    "Watch",
+    "find_since",
+    "give_up",
+    "judge",
+    "note",
+    "observe",
+    "overall",
+    "replicas_of",
+]

@@ -49,10 +49,13 @@ def newest_moment(containers: Sequence[ContainerFacts]) -> datetime | None:
 
 
 def _moments(container: ContainerFacts) -> Iterator[datetime]:
-    """Yield when it was made, and when it was started if that was neither its policy nor a mere restart."""
+    """Yield when it was made, and when it was started if that was neither its policy nor a mere restart.
+
+    The engine counts restarts by policy, and from 0 again when somebody starts it.
+    """
     yield container.created_at
     started, past = container.started_at, container.lifecycle
-    if started is None or (past is None and container.restart_count):
+    if started is None or container.restart_count:
         return
     if past is None or not (
         _has_near(started, past.restarts) or any(_is_restart(end.at, started) for end in past.exits if end.requested)

@@ -53,11 +53,20 @@ def _failed(case: Case) -> Symptom:
     code = explain_exit(ending.exit_code or 0)
     if case.container.state is ContainerState.CREATED:
         return case.symptom(EXIT, severity, f"Its start failed with code {code}{_when(case)}; it never ran.")
-    by = "somebody killed it without asking it to stop" if _was_killed(case) else "nobody asked it to"
+    by = _by_whom(case)
     stays = f" Its restarts are used up ({case.container.restart_policy}): it stays down." if case.down_for_good else ""
-    description = f"It exited with code {code}{_when(case)}; {by}.{stays}"
+    description = f"It exited with code {code}{_when(case)}{by}.{stays}"
     symptom = case.symptom(EXIT, severity, description, *_evidence(case, ending.exit))
     return symptom if ending.certain else symptom.model_copy(update={"confidence": 0.8})
+
+
+def _by_whom(case: Case) -> str:
+    """Return who ended it, as far as events tell: that nobody asked is known of an end whose events were seen only."""
+    if _was_killed(case):
+        return "; somebody killed it without asking it to stop"
+    past = case.container.lifecycle
+    is_told = case.ending.exit is not None or (past is not None and past.stop_requested is False)
+    return "; nobody asked it to" if is_told else "; no event tells whether somebody asked it to"
 
 
 def _not_removed(case: Case) -> Symptom | None:

@@ -8,11 +8,13 @@ from typing import Any
 
 from bcon_exporter.secrets.normal_form import (
     RawFields,
+    consistency_of,
     directory_of,
     mapping_of,
     mount_of,
     number_of,
     options_of,
+    propagation_of,
     put,
     sorted_of,
     text_of,
@@ -20,8 +22,7 @@ from bcon_exporter.secrets.normal_form import (
 )
 
 SHORT_ID = 12
-_OWN_CHOICE = ("", "rprivate", "rslave")
-"""Mount propagation that the engine takes where nobody asks: rslave for sources below its own directory."""
+_PROPAGATIONS = frozenset(("private", "rprivate", "shared", "rshared", "slave", "rslave"))
 _NO_NETWORKS = ("default", "bridge", "host", "none")
 
 
@@ -34,15 +35,10 @@ def mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFi
             continue
         source = str((mount.get("Name") if kind == "volume" else mount.get("Source")) or "")
         fields[f"volumes.{target}"] = mount_of(kind, source, read_only=mount.get("RW") is False)
-        if kind == "bind" and mount.get("Propagation") not in _OWN_CHOICE:
-            put(fields, f"volumes.{target}.propagation", text_of(mount.get("Propagation")))
     for mount in host.get("Mounts") or ():
         fields.update(_requested_mount_fields(mount))
     for bind in host.get("Binds") or ():
-        _, _, target_and_options = str(bind).partition(":")
-        target_text, _, options = target_and_options.partition(":")
-        if "nocopy" in options.split(","):
-            fields[f"volumes.{directory_of(target_text)}.nocopy"] = "true"
+        fields.update(_bind_options(str(bind)))
     for tmpfs, options in mapping_of(host.get("Tmpfs")).items():
         fields[f"tmpfs.{directory_of(tmpfs)}"] = options_of(options)
     put(
@@ -53,14 +49,37 @@ def mount_fields(inspected: Mapping[str, Any], host: Mapping[str, Any]) -> RawFi
     return fields
 
 
+def _bind_options(bind: str) -> RawFields:
+    """Return the options of an entry of HostConfig.Binds, "/source:/target:ro,z,rslave".
+
+    What was asked for counts, not what Mounts tells: for sources below its own directory the engine takes rslave by
+    itself.
+    """
+    fields: RawFields = {}
+    _, _, target_and_options = bind.partition(":")
+    target_text, _, options_text = target_and_options.partition(":")
+    options = options_text.split(",")
+    path = f"volumes.{directory_of(target_text)}"
+    for option in options:
+        if option in _PROPAGATIONS:
+            put(fields, f"{path}.propagation", propagation_of(option))
+        elif option in ("z", "Z"):
+            fields[f"{path}.selinux"] = option
+    put(fields, f"{path}.nocopy", text_of("nocopy" in options))
+    return fields
+
+
 def _requested_mount_fields(mount: Mapping[str, Any]) -> RawFields:
     """Return the options that stand only in the request for a mount (HostConfig.Mounts)."""
     fields: RawFields = {}
     target = directory_of(mount.get("Target"))
     if mount.get("Type") == "tmpfs":
         options = mapping_of(mount.get("TmpfsOptions"))
-        fields[f"volumes.{target}"] = tmpfs_of(options.get("SizeBytes"), options.get("Mode"))
+        is_read_only = bool(mount.get("ReadOnly"))
+        fields[f"volumes.{target}"] = tmpfs_of(options.get("SizeBytes"), options.get("Mode"), read_only=is_read_only)
     volume, bind = mapping_of(mount.get("VolumeOptions")), mapping_of(mount.get("BindOptions"))
+    put(fields, f"volumes.{target}.propagation", propagation_of(bind.get("Propagation")))
+    put(fields, f"volumes.{target}.consistency", consistency_of(mount.get("Consistency")))
     put(fields, f"volumes.{target}.nocopy", text_of(volume.get("NoCopy")))
     put(fields, f"volumes.{target}.subpath", text_of(volume.get("Subpath")))
     for key, text in (

@@ -22,6 +22,7 @@ from bcon_exporter.secrets.normal_form import (
     cpus_of,
     device_request_of,
     directory_of,
+    flag_of,
     healthcheck_of,
     hosts_of,
     mapping_of,
@@ -66,6 +67,7 @@ _PODMAN_DEFAULTS = {
     "stop_signal": "15",
     "healthcheck.timeout": "30s",
     "pids_limit": "2048",
+    "init": "false",
 }
 _PODMAN_ANNOTATIONS = (
     *("annotations.io.container.manager", "annotations.io.podman.annotations."),
@@ -201,8 +203,9 @@ def _host_fields(host: Mapping[str, Any]) -> RawFields:
     put(fields, "restart", restart_of(policy.get("Name"), policy.get("MaximumRetryCount")))
     put(fields, "cap_add", capabilities_of(host.get("CapAdd")))
     put(fields, "cap_drop", capabilities_of(host.get("CapDrop")))
-    for path, key in (("privileged", "Privileged"), ("read_only", "ReadonlyRootfs"), ("init", "Init")):
+    for path, key in (("privileged", "Privileged"), ("read_only", "ReadonlyRootfs")):
         put(fields, path, text_of(host.get(key)))
+    put(fields, "init", flag_of(host.get("Init")))
     fields.update({f"security_opt.{option}": "set" for option in security_options_of(host.get("SecurityOpt"))})
     for path, key in (("dns", "Dns"), ("dns_search", "DnsSearch"), ("dns_opt", "DnsOptions")):
         put(fields, path, ordered_of(host.get(key)))

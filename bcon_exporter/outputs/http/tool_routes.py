@@ -35,6 +35,7 @@ from bcon_exporter.outputs.http.replies import STATUS_BY_CODE, extra_headers, ht
 from bcon_exporter.outputs.http.request_threads import RenderedOnce, RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
 from bcon_exporter.tools import TOOLS, Context, Envelope, Tool, find_tool, run_tool
+from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.envelope import error_body
 from bcon_exporter.tools.host_views import HOST_MEMORY
 
@@ -99,6 +100,7 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
         summary=HOST_MEMORY.summary,
         responses={200: {"model": result_model("memory", HostMemory), "description": "The result"}},
     )
+    _add_get(api, "/api/v1/digest", caller.digest, DIGEST, query_parameters(DIGEST))
 
 
 class ToolCaller:
@@ -161,6 +163,11 @@ class ToolCaller:
     async def memory(self) -> Response:
         """Return what is remembered of every container: commands ask for it."""
         return answer_of(await self._threads.run(lambda: run_tool(self._context(), HOST_MEMORY, {})))
+
+    async def digest(self, request: Request) -> Response:
+        """Return what a period was like."""
+        query = Words(read_query(request))
+        return answer_of(await self._threads.run(lambda: run_tool(self._context(), DIGEST, query)))
 
     async def refuse_unknown(self, request: Request, tool: str) -> Response:
         """Answer 404 with the names that were perhaps meant."""

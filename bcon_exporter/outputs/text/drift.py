@@ -115,7 +115,7 @@ def _service(service: str, differences: Sequence[ServiceDrift], level: int) -> S
 def _difference(difference: ServiceDrift, *, name_container: bool) -> Field:
     """Return the sentence, or for a field the two values under one another."""
     label = line(Span(difference.drift_type.value, Style.CODE), badge=severity_badge(difference.severity))
-    notes = ["changed behind Compose's back"] if difference.outside_compose else []
+    notes = [difference.origin] if difference.origin is not None else []
     if difference.confidence < 1:
         notes.append(f"{difference.confidence:.0%} sure")
     if difference.field is None:
