@@ -99,6 +99,7 @@ def _make_service(
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
+        pre_start=len(service.get("pre_start") or ()),
         config_hash=None if doubtful or find_shared_namespaces({name: service}) else resolved.hashes.get(name),
         fields=seal_fields(raw, sealer, secrets),
         doubtful=tuple(sorted(shown_path(path, secrets) for path in doubtful)),

@@ -63,6 +63,7 @@ class DesiredService(Frozen):
         replicas: `scale`, else `deploy.replicas`, else 1.
         runs_once: True when another service waits for it with `service_completed_successfully`, or it is
             declared as a job: an exit with 0 is done, not down.
+        pre_start: How many hooks run to their end before it is started.
         config_hash: As `config --hash` prints it, with the ids of the containers whose namespaces or volumes it shares;
             None when it cannot be compared.
         fields: What the file declares (see `FieldValue`).
@@ -77,6 +78,7 @@ class DesiredService(Frozen):
     enabled: bool = True
     replicas: int = 1
     runs_once: bool = False
+    pre_start: int = 0
     config_hash: str | None = None
     fields: dict[str, FieldValue] = {}
     doubtful: tuple[str, ...] = ()
