@@ -9,7 +9,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, 
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.model.reports import DiagnosisReport
 from tests.diagnosis.judging import diagnose, severity
-from tests.factories import ago, compose, container, exited, health, lifecycle, logs
+from tests.factories import ago, compose, container, exited, health, lifecycle, logs, network
 
 
 def created(**facts: Any) -> ContainerFacts:
@@ -78,9 +78,9 @@ class TestAHookOfItsService:
 
     @pytest.mark.parametrize("depends", ["", "db:service_healthy:true"])
     def test_the_failure_that_a_hook_suffers_from_is_the_root(self, depends: str) -> None:
-        db = exited(1, name="shop-db-1", compose=compose("db"), seconds_ago=5)
+        db = exited(1, name="shop-db-1", compose=compose("db"), seconds_ago=900, networks=(network(aliases=["db"]),))
         line = 'psql: error: connection to server at "db" (172.18.0.2), port 5432 failed: Connection refused'
-        failed = self.hook(logs=logs(line))
+        failed = self.hook(logs=logs(line), networks=(network(),))
         waiting = created(name="shop-app-1", created_at=ago(2), compose=compose("app", depends_on=depends or None))
         assert diagnose(waiting, failed, db).root == "shop-db-1"
 
