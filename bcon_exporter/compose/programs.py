@@ -6,11 +6,10 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from bcon_exporter.compose.binary import PLUGIN_DIRECTORIES
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 
 PLUGIN = "docker-"
-_FOLDERS = ("/usr/local/lib", "/usr/local/libexec", "/usr/lib", "/usr/libexec")
-"""Where docker/cli looks, beside the user's own folder; each with docker/cli-plugins behind it."""
 
 
 def find_programs(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, bool]:
@@ -33,7 +32,7 @@ def _plugin_folders(environment: Mapping[str, str]) -> Iterator[str]:
     settings = environment.get("DOCKER_CONFIG") or os.path.join(environment.get("HOME", ""), ".docker")  # noqa: PTH118
     yield from _more_folders(settings)
     yield os.path.join(settings, "cli-plugins")  # noqa: PTH118 -- a hostile name makes pathlib raise
-    yield from (f"{folder}/docker/cli-plugins" for folder in _FOLDERS)
+    yield from PLUGIN_DIRECTORIES
 
 
 def _more_folders(settings: str) -> Iterator[str]:
@@ -42,4 +41,4 @@ def _more_folders(settings: str) -> Iterator[str]:
     except (UnreadableFileError, ValueError, RecursionError):
         return
     folders = content.get("cliPluginsExtraDirs") if isinstance(content, dict) else None
-    yield from (folder for folder in folders or () if isinstance(folder, str))
+    yield from (folder for folder in folders if isinstance(folder, str)) if isinstance(folders, list) else ()

@@ -97,3 +97,10 @@ def test_declared_keys_that_no_container_shows_are_listed() -> None:
     }
     expected = ("platform", "deploy.labels", "volumes (options)", "ports (names)", "networks (mac_address)")
     assert find_unseen(declared) == expected
+
+
+def test_the_socket_that_compose_hands_out_is_expected() -> None:
+    assert fields(use_api_socket=True) == {
+        "environment.DOCKER_CONFIG": "/run/secrets/docker",
+        "volumes./var/run/docker.sock": "bind /var/run/docker.sock",
+    }
