@@ -33,6 +33,7 @@ class ResolvedDeployment:
         desired: For drift; None where Compose refuses the files.
         refusal: Why Compose refuses them.
         problem: Why it could not be asked, or not be believed.
+        programs: Program that Compose would call on this machine → whether it is there.
         places: Where each key stands.
         files: Path of each file that was read → its SHA-256.
     """
@@ -41,6 +42,7 @@ class ResolvedDeployment:
     desired: DesiredProject | None = None
     refusal: ComposeRefusal | None = None
     problem: str | None = None
+    programs: Mapping[str, bool] = field(default_factory=dict)
     places: Mapping[str, KeyLocation] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 

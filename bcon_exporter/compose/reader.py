@@ -56,6 +56,7 @@ from bcon_exporter.compose.invocation import (
     resolve_model,
 )
 from bcon_exporter.compose.involved_files import InvolvedFiles, InvolvedFilesCache, ResolutionRequest
+from bcon_exporter.compose.programs import find_programs
 from bcon_exporter.compose.running_projects import find_files, find_problem, folders_of_configured, is_allowed, locate
 from bcon_exporter.compose.sandbox import can_confine, run_compose
 from bcon_exporter.compose.shared_namespaces import (
@@ -416,7 +417,9 @@ class ComposeReader:
         desired = self._finish(answer, invocation, running, key, now).model_copy(
             update={"own_shell": self._options.trusted}
         )
-        return ResolvedDeployment(answer.deployment, desired)
+        wanted = answer.deployment.wanted.programs if self._options.trusted else ()
+        programs = find_programs((program for _, _, program in wanted), self._environ)
+        return ResolvedDeployment(answer.deployment, desired, programs=programs)
 
     def _learn_unresolved(self, invocation: ComposeInvocation) -> KnownSecrets:
         """Return what the files hold that Compose does not resolve, by their text alone, and note it for all faces."""

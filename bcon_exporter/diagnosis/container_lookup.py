@@ -16,6 +16,7 @@ from bcon_exporter.diagnosis.removed_containers import (
     find_renamed,
 )
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, NetworkAttachment
+from bcon_exporter.model.hooks import Hooks, group_hooks
 from bcon_exporter.model.hysteresis import Remembered
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
@@ -106,6 +107,15 @@ class ContainerLookup:
         if client.compose is None:
             return ()
         return tuple(self._by_service.get((client.compose.project, name.lower()), ()))
+
+    def hooks_of(self, container: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """Return the hooks of its Compose service that are there, in the order in which they run."""
+        claim = container.compose
+        return () if claim is None else self._hooks.get((claim.project, claim.service), ())
+
+    @cached_property
+    def _hooks(self) -> Hooks:
+        return group_hooks(self._host.containers)
 
     def in_project(self, client: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """Return the other containers of its Compose project, without one-off runs."""
@@ -244,7 +254,7 @@ class ContainerLookup:
     def _by_service(self) -> dict[tuple[str, str], list[ContainerFacts]]:
         by_service: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
         for container in (*self._host.containers, *self.removed):
-            if container.compose is not None and not container.compose.oneoff:
+            if container.compose is not None and container.compose.is_replica:
                 by_service[container.compose.project, container.compose.service.lower()].append(container)
         return by_service
 

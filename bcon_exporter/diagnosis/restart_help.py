@@ -106,7 +106,7 @@ NO: Mapping[str, str] = {
             *("dependency_down", "dependency_stopped", "dependency_removed", "dependency_restarting"),
             *("dependency_starting", "dependency_unhealthy", "dependency_paused", "dependency_disconnected"),
             *("dependency_ailing", "dependency_overloaded", "dependency_changed", "dependency_refuses_work"),
-            *("waits_for_dependency", "slow_queries", "request_too_slow"),
+            *("waits_for_dependency", "hook_failed", "slow_queries", "request_too_slow"),
         ),
         _SAME_CHECK: ("health_command_missing", "health_check_too_tight", "slow_health_probe"),
         _ENDS_AGAIN: ("main_process_ends", "crash_loop", "restarts_used_up"),

@@ -116,6 +116,11 @@ class Case:
         """By how much all logs of the host grow together that nothing bounds."""
         return self._lookup.log_bytes_per_hour
 
+    @property
+    def hooks(self) -> tuple[ContainerFacts, ...]:
+        """The hooks of its service that are there, in the order in which they run."""
+        return self._lookup.hooks_of(self.container)
+
     @cached_property
     def _lookup(self) -> ContainerLookup:
         return self.lookup or ContainerLookup(self.host)

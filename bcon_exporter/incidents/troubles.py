@@ -151,7 +151,7 @@ def _find_unknown_drift(drift: Iterable[DriftReport], snapshot: HostSnapshot) ->
     found: dict[str, dict[str, bool]] = {}
     for container in snapshot.containers if unread else ():
         claim = container.compose
-        if claim is not None and not claim.oneoff and claim.project in unread:
+        if claim is not None and claim.is_replica and claim.project in unread:
             services = found.setdefault(claim.project, {})
             services[claim.service] = services.get(claim.service, False) or container.is_running
     return found

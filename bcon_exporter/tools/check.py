@@ -64,6 +64,7 @@ def gather_around(
         problem=resolved.problem,
         places=dict(resolved.places),
         images=_read_images(context, resolved),
+        programs=dict(resolved.programs),
         host=context.host.look_at_host(snapshot, paths),
         peak_memory_bytes=_find_peaks(context, resolved, snapshot),
         files=dict(resolved.files),

@@ -73,6 +73,31 @@ def test_a_one_off_run_is_neither_replica_nor_extra() -> None:
     assert report.status is DriftStatus.SYNCED
 
 
+HOOK = {"hook": "pre_start", "hook_index": 0, "config_hash": None}
+
+
+@pytest.mark.parametrize("state", [EXITED, ContainerState.CREATED, ContainerState.RUNNING])
+@pytest.mark.parametrize("of", ["web", "old"])
+def test_a_hook_is_neither_replica_nor_extra(state: ContainerState, of: str) -> None:
+    report = drift(
+        project(service()), replica(), replica(of, 1, claim=HOOK, name=f"shop-{of}-pre_start-0", state=state)
+    )
+    assert (report.status, report.differences) == (DriftStatus.SYNCED, ())
+    assert report.services[0].running == 1
+
+
+def test_a_service_that_waits_for_its_hook_names_it() -> None:
+    waiting = replica(state=ContainerState.CREATED, started_at=None)
+    failed = replica("web", 1, claim=HOOK, name="shop-web-pre_start-0", state=EXITED, exit_code=3)
+    assert only(drift(project(service()), waiting, failed)).message == (
+        "Service web does not run: created. Its pre_start hook shop-web-pre_start-0 ended with code 3."
+    )
+    running = replica("web", 1, claim=HOOK, name="shop-web-pre_start-0")
+    assert only(drift(project(service()), waiting, running)).message == (
+        "Service web does not run: created. Its pre_start hook shop-web-pre_start-0 is still running."
+    )
+
+
 @pytest.mark.parametrize("state", [EXITED, ContainerState.CREATED, ContainerState.PAUSED, ContainerState.DEAD])
 def test_a_service_none_of_whose_containers_runs_is_not_running(state: ContainerState) -> None:
     found = only(drift(project(service()), replica(state=state, exit_code=1, lifecycle=None)))

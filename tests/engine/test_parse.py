@@ -20,6 +20,7 @@ from bcon_exporter.engine.parse import (
     parse_volume,
     update_listed,
 )
+from bcon_exporter.engine.parse.container import parse_compose
 from bcon_exporter.engine.parse.json_fields import from_epoch, parse_time
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, Limits, Mount, VolumeFacts
 from bcon_exporter.model.naming import normalise_name
@@ -499,3 +500,23 @@ def test_wiring_is_what_was_configured_whether_it_runs_or_not() -> None:
 
 def test_wiring_is_unknown_without_inspect() -> None:
     assert parse(make_listed()).wiring is None
+
+
+@pytest.mark.parametrize(
+    ("labels", "hook", "index", "is_replica"),
+    [
+        ({"hook": "pre_start", "hook-index": "1"}, "pre_start", 1, False),
+        ({"hook": "pre_start"}, "pre_start", None, False),
+        ({"hook": "pre_start", "hook-index": "-1"}, "pre_start", None, False),
+        ({"hook-index": "1"}, None, None, True),
+        ({"hook": ""}, None, None, True),
+        ({"oneoff": "True"}, None, None, False),
+    ],
+)
+def test_a_hook_is_known_by_its_label(
+    labels: dict[str, str], hook: str | None, index: int | None, *, is_replica: bool
+) -> None:
+    mine = {"project": "shop", "service": "web", **labels}
+    claim = parse_compose({f"com.docker.compose.{key}": value for key, value in mine.items()})
+    assert claim is not None
+    assert (claim.hook, claim.hook_index, claim.is_replica) == (hook, index, is_replica)

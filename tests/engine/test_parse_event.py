@@ -104,6 +104,13 @@ def test_compose_labels_give_the_identity() -> None:
     assert (event.project, event.service, event.number, event.oneoff) == ("shop", "web", 2, True)
 
 
+def test_a_hook_is_no_replica_of_its_service() -> None:
+    labels = {"project": "shop", "service": "web", "hook": "pre_start", "hook-index": "0"}
+    event = parse_event(make_event(**{f"com.docker.compose.{key}": value for key, value in labels.items()}))
+    assert event is not None
+    assert (event.service, event.number, event.oneoff) == ("web", None, True)
+
+
 @pytest.mark.parametrize("action", ["connect", "disconnect"])
 def test_a_network_event_names_the_container_by_id(action: str) -> None:
     raw = make_event(action, kind="network", container=ID, name="bridge") | {

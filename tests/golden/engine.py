@@ -51,7 +51,15 @@ class Follower:
 
 
 class RecordedEngine:
-    """Answers while it is entered; `show` chooses the moment."""
+    """Answers while it is entered; `show` chooses the moment.
+
+    Attributes:
+        events_type: The content type of events.
+        minimum: A request in an API version below this one is refused; None refuses none.
+    """
+
+    events_type = "application/json"
+    minimum: tuple[int, int] | None = None
 
     def __init__(self, host: Host, socket: Path) -> None:
         self._host, self._socket = host, socket
@@ -109,6 +117,10 @@ class RecordedEngine:
                 method, target, _ = head.decode("latin-1").split("\r\n", 1)[0].split(" ")
                 url = urlsplit(target)
                 path, query = VERSION.sub("", unquote(url.path)), parse_qs(url.query)
+                if (refusal := self._refuse_version(url.path)) is not None:
+                    self._answer(writer, method, 400, refusal, "application/json")
+                    await writer.drain()
+                    continue
                 if path == "/events" and "until" not in query:
                     await self._serve_follower(Follower(reader, writer, query))
                     return
@@ -126,12 +138,23 @@ class RecordedEngine:
         head += f"Server: Docker\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + (b"" if method == "HEAD" else body))
 
+    def _refuse_version(self, path: str) -> bytes | None:
+        asked = VERSION.match(path)
+        if self.minimum is None or asked is None:
+            return None
+        version = tuple(map(int, asked[0].removeprefix("/v").split(".")))
+        if version >= self.minimum:
+            return None
+        needed = ".".join(map(str, self.minimum))
+        message = f"client version {asked[0].removeprefix('/v')} is too old. Minimum supported API version is {needed}"
+        return json.dumps({"message": message}).encode()
+
     def _find(self, path: str, query: dict[str, list[str]]) -> tuple[int, bytes, str]:
         if path == "/_ping":
             return 200, b"OK", "text/plain"
         if path == "/events":
             lines = [json.dumps(event) for event in self._events(query)]
-            return 200, "\n".join([*lines, ""]).encode(), "application/json"
+            return 200, "\n".join([*lines, ""]).encode(), self.events_type
         if found := LOGS.match(path):
             return 200, self._read_log(found[1], query), "application/octet-stream"
         answer = self._moment.answers.get(path)
@@ -165,7 +188,7 @@ class RecordedEngine:
 
     async def _serve_follower(self, follower: Follower) -> None:
         head = f"HTTP/1.1 200 OK\r\nApi-Version: {self._moment.answers['/version']['ApiVersion']}\r\n"
-        follower.writer.write(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        follower.writer.write(f"{head}Content-Type: {self.events_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
         self._followers.add(follower)
         try:
             while follower.is_there:
