@@ -34,6 +34,8 @@ measured too is so now: a file system stays full while nobody writes to it."""
 
 _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _ENDS = (SymptomType.EXIT_ERROR, SymptomType.START_FAILED, SymptomType.OOM_KILLED)
+_STAND = frozenset({SymptomType.NOT_STARTED_AGAIN, SymptomType.START_FAILED})
+"""They go on until something is done about them, however mild they are called by then."""
 _DOWN = frozenset({ContainerState.EXITED, ContainerState.CREATED, ContainerState.DEAD})
 
 
@@ -233,7 +235,7 @@ def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
 
 def _goes_on(symptom: Symptom) -> bool:
     is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
-    return is_now and (symptom.severity.rank >= Severity.ERROR.rank or symptom.type is SymptomType.NOT_STARTED_AGAIN)
+    return is_now and (symptom.severity.rank >= Severity.ERROR.rank or symptom.type in _STAND)
 
 
 def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, ContainerFacts]) -> Who:
@@ -286,7 +288,7 @@ def _find_lives(
         life = Life(
             _is_well(container, is_ill=container.id in ill),
             _find_signs(container, logged_errors_at.get(container.id)),
-            is_history=container.short_id in history,
+            is_history=container.short_id in history and _has_failed(container),
         )
         other = lives.get(identity)
         if other is not None:
@@ -301,6 +303,12 @@ def _is_history(diagnosis: DiagnosisReport) -> bool:
     failed = [symptom for symptom in diagnosis.symptoms if symptom.type in _ENDS]
     is_told = any(symptom.severity is not Severity.INFO for symptom in diagnosis.symptoms)
     return diagnosis.state in _DOWN and bool(failed) and not is_told
+
+
+def _has_failed(container: ContainerFacts) -> bool:
+    """Whether its last end is known not to have been asked for, or it never ran."""
+    lifecycle = container.lifecycle
+    return container.started_at is None or (lifecycle is not None and lifecycle.stop_requested is False)
 
 
 def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:

@@ -80,7 +80,7 @@ def test_labels_name_the_root_alone_so_that_an_exporter_without_memory_gives_the
 
 
 def test_of_a_restart_of_the_engine_all_that_did_not_come_back_is_named() -> None:
-    names = [f"job-{number}" for number in range(30)]
+    names = [f"job-{number:02}" for number in range(30)]
     left = [IncidentMember(container=one, role="suffers", symptoms=("not_started_again",), since=NOON) for one in names]
     failing = IncidentMember(container="web", role="suffers", symptoms=("exit_error",), since=NOON)
     host = incident(root=IncidentRoot(container=None, code="host"), members=(*left, failing))

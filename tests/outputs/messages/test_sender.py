@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.incidents import IncidentState, TrackedIncident
+from bcon_exporter.model.incidents import EndedBy, IncidentState, TrackedIncident
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSenders, MessageSettings, Outgoing
 from bcon_exporter.outputs.messages.sender import find_digest_time
@@ -164,7 +164,7 @@ def test_arrivals_and_failures_are_counted_by_the_receivers_name(scene: Scene) -
 
 
 def end(scene: Scene) -> None:
-    ended = incident("db", title="db is down", ended_at=scene.now)
+    ended = incident("db", title="db is down", ended_at=scene.now, ended_by=EndedBy.STARTED)
     scene.context.memory.fold_incidents(lambda _: FoldedIncidents(IncidentState(), (ended,)), scene.now)
 
 
