@@ -57,6 +57,7 @@ _WITHOUT_NETWORK = frozenset(
         SymptomType.RESTART_LOOP,
         SymptomType.LOG_ERROR,
         SymptomType.SLOW_RESPONSE,
+        SymptomType.STALE_NAMESPACE,
     }
 )
 """Symptoms of a container that has lost its network namespace."""

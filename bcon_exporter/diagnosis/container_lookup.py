@@ -151,7 +151,11 @@ class ContainerLookup:
     def has_lost_namespace_owner(self, container: ContainerFacts) -> bool:
         """Return whether it has joined the namespace of a container that is not there any more."""
         mode = _network_mode(container)
-        return mode.startswith(_JOINED) and mode.removeprefix(_JOINED).lower() not in self._by_id
+        return mode.startswith(_JOINED) and self.with_name_or_id(mode.removeprefix(_JOINED)) is None
+
+    def with_name_or_id(self, name_or_id: str) -> ContainerFacts | None:
+        """Return the container of the host with this name or id, full or short; None when there is none."""
+        return self._by_id.get(name_or_id.lower())
 
     def sharing_mount(self, source: str, client: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """Return the other containers that can write to the same volume or host directory."""
@@ -233,7 +237,7 @@ class ContainerLookup:
     def _namespace_owner(self, container: ContainerFacts) -> ContainerFacts:
         """Return the container whose network namespace it lives in: itself, or the one that it has joined."""
         mode = _network_mode(container)
-        joined = self._by_id.get(mode.removeprefix(_JOINED).lower()) if mode.startswith(_JOINED) else None
+        joined = self.with_name_or_id(mode.removeprefix(_JOINED)) if mode.startswith(_JOINED) else None
         return joined or container
 
     def _is_gateway(self, address: str, client: ContainerFacts) -> bool:

@@ -119,6 +119,7 @@ YES: Mapping[str, str] = {
     "terminated_from_outside": "it was ended from outside, and a restart brings it up again",
     "host_or_engine_stopped": "it fell with the host or the engine, and a restart brings it up again",
     "engine_crashed": "it fell with the engine, and a restart brings it up again",
+    "engine_stopped": "it ended with the engine, and a start brings it up again",
     "engine_overloaded": "the engine was too slow to start it, and may now",
     "not_started_yet": "a restart starts it",
     "paused_by_hand": "it runs after a restart, but `docker unpause` loses nothing that it is doing",

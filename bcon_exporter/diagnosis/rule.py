@@ -121,6 +121,10 @@ class Case:
         """The hooks of its service that are there, in the order in which they run."""
         return self._lookup.hooks_of(self.container)
 
+    def find_container(self, name_or_id: str) -> ContainerFacts | None:
+        """Return the container of the host with this name or id; None when there is none."""
+        return self._lookup.with_name_or_id(name_or_id)
+
     @cached_property
     def _lookup(self) -> ContainerLookup:
         return self.lookup or ContainerLookup(self.host)

@@ -8,6 +8,7 @@ from typing import Literal
 from bcon_exporter.memory.config_changes import SeenConfig
 from bcon_exporter.memory.deployments import Deployments
 from bcon_exporter.memory.disk_usage import DiskMemory
+from bcon_exporter.memory.engine_stops import date_shutdowns
 from bcon_exporter.memory.event_coverage import (
     Coverage,
     cover,
@@ -240,7 +241,11 @@ def observe_snapshot(
     now, containers = snapshot.taken_at, snapshot.containers
     if not snapshot.partial:
         coverage = note_engine_start(memory.coverage, snapshot.engine_started_at)
-        memory = replace(memory, coverage=decide_breaks(coverage, containers, now))
+        decided = decide_breaks(coverage, containers, now, snapshot.engine_started_at)
+        dated = date_shutdowns(memory.coverage.shutdowns, decided.shutdowns, memory.pasts, containers)
+        memory = replace(
+            memory, coverage=replace(decided, shutdowns=dated) if dated is not decided.shutdowns else decided
+        )
         memory = _infer_lost_restarts(memory, containers)
     if snapshot.engine is not None:
         memory = replace(memory, engine_name=snapshot.engine.name)

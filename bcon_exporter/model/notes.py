@@ -185,11 +185,11 @@ class NewNoteInput(Frozen):
         description="What is known: a sentence or two"
     )
     about: Annotated[NoteAbout | None, WithJsonSchema(_ABOUT_SCHEMA)] = Field(
-        None, description="What it is about: all that is named must fit; else the host"
+        None, description="All that is named must fit; else the host"
     )
     expires: Annotated[
         str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
-    ] = Field(_USUAL_LIFE, description="For how long it holds; 365d at most")
+    ] = Field(_USUAL_LIFE, description="How long; 365d at most")
 
     @property
     def life(self) -> timedelta:

@@ -14,7 +14,8 @@ from bcon_exporter.incidents import (
     KnownPast,
     find_troubles,
     is_ahead,
-    is_host_incident_open,
+    is_container_quiet,
+    is_outage_open,
     journal_step,
     observe_outage,
     observe_troubles,
@@ -27,6 +28,7 @@ from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.repetitions import spread_repetitions
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.quiet import find_quiet
 
 ENTRIES_AT_MOST = 500
 ENTRIES_OF_ONE = 100
@@ -41,13 +43,20 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
     memory = context.memory.memory
     drift = context.scans.drift
     shutdowns = memory.coverage.shutdowns
+    has_watched = context.scans.diagnosis is not None or memory.deployments.seen_until is not None
+    if not has_watched:
+        context.scans.note_first_look(report.timestamp)
+    look = context.scans.first_look
+    muting = find_quiet(context, context.now(), snapshot.containers)
     host = find_troubles(
         report,
         snapshot,
         drift.reports if drift is not None else (),
         logged_errors_at=memory.log_counts.last_failure_at,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
-        has_watched=context.scans.diagnosis is not None or memory.deployments.seen_until is not None,
+        has_watched=has_watched,
+        first_look_at=look.files_at if look is not None else None,
+        is_quiet=lambda container: is_container_quiet(container, muting),
     )
     host = replace(host, is_set_back=_is_set_back(context, host.at))
     if memory.incidents.open or host.is_set_back or _may_open(host):
@@ -75,7 +84,7 @@ def watch_outage(context: Context, away_since: datetime | None) -> datetime | No
         return None
     now = context.now()
     since = min(away_since or now, now)
-    if now - since < AWAY_FOR or is_host_incident_open(context.memory.memory.incidents):
+    if now - since < AWAY_FOR or is_outage_open(context.memory.memory.incidents):
         return since
     error = context.scans.status("diagnose").error
     reason = error.message if error is not None else None

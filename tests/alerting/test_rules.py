@@ -186,7 +186,7 @@ def test_alerts_of_containers_and_services_speak_of_what_is_not_muted() -> None:
 
     assert all("container:bcon_symptom:unmuted{" in alert.expr for alert in of_containers)
     assert all("service:bcon_drift_items:unmuted{" in alert.expr for alert in of_services)
-    assert (len(of_containers), len(of_services)) == (17, 7)
+    assert (len(of_containers), len(of_services)) == (19, 7)
 
 
 @table("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity}")

@@ -78,7 +78,7 @@ def deployed(project: str, verdict: DeploymentVerdict, minutes_ago: float) -> De
 DB = incident(
     "db",
     "oom_killed",
-    "db was killed for want of memory; api and web suffer from it",
+    "db ran out of memory; api and web suffer from it",
     "api",
     "web",
     changes=(
@@ -95,7 +95,7 @@ DB_REPORTS = (
 HIGH = ill("search", SymptomType.HIGH_MEMORY, "warning")
 BLIND = diagnosis(container(name="vault"), checked=False, not_evaluated=(not_judged(SymptomType.EXIT_ERROR),))
 DRIFTED = drift_report("cloud", difference(DriftType.IMAGE_MISMATCH), difference(DriftType.MISSING_SERVICE))
-DB_TOLD = "db was killed for want of memory; api and web suffer from it. Changed before: db's image, 11:54."
+DB_TOLD = "db ran out of memory; api and web suffer from it. Changed before: db's image, 11:54."
 
 SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "healthy for three days": (
@@ -137,7 +137,7 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "nothing runs, as somebody wanted": (
         host_of(*well(3, state=ContainerState.EXITED)),
         HostTone.GOOD,
-        "Nothing runs: all 3 containers ended as asked, or did the work and ended.",
+        "Nothing runs, and none of the 3 containers shows a failure of late.",
     ),
     "no container": (host_of(), HostTone.GOOD, "There is no container to look at."),
     "no scan yet": (
@@ -158,12 +158,12 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "drift only": (
         host_of(*well(3), drift=(drift_report("blog"), DRIFTED)),
         HostTone.WARNING,
-        "All 3 are well. cloud has left its Compose files: 2 differences.",
+        "All 3 are well. cloud differs from its Compose files: 2 differences.",
     ),
     "warnings only": (
         host_of(*well(3), HIGH),
         HostTone.WARNING,
-        "3 of 4 are well. A warning: search is almost out of memory.",
+        "3 of 4 are well. A warning: search uses much of its memory.",
     ),
     "a deployment that failed": (
         host_of(
@@ -197,12 +197,12 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "errors where no daemon has kept incidents": (
         host_of(*well(1), *DB_REPORTS),
         HostTone.BAD,
-        "1 of 4 is well. db was killed for want of memory; api and web suffer from it.",
+        "1 of 4 is well. db ran out of memory; api and web suffer from it.",
     ),
     "a failure that has just ended": (
         host_of(*well(3), diagnosis(container(name="db")), incidents=(DB,)),
         HostTone.WARNING,
-        "All 4 are well. Just over, if it stays so: db was killed for want of memory; api and web suffer from it.",
+        "All 4 are well. Just over, if it stays so: db ran out of memory; api and web suffer from it.",
     ),
 }
 

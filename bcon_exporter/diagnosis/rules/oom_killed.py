@@ -69,7 +69,7 @@ def _ended(case: Case) -> Symptom | None:
     if ending.kind is EndKind.DONE or ending.exit_code == 0:
         severity = Severity.INFO if ending.aged else Severity.ERROR
         text = f"The kernel killed one of its child processes{_limit(case)}; it ended itself{when}."
-    elif ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+    elif ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.LEFT_DOWN):
         severity = Severity.INFO
         text = f"The kernel had killed one of its processes{_limit(case)} before it was stopped{when}."
     elif ending.exit_code == KILL_CODE:

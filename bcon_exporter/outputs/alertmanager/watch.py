@@ -177,6 +177,7 @@ class AlertWatch:
             describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address),
             scanned_at=scan.finished_at if scan is not None else None,
             interval=timedelta(seconds=self._pace().interval_seconds),
+            first_look=context.scans.first_look,
         )
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:

@@ -163,6 +163,7 @@ class MessageSender:
             open=tuple(find_open(context)),
             find_ended=context.memory.find_ended_incident,
             muting=find_quiet_now(context),
+            first_look=context.scans.first_look,
         )
         return decide_message(before, scene, self.receiver)
 
@@ -200,6 +201,7 @@ class MessageSender:
             to_local=context.to_local,
             hide=context.secrets.hide,
             scan=context.scans.diagnosis,
+            first_look=context.scans.first_look,
         )
 
     def _count(self, context: Context, delivery: Delivery) -> None:

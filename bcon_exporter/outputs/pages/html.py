@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.errors import BconError
-from bcon_exporter.incidents import ENDED_BY, HostTone, show_clock
+from bcon_exporter.incidents import ENDED_BY, NOT_MENDED, HostTone, show_clock
 from bcon_exporter.model.growth import show_growth
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -152,6 +152,7 @@ def _template_environment() -> "Environment":
         "tell_space": tell_space,
         "tell_users": tell_users,
         "ended_by": ENDED_BY,
+        "not_mended": NOT_MENDED,
         "older": lambda query, offset: urlencode({**query, "offset": offset}),
         "kinds": tuple(JournalKind),
         "timeline_tones": _TIMELINE_TONES,

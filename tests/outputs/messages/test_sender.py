@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.alerts import MessageReceiverState
-from bcon_exporter.model.incidents import IncidentState, TrackedIncident
+from bcon_exporter.model.incidents import EndedBy, IncidentState, TrackedIncident
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSenders, MessageSettings, Outgoing
 from bcon_exporter.outputs.messages.sender import find_digest_time
@@ -191,7 +191,7 @@ def test_a_message_that_arrived_knows_better_than_a_check_that_ends_later(scene:
 
 
 def end(scene: Scene) -> None:
-    ended = incident("db", title="db is down", ended_at=scene.now)
+    ended = incident("db", title="db is down", ended_at=scene.now, ended_by=EndedBy.STARTED)
     scene.context.memory.fold_incidents(lambda _: FoldedIncidents(IncidentState(), (ended,)), scene.now)
 
 
