@@ -41,9 +41,9 @@ FAULTS = (
     Promise("F18", "50,000 malformed requests: made from the API's own description, raw bytes, TLS", "4xx in the usual envelope, no 5xx, no traceback, none hangs; memory comes back to within 10 MB"),
     Promise("F19", "Podman's API, engines from API 1.41 on, another version while the daemon runs, a proxy that forbids one endpoint", "All tools answer; the version is agreed on anew within an interval; what is forbidden is not asked for over and over"),
     Promise("F20", "A scan that hangs; a thread that never lets go of the interpreter", "`/-/healthy` is 503 after three intervals, at least 30 s; a process whose scheduler makes no turn for two minutes or four intervals ends itself; a pause of ten minutes makes no loop of restarts"),
+    Promise("F23", "A receiver of messages or an Alertmanager answers without an end, slowly, or not at all", "At most 64 KiB of an answer are read, for 5 s at most, and its status counts; the process that sends has 256 MB of address space and 30 s; an Alertmanager has its time-out in all; the start waits for no check of a receiver"),
     Promise("F24", "90 days of a busy host in the state file, every endpoint, page and tool asked for the most that it gives", "At most 1 MiB an answer"),
     Promise("F26", "Agents that do not read what they asked for, or send a line of 100 MB", "At most 8 MiB of a line are held, the client is told and the connection goes on; who does not read is closed within 30 s, and others are answered meanwhile"),
-    Promise("F23", "A receiver of messages or an Alertmanager answers without an end, slowly, or not at all", "At most 64 KiB of an answer are read, for 5 s at most, and its status counts; the process that sends has 256 MB of address space and 30 s; an Alertmanager has its time-out in all; the start waits for no check of a receiver"),
 )  # fmt: skip
 
 SECURITY = (
