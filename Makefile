@@ -5,17 +5,19 @@ BIN := .venv/bin
 ONCE ?=
 SIZES ?= 50 200 500
 PYTEST_ARGS ?=
+ONLY ?=
 # Side by side, since most tests wait for an engine; each worker has an engine of its own. What measures time runs alone.
 WORKERS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n + 1 : n)))
 SIDE_BY_SIDE = -n $(WORKERS) --dist worksteal
-# A hundred engines and daemons on two cores now and then hold one test up for longer than it waits. What failed runs once
-# more, alone: what fails twice is a failure, and what passed the second time is named. 5 says that no test was selected.
 ON_ENGINE = TEST_DOCKER=$$(cat .state/engine)
 # Compiled sources and tests are kept for all that runs after them, beside the sources and not among them.
 KEEPING_BYTECODE = PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.state/bytecode
 TEST = $(KEEPING_BYTECODE) TEST_ENGINE=required $(ON_ENGINE) $(BIN)/pytest
-ONCE_MORE = $(TEST) --last-failed --last-failed-no-failures none --maxfail 3 -rfEp $(PYTEST_ARGS)
-OR_ONCE_MORE = || case $$? in 1) echo "== What failed, once more and alone:"; $(ONCE_MORE) ;; 5) $(if $(PYTEST_ARGS),true,false) ;; *) false ;; esac
+RUN = WORKERS=$(WORKERS) $(BIN)/python -m tests.runs
+# Parts of a plan, by name; all when empty. They stand in tests/runs/lanes.py.
+LANES ?=
+# What `make test` has just run is left out of `make test-all` with WITHOUT=test.
+WITHOUT ?=
 SOAKED = faults_churn faults_logs faults_size faults_soak drift_corpus
 ROWS ?=
 SHORT ?=
@@ -28,7 +30,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages engine
+.PHONY: help fuzz demo test test-all nightly lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages basics engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -37,12 +39,15 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
-test: packages ## Install what is needed, then run every check and every test (TEST_DOCKER=own: on this machine's engine only)
-	@$(MAKE) --no-print-directory -j2 lint engine
-	$(TEST) --cache-clear $(SIDE_BY_SIDE) -m 'not alone' $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	$(TEST) --cache-clear -n 2 --dist loadfile -m in_pairs $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	$(TEST) --cache-clear -m 'alone and not in_pairs' --ignore=tests/golden $(PYTEST_ARGS) $(OR_ONCE_MORE)
-	@$(KEEPING_BYTECODE) WORKERS=$(WORKERS) $(BIN)/python -m tests.docker.engines --tested .state/engine
+test: ## What a newcomer runs: set up, lint, unit tests, and each promise once on this machine's engine (eight minutes)
+	@$(MAKE) --no-print-directory -j2 venv basics
+	@$(RUN) test $(LANES)
+
+test-all: packages venv engine ## Everything, on the engines of today (half an hour; TEST_DOCKER=own: on this machine's only)
+	@$(ON_ENGINE) $(RUN) $(if $(WITHOUT),rest,all) $(LANES)
+
+nightly: packages venv engine ## The long forms: fuzz, soak, mutants, incidents, deployments, all engines (hours)
+	@$(ON_ENGINE) $(RUN) nightly $(LANES)
 
 lint: venv ## Check format, style, types and import contracts
 	$(BIN)/ruff format --check .
@@ -54,9 +59,9 @@ fmt: venv ## Format the code and repair what can be repaired
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-# Plugins that no such test needs are not loaded.
-unit: venv ## Run the tests that start no process and wait for no time-out, in a minute
-	$(KEEPING_BYTECODE) $(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(PYTEST_ARGS)
+# Plugins that no such test needs are not loaded. What ONLY selects: tests/selection.py.
+unit: venv ## Run the tests that start no process and wait for no time-out (ONLY=drift: those that use this package; drift.compare, app.py)
+	@$(if $(ONLY),files=$$($(BIN)/python -m tests.selection $(ONLY)) &&) $(KEEPING_BYTECODE) $(BIN)/pytest -p no:schemathesis -p no:anyio --hypothesis-profile=unit $(SIDE_BY_SIDE) --ignore=tests/docker -m 'not docker and not integration and not slow and not alone' $(if $(ONLY),$$files) $(PYTEST_ARGS)
 
 integration: packages venv engine ## Run the tests that start processes, most of them against a private Docker Engine
 	$(ON_ENGINE) $(BIN)/pytest $(SIDE_BY_SIDE) -m '(docker or integration or slow) and not alone' $(PYTEST_ARGS)
@@ -88,7 +93,7 @@ bench: packages venv ## Measure a scan against the naive loop and write docs/per
 soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten minutes of churn, two hours of everything, every project
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
 
-chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test)
+chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test-all)
 	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; twenty minutes)
@@ -156,6 +161,10 @@ venv:
 
 engine:
 	@mkdir -p .state && .ci/engines.sh choose $(TEST_DOCKER) >.state/engine
+
+# What `make test` needs. Where it cannot be had the tests that need it say so and are left out; in CI they fail.
+basics:
+	@.ci/setup.sh packages dockerd docker busybox promtool || [ "$(CI)" != true ]
 
 packages:
 	@.ci/setup.sh packages dockerd docker busybox promtool haproxy prometheus-alertmanager strace podman systemd-analyze ip chromium

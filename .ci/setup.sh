@@ -73,8 +73,10 @@ install_packages() {
   mapfile -t wanted < <(printf '%s\n' "${wanted[@]}" | sort -u)
   command -v apt-get >/dev/null || die "not Debian or Ubuntu: please install what gives these programs yourself: $*
 setup: that is a Docker Engine (dockerd, docker), a statically linked busybox, Prometheus (promtool), Alertmanager and Podman"
-  say "installing ${wanted[*]} (no service is started)"
   mkdir -p .state
+  exec 8>.state/packages.lock # `make -j` may want packages twice at once
+  flock 8
+  say "installing ${wanted[*]} (no service is started)"
   : >$LOG
   local new=("${wanted[@]}")
   dpkg -s containerd >/dev/null 2>&1 || new+=(containerd) # comes with docker.io

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from bcon_exporter.signals_during_start import hold_signals
+from bcon_exporter.signals_during_start import hold_signals, interrupt_again_if_lost
 
 
 def main() -> None:
@@ -12,6 +12,7 @@ def main() -> None:
         from bcon_exporter.cli.completion_command import answer_shell
 
         answer_shell()
+    interrupt_again_if_lost()
     if "serve" in sys.argv[1:]:  # or a container of that name: who parses the words gives the signals back
         hold_signals()
     from bcon_exporter import cli

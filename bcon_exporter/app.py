@@ -19,6 +19,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import LatestScans
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.quiet import parse_quiet_hours
+from bcon_exporter.one_heap import use_one_heap
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.settings import Settings, current_environment, find_path_warnings, list_receivers, load_settings
 from bcon_exporter.tools import Context
@@ -107,6 +108,8 @@ def run_daemon(settings: Settings, reload_settings: Callable[[], Settings] = loa
     """
     from bcon_exporter.daemon import Daemon  # commands do without the web server's weight
 
+    if "MALLOC_ARENA_MAX" not in current_environment():
+        use_one_heap()
     set_up_logging(settings.log.level, settings.log.format)
     for doubt in find_path_warnings(settings):
         _log.warning("%s", doubt)
@@ -162,14 +165,15 @@ def check_settings(settings: Settings) -> None:
 
 
 def _check_receivers(settings: Settings) -> None:
-    from bcon_exporter.outputs.messages import check_addresses, require_apprise  # as above
+    from bcon_exporter.outputs.messages import check_address, require_apprise  # as above
 
     receivers = list_receivers(settings)
     if receivers:
         require_apprise()
-    for name, problem in check_addresses(receivers).items():
-        msg = f"notify.url: {name}: {problem}"
-        raise SettingsError(msg, {"setting": "notify.url"})
+    for receiver in receivers:
+        if problem := check_address(receiver):
+            msg = f"notify.url: {receiver.name}: {problem}"
+            raise SettingsError(msg, {"setting": "notify.url"})
 
 
 def _find_endpoint(settings: Settings, environ: Mapping[str, str]) -> Endpoint:

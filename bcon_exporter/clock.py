@@ -24,6 +24,11 @@ def process_cpu_seconds() -> float:
     return time.process_time()
 
 
+def thread_cpu_seconds() -> float:
+    """Return the CPU seconds this thread has used so far, whatever others do meanwhile."""
+    return time.thread_time()
+
+
 def scheduler_now() -> datetime:
     """Return the time by the clock that APScheduler asks, also where a test has set `utc_now`."""
     return datetime.now(UTC)

@@ -34,7 +34,6 @@ from bcon_exporter.outputs.messages import (
     MessageSender,
     MessageSenders,
     MessageSettings,
-    check_at_start,
     require_apprise,
 )
 from bcon_exporter.outputs.metrics import Exposition, OwnState
@@ -97,6 +96,7 @@ class Daemon:
         self._exposition = Exposition(
             context.scans, self._own, series_cap=metrics.series_cap, label_names=metrics.container_labels
         )
+        self._messages = self._make_senders()
         self._alerts = AlertWatch(
             lambda: self._context,
             (self._exposition, self._own),
@@ -105,11 +105,11 @@ class Daemon:
             _alertmanagers(settings, lambda: self._push_access),
             settings.alerts.runbooks_url,
             watch_outage=watch_outage,
+            receivers=self._messages.states,
         )
         self._site = make_site(
             lambda: self._context, self._exposition, self._scheduler.find_hang, self._make_agents_app()
         )
-        self._messages = self._make_senders()
         self._listeners = self._make_listeners()
         self._deployments = DeploymentJudge(lambda: self._context)
         self._disk = DiskWatch(lambda: self._context)
@@ -125,7 +125,6 @@ class Daemon:
         receivers = list_receivers(self._started_with)
         if receivers:
             require_apprise()
-            check_at_start(receivers)
         return MessageSenders(
             MessageSender(
                 receiver,
@@ -198,7 +197,7 @@ class Daemon:
             self._disk.look()
 
     def _alert_counts(self) -> AlertCounts:
-        return replace(self._alerts.counts(), messages=self._messages.counts())
+        return replace(self._alerts.counts(), messages=self._messages.states())
 
     def _interval_of(self, name: ScanName) -> float:
         return self._scheduler.intervals.of(name)

@@ -10,6 +10,7 @@ from bcon_exporter.errors import BconError
 from bcon_exporter.model.alerts import AlertsReport
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.container_facts import HostSnapshot
+from bcon_exporter.model.incidents import FirstLook
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.model.reports import DiagnoseAllReport, DriftReport
 from bcon_exporter.model.thresholds import Thresholds
@@ -125,6 +126,7 @@ class LatestScans:
         self._diagnosis: DiagnoseScan | None = None
         self._drift: DriftScan | None = None
         self._alerts: AlertRound | None = None
+        self._first_look: FirstLook | None = None
         self._statuses: dict[ScanName, ScanStatus] = {name: ScanStatus() for name in SCAN_NAMES}
         self._rule_errors: dict[str, int] = {}
 
@@ -143,6 +145,15 @@ class LatestScans:
         """The alerts of the last round; None before the first."""
         return self._alerts
 
+    @property
+    def first_look(self) -> FirstLook | None:
+        """When this process looked first; None where an earlier one has watched."""
+        return self._first_look
+
+    def note_first_look(self, at: UtcDatetime) -> None:
+        """Note that nothing is known from before this diagnosis."""
+        self._first_look = FirstLook(at=at, files_at=self._drift.finished_at if self._drift is not None else None)
+
     def publish_alerts(self, alerts: AlertRound) -> None:
         """Replace the alerts."""
         self._alerts = alerts
@@ -151,6 +162,9 @@ class LatestScans:
         """Replace the diagnosis and record the good run."""
         with self._writing:
             self._diagnosis = scan
+            look = self._first_look
+            if look is not None and look.files_at is not None and look.at < scan.report.timestamp >= look.files_at:
+                self._first_look = look.model_copy(update={"is_over": True})
             status = self._statuses["diagnose"].succeeded(
                 scan.finished_at, scan.finished_monotonic, scan.duration_seconds, len(scan.report.incomplete)
             )
@@ -160,6 +174,9 @@ class LatestScans:
         """Replace the drift reports and record the good run."""
         with self._writing:
             self._drift = scan
+            look = self._first_look
+            if look is not None and look.files_at is None:
+                self._first_look = look.model_copy(update={"files_at": scan.finished_at})
             status = self._statuses["drift"].succeeded(
                 scan.finished_at, scan.finished_monotonic, scan.duration_seconds, scan.incomplete
             )

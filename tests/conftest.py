@@ -52,7 +52,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(UNIT_PROFILE, settings.get_profile(PROFILE), max_examples=25)
-"""A quarter of the usual examples, for `make unit`; `make test` takes them all."""
+"""A quarter of the usual examples, for `make unit`; `make nightly` takes them all."""
 settings.load_profile(PROFILE)
 use_wanted_engine()
 

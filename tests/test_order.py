@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
-
-import pytest
+from typing import TYPE_CHECKING, cast
 
 from tests.conftest import LONGEST, begin_with_longest
+from tests.table_rows import table
+
+if TYPE_CHECKING:
+    import pytest
 
 HERE = Path(__file__).parent
 
@@ -28,8 +30,8 @@ def first_of_each(items: list[pytest.Item], workers: int) -> list[Path]:
     return firsts
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3, 4, 5])
-@pytest.mark.parametrize("others", range(100, 107))
+@table("workers", [1, 2, 3, 4, 5])
+@table("others", range(100, 107))
 def test_each_worker_begins_with_one_of_the_longest(workers: int, others: int) -> None:
     paths = [HERE / "elsewhere.py"] * others + [HERE / file for file in reversed(LONGEST)] + [Path("/other/test.py")]
     items = cast("list[pytest.Item]", [Item(path) for path in paths])

@@ -19,6 +19,7 @@ from bcon_exporter.regular_files import UnreadableFileError, check_regular_file,
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools.replay import read_snapshot
 from tests.odd_files import ODD_KINDS, put_in_place
+from tests.table_rows import table
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -107,8 +108,8 @@ READERS: dict[str, Callable[[Path], object]] = {
 """What reads a file of a person → how it is made to read `odd`."""
 
 
-@pytest.mark.parametrize("kind", ODD_KINDS)
-@pytest.mark.parametrize("reader", READERS)
+@table("kind", ODD_KINDS)
+@table("reader", READERS)
 def test_what_is_no_small_regular_file_is_refused_at_once_in_one_line(tmp_path: Path, reader: str, kind: str) -> None:
     put_in_place(tmp_path / "odd", kind)
 

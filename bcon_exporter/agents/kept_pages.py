@@ -1,21 +1,23 @@
 """Lists that agents have read the first page of, so that the next page goes on in the same list."""
 
 import json
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from bcon_exporter import clock
 from bcon_exporter.agents.answer_rendering import AgentAnswer, Listed, ViewOptions, render_page
 from bcon_exporter.agents.paging import compact
+from bcon_exporter.callers import CALLER
 from bcon_exporter.tools import Tool
 
 MOST_LISTS = 8
+"""Beyond, the oldest goes of the caller who has most."""
 KEPT_SECONDS = 300.0
 MOST_BYTES = 512 * 1024
 """A longer list is not kept: its next page looks at the host anew."""
 
-_Key = tuple[str, str, bool, str]
+_Key = tuple[str, str, str, bool, str]
 
 
 class KeptPages:
@@ -48,7 +50,8 @@ class KeptPages:
             self._lists[key] = (self._monotonic(), listed)
             self._lists.move_to_end(key)
             while len(self._lists) > MOST_LISTS:
-                self._lists.popitem(last=False)
+                counts = Counter(caller for caller, *_ in self._lists)
+                del self._lists[next(kept for kept in self._lists if counts[kept[0]] == max(counts.values()))]
         return answer
 
     def _drop_old(self) -> None:
@@ -59,4 +62,4 @@ class KeptPages:
 
 
 def _key(tool: Tool[Any], payload: object, options: ViewOptions, as_of: str) -> _Key:
-    return tool.name, json.dumps(payload, sort_keys=True, default=str), options.detail, as_of
+    return CALLER.get(), tool.name, json.dumps(payload, sort_keys=True, default=str), options.detail, as_of

@@ -1,4 +1,4 @@
-"""Frees an agent that has waited too long for a tool. The call itself ends at the deadlines of what it asks."""
+"""Frees who has waited too long for a tool. The call itself ends at the deadlines of what it asks."""
 
 import asyncio
 import threading
@@ -13,16 +13,23 @@ from bcon_exporter.tools.envelope import failure
 from bcon_exporter.tools.registry import parse_input
 
 
-async def call_within(tool: Tool[Any], call: Awaitable[Envelope]) -> Envelope:
-    """Return a call's answer, or `timeout` when the tool's time is over; the call is cancelled then."""
-    limit = asyncio.timeout(tool.timeout_seconds)
+async def call_within(tool: Tool[Any], call: Awaitable[Envelope], seconds: float | None = None) -> Envelope:
+    """Return a call's answer, or `timeout` when the tool's time is over; the call is cancelled then.
+
+    Args:
+        tool: The tool that is called.
+        call: Its call.
+        seconds: Another time than the tool's own.
+    """
+    seconds = tool.timeout_seconds if seconds is None else seconds
+    limit = asyncio.timeout(seconds)
     try:
         async with limit:
             return await call
     except TimeoutError:
         if not limit.expired():
             raise
-        return took_too_long(tool, tool.timeout_seconds)
+        return took_too_long(tool, seconds)
 
 
 def find_seconds(tool: Tool[Any], payload: object, now: datetime) -> float:

@@ -1,7 +1,8 @@
 """Which alerts wait, fire and have ended: one step from the open incidents of a moment to the next state.
 
 An alert of an incident keeps its labels, hence its fingerprint, and its start until it ends, over restarts too: what it
-says may change, also when its incident turns out to be a part of another one.
+says may change, also when its incident turns out to be a part of another one. Its labels name the root alone: an
+exporter that remembers nothing tells Alertmanager of the same failure by the same fingerprint.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,10 +13,10 @@ from enum import StrEnum
 from pydantic import Field
 
 from bcon_exporter.errors import StateFileError
-from bcon_exporter.incidents import follow_merges, has_waited
+from bcon_exporter.incidents import follow_merges, has_waited, waits_for_first_look
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.incidents import FirstLook, Incident
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -108,6 +109,7 @@ class AlertInputs:
         label, describe: Return an incident's labels and texts.
         scanned_at: When the newest diagnosis ended.
         interval: Between two diagnoses.
+        first_look: See `FirstLook`; None where an earlier process has watched.
     """
 
     now: datetime
@@ -115,10 +117,11 @@ class AlertInputs:
     open_incidents: tuple[Incident, ...] = ()
     find_ended: Callable[[str], Incident | None] = lambda _: None
     is_muted: Callable[[Incident], bool] = lambda _: False
-    label: Callable[[Incident], Labels] = lambda incident: (("incident", incident.id),)
+    label: Callable[[Incident], Labels] = lambda incident: (("container", incident.root.name),)
     describe: Callable[[Incident], dict[str, str]] = field(default=lambda incident: {"summary": incident.title})
     scanned_at: datetime | None = None
     interval: timedelta = timedelta(seconds=30)
+    first_look: FirstLook | None = None
 
 
 def follow_alerts(state: AlertState | None, inputs: AlertInputs) -> AlertState:
@@ -211,6 +214,9 @@ def _open_alert(
     )
     now, scanned_at = inputs.now, inputs.scanned_at
     waited = has_waited(incident.severity, alert.seen_at, alert.seen_in, now, scanned_at, inputs.interval)
+    look = inputs.first_look
+    if look is not None and look.includes(incident, now):
+        waited = not waits_for_first_look(look, incident, now, inputs.interval)
     if inputs.is_muted(incident) or not waited:
         return alert
     return alert.model_copy(update={"fired_at": inputs.now})

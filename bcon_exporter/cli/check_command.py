@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from bcon_exporter.cli.exits import Exit, exit_of_error
@@ -47,14 +47,19 @@ def run_check(call: Invocation) -> int:
         if envelope.error is not None:
             return _fail(given.format, envelope, envelope.error)
         report: CheckReport = envelope.value
-        if edited:
-            hide = context.secrets.hide
-            diffs = [render_diff(original[name], text, name, hide) for name, text in edited.items()]
-            report = report.model_copy(update={"diff": "\n".join(filter(None, diffs))})
+        report = add_diff(report, original, edited, context.secrets.hide)
     finally:
         close_context(context)
     write_report(given.format, outputs, report, lambda: make_ci_report(report, given.fail_on), given.select)
     return exit_of_check(report, given.fail_on)
+
+
+def add_diff(
+    report: CheckReport, original: Mapping[str, str], edited: Mapping[str, str], hide: Callable[[str], str]
+) -> CheckReport:
+    """Return a report with the edits that were judged, as they may be shown."""
+    diffs = [render_diff(original[name], text, name, hide) for name, text in edited.items()]
+    return report.model_copy(update={"diff": "\n".join(filter(None, diffs))}) if edited else report
 
 
 def _fail(form: str, envelope: Envelope, error: BconError) -> int:

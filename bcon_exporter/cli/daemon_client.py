@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 from pydantic import ValidationError
 
+from bcon_exporter.bounded_http import BoundedConnection
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
-from bcon_exporter.clock import monotonic
 from bcon_exporter.errors import (
     BconError,
     DockerConnectionError,
@@ -43,7 +43,7 @@ NOTES_PATH = "/api/v1/notes"
 VERB_OF: Mapping[Decision, str] = {"approved": "approve", "refused": "refuse"}
 """How the daemon's API calls a decision on a note."""
 _ASK_SECONDS = 3.0
-_MEMORY_MAX_BYTES = 64 * 1024 * 1024
+ANSWER_MAX_BYTES = 64 * 1024 * 1024
 _PASSWORD_MAX_BYTES = 64 * 1024
 _OK = 200
 _FORBIDDEN = (401, 403)
@@ -71,14 +71,12 @@ def read_tls(settings: Settings) -> "TlsServerConfig | None":
     return load_web_config(settings.web.config.file).tls_server_config
 
 
-def make_connection(address: Address, *, encrypted: bool, seconds: float = _ASK_SECONDS) -> http.client.HTTPConnection:
-    """Return a connection to the daemon on this machine, not yet open; `seconds` is how long it may be silent."""
+def make_connection(address: Address, *, encrypted: bool, seconds: float = _ASK_SECONDS) -> BoundedConnection:
+    """Return a connection to the daemon on this machine, not yet open; `seconds` is how long one request may take."""
     host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(address.host, address.host)  # noqa: S104 -- read, not bound
-    if not encrypted:
-        return http.client.HTTPConnection(host, address.port, timeout=seconds)
     # Its certificate does not name loopback.
-    context = ssl._create_unverified_context()  # noqa: S323, SLF001
-    return http.client.HTTPSConnection(host, address.port, timeout=seconds, context=context)
+    tls = ssl._create_unverified_context() if encrypted else None  # noqa: S323, SLF001
+    return BoundedConnection(host, address.port, seconds, tls)
 
 
 def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, object] | None = None) -> object:
@@ -92,14 +90,13 @@ def ask_daemon(call: Invocation, method: str, path: str, payload: Mapping[str, o
     headers = {"Content-Type": "application/json", **authorization(call.arguments)}
     target = path_of(call.settings, path)
     try:
-        connection.request(method, target, None if payload is None else json.dumps(payload), headers)
-        with connection.getresponse() as answer:
-            status, body = answer.status, json.loads(_read(answer))
+        with connection:
+            connection.request(method, target, None if payload is None else json.dumps(payload), headers)
+            answer = connection.getresponse()
+            status, body = answer.status, json.loads(connection.read(answer, ANSWER_MAX_BYTES))
     except (OSError, http.client.HTTPException, ValueError) as error:
         msg = f"no daemon answers at {address}: {explain_no_answer(error)}"
         raise DockerConnectionError(msg, {"address": str(address)}) from None
-    finally:
-        connection.close()
     if status == _OK and isinstance(body, dict) and "result" in body:
         return body["result"]
     raise _refusal(status, body, str(address))
@@ -188,17 +185,17 @@ def ask_memory(settings: Settings) -> HostMemory | str:
     except SettingsError as error:
         return error.message
     try:
-        connection.request("GET", path_of(settings, "/api/v1/memory"))
-        with connection.getresponse() as answer:
+        with connection:
+            connection.request("GET", path_of(settings, "/api/v1/memory"))
+            answer = connection.getresponse()
             if answer.status != _OK:
                 return f"the one at {address} answers with HTTP status {answer.status}"
-            return _clean(HostMemory.model_validate(json.loads(_read(answer))["result"]))
+            body = connection.read(answer, ANSWER_MAX_BYTES)
+        return _clean(HostMemory.model_validate(json.loads(body)["result"]))
     except (OSError, http.client.HTTPException) as error:
         return f"{address}: {explain_no_answer(error)}"
     except (ValidationError, ValueError, KeyError, TypeError, RecursionError):
         return f"what answers at {address} is no bcon-exporter of this version"
-    finally:
-        connection.close()
 
 
 def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
@@ -212,15 +209,15 @@ def ask_disk(request: DiskUsageInput, settings: Settings) -> DiskReport | None:
     except SettingsError:
         return None
     try:
-        connection.request("GET", path_of(settings, f"/api/v1/disk?limit={request.limit}"))
-        with connection.getresponse() as answer:
+        with connection:
+            connection.request("GET", path_of(settings, f"/api/v1/disk?limit={request.limit}"))
+            answer = connection.getresponse()
             if answer.status != _OK:
                 return None
-            return DiskReport.model_validate(_clean_texts(json.loads(_read(answer))["result"]))
+            body = connection.read(answer, ANSWER_MAX_BYTES)
+        return DiskReport.model_validate(_clean_texts(json.loads(body)["result"]))
     except (OSError, http.client.HTTPException, ValidationError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    finally:
-        connection.close()
 
 
 def ask_past(
@@ -285,16 +282,6 @@ def _clean_texts(value: object, clean: Callable[[str], str] = clean_name) -> obj
 def address_of(settings: Settings) -> Address:
     """Return where the daemon serves its reports."""
     return settings.api.listen_address or settings.web.listen_address
-
-
-def _read(answer: http.client.HTTPResponse) -> bytes:
-    """Read an answer, in bounded time and size: another program may listen there."""
-    body, give_up_at = bytearray(), monotonic() + _ASK_SECONDS
-    while chunk := answer.read1(65536):
-        body += chunk
-        if len(body) > _MEMORY_MAX_BYTES or monotonic() > give_up_at:
-            raise TimeoutError
-    return bytes(body)
 
 
 def _clean(memory: HostMemory) -> HostMemory:

@@ -50,17 +50,16 @@ def _ask_health(settings: Settings) -> tuple[bool, str | None]:
     needs_certificate = tls is not None and tls.client_auth_type == "RequireAndVerifyClientCert"
     connection = make_connection(settings.web.listen_address, encrypted=tls is not None)
     try:
-        connection.connect()
-        if needs_certificate:
-            return True, _NOT_ASKED
-        connection.request("GET", path_of(settings, "/-/healthy"))
-        status = connection.getresponse().status
+        with connection:
+            connection.connect()
+            if needs_certificate:
+                return True, _NOT_ASKED
+            connection.request("GET", path_of(settings, "/-/healthy"))
+            status = connection.getresponse().status
     except (OSError, http.client.HTTPException) as error:
         if needs_certificate and isinstance(error, ssl.SSLEOFError):  # up to TLS 1.2 a refusal ends the handshake
             return True, _NOT_ASKED
         return False, explain_no_answer(error)
-    finally:
-        connection.close()
     return status == _HTTP_OK, None if status == _HTTP_OK else f"answered with HTTP status {status}"
 
 

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from bcon_exporter.agents.answer_rendering import AgentAnswer, ViewOptions, render_answer, render_error
 from bcon_exporter.agents.untrusted_text import find_odd_names_in, hide_odd_names
+from bcon_exporter.bounded_http import BoundedConnection
 from bcon_exporter.cli.daemon_client import (
     NOTES_PATH,
     VERB_OF,
@@ -23,7 +24,7 @@ from bcon_exporter.cli.daemon_client import (
     read_tls,
 )
 from bcon_exporter.cli.parsing import Invocation
-from bcon_exporter.clock import monotonic, utc_now
+from bcon_exporter.clock import utc_now
 from bcon_exporter.errors import (
     BconError,
     DockerConnectionError,
@@ -56,13 +57,13 @@ class DaemonAddress:
 
     Attributes:
         address: As people write it.
-        connect: Makes a connection that waits so many seconds.
+        connect: Makes a connection for one request that may take these seconds.
         prefix: What stands before every path.
         headers: Who asks.
     """
 
     address: str
-    connect: Callable[[float], http.client.HTTPConnection]
+    connect: Callable[[float], BoundedConnection]
     prefix: str
     headers: Mapping[str, str]
 
@@ -72,29 +73,17 @@ class DaemonAddress:
         Raises:
             DockerConnectionError: There is none within the time.
         """
-        connection = self.connect(seconds)
         body = None if payload is None else json.dumps(payload)
         headers = {"Content-Type": "application/json", **self.headers}
         try:
-            connection.request(method, self.prefix + path, body, headers)
-            answer = connection.getresponse()
-            return answer.status, _read(answer, seconds)
+            with self.connect(seconds) as connection:
+                connection.request(method, self.prefix + path, body, headers)
+                answer = connection.getresponse()
+                return answer.status, connection.read(answer, _ANSWER_MAX_BYTES)
         except (OSError, http.client.HTTPException, ValueError) as error:
             why = f"no answer within {seconds:g} s" if isinstance(error, TimeoutError) else explain_no_answer(error)
             msg = f"no daemon answers at {self.address}: {why}"
             raise DockerConnectionError(msg, {"address": self.address}) from None
-        finally:
-            connection.close()
-
-
-def _read(answer: http.client.HTTPResponse, seconds: float) -> bytes:
-    """Read an answer, in bounded time and size."""
-    body, give_up_at = bytearray(), monotonic() + seconds
-    while chunk := answer.read1(65536):
-        body += chunk
-        if len(body) > _ANSWER_MAX_BYTES or monotonic() > give_up_at:
-            raise TimeoutError
-    return bytes(body)
 
 
 def find_daemon(call: Invocation, url: str | None, say: Callable[[str], None]) -> DaemonAddress | None:
@@ -145,13 +134,13 @@ def _daemon_at(url: str, headers: Mapping[str, str]) -> DaemonAddress:
         msg = "--daemon must be auto, none, or an address such as http://127.0.0.1:19877"
         raise SettingsError(msg, {"flag": "--daemon"})
 
-    def connect(seconds: float) -> http.client.HTTPConnection:
+    def connect(seconds: float) -> BoundedConnection:
         if parts.scheme == "http":
-            return http.client.HTTPConnection(host, port, timeout=seconds)
+            return BoundedConnection(host, port, seconds)
         context = ssl.create_default_context()
         if host in _LOCAL:  # its certificate does not name loopback
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return http.client.HTTPSConnection(host, port, timeout=seconds, context=context)
+        return BoundedConnection(host, port, seconds, context)
 
     return DaemonAddress(f"{host}:{port}" if port else host, connect, parts.path.rstrip("/"), headers)
 

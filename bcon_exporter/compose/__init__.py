@@ -4,6 +4,7 @@ from bcon_exporter.compose.binary import find_binary
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.deployment_files import ResolvedDeployment, ResolvedEdit
 from bcon_exporter.compose.edited_files import FileEdit
+from bcon_exporter.compose.environment_values import hide_environment
 from bcon_exporter.compose.reader import ComposeReader
 from bcon_exporter.compose.yaml_nodes import MappingNode, Node, NotYamlError, UndeterminedFilesError, parse_nodes
 
@@ -18,5 +19,6 @@ __all__ = [
     "ResolvedEdit",
     "UndeterminedFilesError",
     "find_binary",
+    "hide_environment",
     "parse_nodes",
 ]

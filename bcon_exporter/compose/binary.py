@@ -4,12 +4,13 @@ import os
 import sys
 from pathlib import Path
 
-_PLUGIN_DIRECTORIES = (
+PLUGIN_DIRECTORIES = (
     "/usr/local/lib/docker/cli-plugins",
     "/usr/local/libexec/docker/cli-plugins",
     "/usr/lib/docker/cli-plugins",
     "/usr/libexec/docker/cli-plugins",
 )
+"""Where docker/cli looks for plug-ins, beside the user's own folder."""
 
 HOW_TO_GET_ONE = (
     "No Docker Compose binary (version 2 or newer) was found: install the Compose plugin of your distribution "
@@ -28,7 +29,7 @@ def find_binary(path_env: str, home: Path | None = None) -> tuple[str, ...] | No
         path_env: The value of PATH.
         home: Home directory, for plugins that a user installed.
     """
-    directories = [*([home / ".docker/cli-plugins"] if home else []), *map(Path, _PLUGIN_DIRECTORIES)]
+    directories = [*([home / ".docker/cli-plugins"] if home else []), *map(Path, PLUGIN_DIRECTORIES)]
     directories.append(Path(sys.executable).parent)
     directories += [Path(part) for part in path_env.split(os.pathsep) if part]
     for directory in directories:

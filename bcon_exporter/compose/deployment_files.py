@@ -18,6 +18,7 @@ from bcon_exporter.errors import BconError, ComposeFileNotFoundError
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.deployment import ComposeRefusal, DeploymentWords, KeyLocation, MissingEnvFile
 from bcon_exporter.model.desired import DesiredProject
+from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.secrets.masking import safe_text
 
 _NO_ENV_FILE = "/dev/null"
@@ -32,6 +33,7 @@ class ResolvedDeployment:
         desired: For drift; None where Compose refuses the files.
         refusal: Why Compose refuses them.
         problem: Why it could not be asked, or not be believed.
+        programs: Program that Compose would call on this machine → whether it is there.
         places: Where each key stands.
         files: Path of each file that was read → its SHA-256.
     """
@@ -40,6 +42,7 @@ class ResolvedDeployment:
     desired: DesiredProject | None = None
     refusal: ComposeRefusal | None = None
     problem: str | None = None
+    programs: Mapping[str, bool] = field(default_factory=dict)
     places: Mapping[str, KeyLocation] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
 
@@ -157,13 +160,19 @@ def missing_env_files(files: Iterable[Path]) -> frozenset[str]:
     return frozenset(str(file) for file in files if str(file) != _NO_ENV_FILE and sign(str(file)) is ABSENT)
 
 
-def make_lenient(model: Mapping[str, Any], active_profiles: Collection[str], missing: Iterable[str]) -> Deployment:
+def make_lenient(
+    model: Mapping[str, Any],
+    active_profiles: Collection[str],
+    missing: Iterable[str],
+    known: KnownSecrets = NO_SECRETS,
+) -> Deployment:
     """Return what Compose reads of files that it refuses, with the env files that are not there.
 
     Args:
         model: What a lenient reading gives; empty where that fails too.
         active_profiles: Of the command line and the environment.
         missing: Env files of the command line that are not there.
+        known: Values to hide.
 
     Raises:
         ValueError, TypeError, AttributeError, KeyError: A value is not what it must be.
@@ -174,7 +183,7 @@ def make_lenient(model: Mapping[str, Any], active_profiles: Collection[str], mis
         for name, service in services.items()
         if not service.get("profiles") or not {"*", *service["profiles"]}.isdisjoint(active_profiles)
     }
-    deployment = make_deployment(model, enabled, is_lenient=True)
+    deployment = make_deployment(model, enabled, known, is_lenient=True)
     found = [MissingEnvFile(path=safe_text(path)) for path in sorted(missing)]
     for name in sorted(enabled):
         needed = [entry for entry in services[name].get("env_file") or () if entry.get("required") is not False]

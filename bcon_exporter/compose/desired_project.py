@@ -92,6 +92,9 @@ def _make_service(
     service = services[name]
     provided = bool(service.get("provider"))
     image = image_of(service, name, str(resolved.model.get("name")))
+    takes_variables = _takes_variables(service, services)
+    is_changed_by_up = takes_variables or bool(service.get("use_api_socket"))  # its hash is not what `config` tells
+    is_hash_known = not (doubtful or is_changed_by_up or find_shared_namespaces({name: service}))
     return DesiredService(
         name=name,
         image=safe_text(secrets.hide_tag(image)),
@@ -99,12 +102,20 @@ def _make_service(
         enabled=name in resolved.enabled and not provided,
         replicas=replicas_of(service),
         runs_once=_runs_once(name, services),
-        config_hash=None if doubtful or find_shared_namespaces({name: service}) else resolved.hashes.get(name),
+        pre_start=len(service.get("pre_start") or ()),
+        takes_variables=takes_variables,
+        config_hash=resolved.hashes.get(name) if is_hash_known else None,
         fields=seal_fields(raw, sealer, secrets),
         doubtful=tuple(sorted(shown_path(path, secrets) for path in doubtful)),
         unseen=find_unseen(service),
         unhashed=tuple(sorted(shown_path(path, secrets) for path in file_fields(service, resolved.model))),
     )
+
+
+def _takes_variables(service: Mapping[str, Any], services: Mapping[str, Any]) -> bool:
+    """Whether `up` adds variables to its environment: a provider that it depends on gives them, or a model does."""
+    dependencies = service.get("depends_on") or {}
+    return bool(service.get("models")) or any((services.get(name) or {}).get("provider") for name in dependencies)
 
 
 def _runs_once(name: str, services: Mapping[str, Any]) -> bool:

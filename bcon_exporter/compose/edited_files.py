@@ -29,12 +29,13 @@ class FileEdit:
     Attributes:
         path: Of the file.
         project_name: Of the project to judge, where several read the file.
-        apply: Returns the text with the edit, of the text without; of None where there is no such file.
+        apply: Returns the text with the edit, of the text without (None where there is no such file) and the names of
+            the variables that have a value.
     """
 
     path: str
     project_name: str | None
-    apply: Callable[[str | None], str]
+    apply: Callable[[str | None, frozenset[str]], str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Finds the secrets in a project's env files, in the defaults of its Compose files and in its resolved model."""
+"""Finds the secrets in a project's env files, in the text of its Compose files and in its resolved model."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -11,6 +11,7 @@ from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.files import is_within, to_local
 from bcon_exporter.compose.invocation import ResolvedModel
 from bcon_exporter.compose.involved_files import ResolutionRequest
+from bcon_exporter.compose.yaml_nodes import MappingNode, Node, UndeterminedFilesError, parse_nodes
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.container_facts import ComposeIdentity
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
@@ -24,7 +25,7 @@ _DOUBLE_QUOTED = {"\\n": "\n", '\\"': '"', "\\$": "$", "\\\\": "\\"}
 
 
 class EnvFiles:
-    """Reads the `.env` of running projects, the env files of `up`, and the defaults in their Compose files.
+    """Reads the `.env` of running projects, the env files of `up`, and their Compose files.
 
     So interpolated secrets are hidden from the first scan on, before Compose runs, and where drift is switched off. The
     daemon reads only files under `compose.roots`: labels are claims.
@@ -54,21 +55,36 @@ class EnvFiles:
                     self._book.learn_files(project, find_secrets(parse(self._read(file))))
         self._located, self._signatures = located, signatures
 
-    def secrets_of(self, request: ResolutionRequest) -> KnownSecrets:
-        """Return the secrets in the files of a request, and in the environment; used to hide them in errors."""
+    def secrets_of(self, request: ResolutionRequest, involved: Iterable[str] = ()) -> KnownSecrets:
+        """Return the secrets in the files of a request, and in the environment: what is known before Compose answers.
+
+        Args:
+            request: Its files.
+            involved: More files, which those name.
+        """
         env_files = request.env_files or (request.directory / ".env",)
-        files: list[tuple[Path, Parser]] = [(file, find_defaults) for file in request.files]
-        files += [(file, parse_env_file) for file in env_files]
+        files: dict[Path, Parser] = {Path(file): _parser_of(file) for file in involved}
+        files |= dict.fromkeys(request.files, parse_compose_file) | dict.fromkeys(env_files, parse_env_file)
         pairs = list(self._options.environ.items())
-        for file, parse in files:
+        for file, parse in files.items():
             if request.roots is None or is_within(file, request.roots):
                 pairs += parse(_read(file))
         return KnownSecrets(find_secrets(pairs))
 
+    def variables_of(self, request: ResolutionRequest) -> frozenset[str]:
+        """Return the names of the variables that have a value for a request."""
+        names = set(self._options.environ)
+        for file in request.env_files or (request.directory / ".env",):
+            if request.roots is None or is_within(file, request.roots):
+                names.update(name for name, _ in parse_env_file(_read(file)))
+        return frozenset(names)
+
     def _locate_all(
         self, directory: str | None, env_files: Iterable[str], compose_files: Iterable[str]
     ) -> list[tuple[str, Parser]]:
-        located: list[tuple[str, Parser]] = [(file, find_defaults) for file in self._locate(compose_files, directory)]
+        located: list[tuple[str, Parser]] = [
+            (file, parse_compose_file) for file in self._locate(compose_files, directory)
+        ]
         located += [(file, parse_env_file) for file in self._locate((*env_files, ".env"), directory)]
         if self._options.env_file is not None:
             located.append((str(self._options.env_file), parse_env_file))
@@ -124,6 +140,51 @@ def parse_env_file(text: str) -> Iterator[tuple[str, str]]:
             yield name, value
             value = value.partition(" #")[0].rstrip()
         yield name, value
+
+
+def parse_compose_file(text: str) -> Iterator[tuple[str, str]]:
+    """Yield names and values as they stand in the text of a Compose file, and the defaults of references.
+
+    Of what is no YAML, or too much of it, each line counts by itself.
+    """
+    yield from find_defaults(text)
+    try:
+        yield from _pairs_of_nodes(parse_nodes(text.encode(errors="replace")))
+    except UndeterminedFilesError:
+        for line in text.splitlines():
+            yield from _pairs_of_item(line.strip().removeprefix("- "), ":")
+        yield from parse_env_file(text)
+
+
+def _pairs_of_nodes(documents: Iterable[Node]) -> Iterator[tuple[str, str]]:
+    """Yield (key, text) for every scalar, each collection once for each key that leads to it."""
+    waiting: list[tuple[str, Node]] = [("", node) for node in documents]
+    visited: set[tuple[str, int]] = set()
+    while waiting:
+        key, node = waiting.pop()
+        if isinstance(node, str):
+            value = node.replace("$$", "$")
+            yield key, value
+            if not key:
+                yield from _pairs_of_item(value, "=")
+        elif (key, id(node)) not in visited:
+            visited.add((key, id(node)))
+            if isinstance(node, MappingNode):
+                names = [name if isinstance(name, str) else "" for name in node[::2]]
+                waiting += zip(names, node[1::2], strict=False)
+            else:
+                waiting += [("", item) for item in node]
+
+
+def _pairs_of_item(text: str, sign: str) -> Iterator[tuple[str, str]]:
+    """Yield name and value of "NAME=value", as an item of a list has it, or "NAME: value" of a line."""
+    name, found, value = text.partition(sign)
+    if found:
+        yield name.strip().strip("\"'"), value.strip().strip("\"'")
+
+
+def _parser_of(file: str) -> Parser:
+    return parse_compose_file if file.lower().endswith((".yml", ".yaml", ".json")) else parse_env_file
 
 
 def find_defaults(text: str) -> Iterator[tuple[str, str]]:

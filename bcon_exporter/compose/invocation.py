@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from bcon_exporter.compose.failures import explain_failure, unset_variables
-from bcon_exporter.compose.sandbox import RunOutcome
 from bcon_exporter.errors import DeadlineExceededError
+from bcon_exporter.limited_process import RunOutcome
 
 Runner = Callable[[tuple[str, ...], Path, Mapping[str, str]], RunOutcome]
 """Runs the binary with these arguments, in this directory, with these extra variables."""

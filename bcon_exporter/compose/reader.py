@@ -56,8 +56,9 @@ from bcon_exporter.compose.invocation import (
     resolve_model,
 )
 from bcon_exporter.compose.involved_files import InvolvedFiles, InvolvedFilesCache, ResolutionRequest
+from bcon_exporter.compose.programs import find_programs
 from bcon_exporter.compose.running_projects import find_files, find_problem, folders_of_configured, is_allowed, locate
-from bcon_exporter.compose.sandbox import RunLimits, RunOutcome, can_confine, run_compose
+from bcon_exporter.compose.sandbox import can_confine, run_compose
 from bcon_exporter.compose.shared_namespaces import (
     SharedNamespaces,
     find_shared_namespaces,
@@ -75,6 +76,7 @@ from bcon_exporter.errors import (
     PermissionDeniedError,
 )
 from bcon_exporter.host_secrets import HostSecrets
+from bcon_exporter.limited_process import RunLimits, RunOutcome
 from bcon_exporter.model.container_facts import ComposeIdentity
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
@@ -245,7 +247,7 @@ class ComposeReader:
         target = self._find_target(file, edit.project_name, projects, now)
         before = self._read_to_edit(file)
         plain = self._resolve_deployment(target.invocation, DeploymentWords(), now, projects)
-        after = edit.apply(before)
+        after = edit.apply(before, self._env_file_reader.variables_of(self._request(target.invocation)))
         book = self._book.copy()
         with view_edited(target.edited_invocation, {target.name: after}) as view:
             roots = (*(self._request(target.invocation).roots or ()), Path(view.root))
@@ -405,19 +407,33 @@ class ComposeReader:
         try:
             answer, key = self._find_answer(invocation, now, self._options.timeout_seconds)
         except ComposeParseError as error:
-            hide = self._env_file_reader.secrets_of(self._request(invocation)).hide
-            refusal = make_refusal(hide_in_error(error, hide))
-            return ResolvedDeployment(self._read_leniently(invocation, words), refusal=refusal)
+            secrets = self._learn_unresolved(invocation)
+            refusal = make_refusal(hide_in_error(error, secrets.hide))
+            return ResolvedDeployment(self._read_leniently(invocation, words, secrets), refusal=refusal)
         except BconError as error:
-            return _unresolved(invocation, now, error)
+            return _unresolved(invocation, now, hide_in_error(error, self._learn_unresolved(invocation).hide))
         name = answer.project.name
         running = next((project for project in projects if project.name == name), None)
         desired = self._finish(answer, invocation, running, key, now).model_copy(
             update={"own_shell": self._options.trusted}
         )
-        return ResolvedDeployment(answer.deployment, desired)
+        wanted = answer.deployment.wanted.programs if self._options.trusted else ()
+        programs = find_programs((program for _, _, program in wanted), self._environ)
+        return ResolvedDeployment(answer.deployment, desired, programs=programs)
 
-    def _read_leniently(self, invocation: ComposeInvocation, words: DeploymentWords) -> Deployment | None:
+    def _learn_unresolved(self, invocation: ComposeInvocation) -> KnownSecrets:
+        """Return what the files hold that Compose does not resolve, by their text alone, and note it for all faces."""
+        secrets = self._secrets_of_files(invocation)
+        self._book.learn_files(invocation.project_name or invocation.cwd.name, secrets.values)
+        return secrets
+
+    def _secrets_of_files(self, invocation: ComposeInvocation) -> KnownSecrets:
+        request = self._request(invocation)
+        return self._env_file_reader.secrets_of(request, self._involved_files.find(request).files)
+
+    def _read_leniently(
+        self, invocation: ComposeInvocation, words: DeploymentWords, secrets: KnownSecrets
+    ) -> Deployment | None:
         """Return what Compose reads of files that it refuses."""
         absent = missing_env_files(invocation.env_files)
         missing = [to_host(file, self._options.path_map) for file in absent]
@@ -425,7 +441,11 @@ class ComposeReader:
         model = resolve_leniently(replace(invocation, env_files=present), self._run)
         active = {*words.profiles, *self._environ.get("COMPOSE_PROFILES", "").split(",")}
         try:
-            return None if model is None and not missing else make_lenient(self._on_host(model or {}), active, missing)
+            return (
+                None
+                if model is None and not missing
+                else make_lenient(self._on_host(model or {}), active, missing, secrets)
+            )
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError):  # what Compose lets through
             return None
 
@@ -495,7 +515,7 @@ class ComposeReader:
         try:
             return self._resolve_files(invocation, running, now, wait_seconds)
         except BconError as error:
-            raise hide_in_error(error, self._env_file_reader.secrets_of(self._request(invocation)).hide) from error
+            raise hide_in_error(error, self._secrets_of_files(invocation).hide) from error
 
     def _resolve_files(
         self, invocation: ComposeInvocation, running: RunningProject | None, now: datetime, wait_seconds: float | None

@@ -18,6 +18,9 @@ from bcon_exporter.secrets.normal_form import (
     tmpfs_of,
 )
 
+API_SOCKET = "/var/run/docker.sock"
+"""Compose mounts it into a service with `use_api_socket`."""
+
 
 def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawFields:
     """Return volumes, tmpfs mounts, and the files that secrets and configs are bound from.
@@ -42,6 +45,8 @@ def mount_fields(service: Mapping[str, Any], project: Mapping[str, Any]) -> RawF
         target_text, _, options_text = str(entry).partition(":")
         fields[f"tmpfs.{directory_of(target_text)}"] = options_of(options_text)
     fields.update(file_fields(service, project))
+    if service.get("use_api_socket"):
+        fields[f"volumes.{API_SOCKET}"] = mount_of("bind", API_SOCKET, read_only=False)
     put(fields, "volumes_from", sorted_of(_shared(str(entry)) for entry in service.get("volumes_from") or ()))
     return fields
 

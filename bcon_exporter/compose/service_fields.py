@@ -35,6 +35,8 @@ from bcon_exporter.secrets.normal_form import (
 )
 
 _MAX_PORT = 65535
+_DOCKER_CONFIG = "/run/secrets/docker"
+"""Where Compose puts the user's credentials for a service with `use_api_socket`, whether there are any or not."""
 _UNSEEN = (
     *("attach", "configs", "credential_spec", "develop", "mac_address", "models", "platform", "post_start"),
     *("pre_start", "pre_stop", "secrets", "use_api_socket"),
@@ -109,6 +111,8 @@ def _process_fields(service: Mapping[str, Any]) -> RawFields:
             fields["command"] = ABSENT_TEXT  # a set entrypoint takes the image's command away
     for key, value in mapping_of(service.get("environment")).items():
         fields[f"environment.{key}"] = ABSENT_TEXT if value is None else str(value)
+    if service.get("use_api_socket"):
+        fields["environment.DOCKER_CONFIG"] = _DOCKER_CONFIG
     put(fields, "user", text_of(service.get("user")))
     put(fields, "working_dir", directory_of(service.get("working_dir")))
     put(fields, "stop_signal", text_of(service.get("stop_signal")))

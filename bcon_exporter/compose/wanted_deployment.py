@@ -20,9 +20,11 @@ from bcon_exporter.model.deployment import (
     PublishedPort,
     WantedDeployment,
     WantedFile,
+    WantedHook,
     WantedNetwork,
     WantedService,
     WantedVolume,
+    key_of_hook,
 )
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
 from bcon_exporter.secrets.masking import is_secret_key, safe_name, safe_text
@@ -32,6 +34,8 @@ _JOBS = ("replicated-job", "global-job")
 _CONDITIONS: tuple[DependencyCondition, ...] = get_args(DependencyCondition)
 _RESTART_CONDITIONS = {"any": "always", "on-failure": "on-failure", "none": "no"}
 _DEFAULT = "default"
+_WITHOUT_POOLS = ("overlay", "host", "null", "none", "ipvlan")
+"""Drivers of networks whose subnets are none of the engine's own address pools, or not surely so."""
 _HOST = r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(?::[0-9]+)?"
 _PART = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
 _IMAGE_NAME = re2.compile(
@@ -47,7 +51,7 @@ class Deployment:
     Attributes:
         wanted: As it may be shown.
         paths: Path of the host as shown → the real one.
-        images: Service → the real image reference.
+        images: Service, or `key_of_hook`, → the real image reference.
     """
 
     wanted: WantedDeployment
@@ -95,6 +99,7 @@ class _Maker:
         image = image_of(service, name, str(self._model.get("name")))
         self.images[name] = image
         log = mapping_of(service.get("logging"))
+        hooks = [mapping_of(hook) for hook in service.get("pre_start") or ()]
         shared = find_shared_namespaces({name: service}).get(name)
         return WantedService(
             name=name,
@@ -114,11 +119,12 @@ class _Maker:
             networks=tuple(mapping_of(service.get("networks"))),
             volumes=tuple(
                 str(volume["source"])
-                for volume in service.get("volumes") or ()
+                for one in (service, *hooks)
+                for volume in one.get("volumes") or ()
                 if volume.get("type") == "volume" and volume.get("source")
             ),
-            secrets=_sources_of(service.get("secrets")),
-            configs=_sources_of(service.get("configs")),
+            secrets=_sources_of(entry for one in (service, *hooks) for entry in one.get("secrets") or ()),
+            configs=_sources_of(entry for one in (service, *hooks) for entry in one.get("configs") or ()),
             depends_on=tuple(_dependencies_of(service)),
             health_check=health_check_of(service),
             restart=restart_policy_of(service),
@@ -133,17 +139,43 @@ class _Maker:
                 if value and is_secret_key(key) and not key.upper().endswith("_FILE")
             ),
             uses_host_network=service.get("network_mode") == "host",
+            hooks=tuple(self._make_hook(name, index, hook) for index, hook in enumerate(hooks)),
+            provider=_text(mapping_of(service.get("provider")).get("type")) if enabled else None,
+            uses_models=bool(service.get("models")),
             joins=tuple(sorted(shared.services)) if shared is not None else (),
         )
 
+    def _make_hook(self, service: str, index: int, hook: Mapping[str, Any]) -> WantedHook:
+        image = str(hook.get("image") or image_of(self._services[service], service, str(self._model.get("name"))))
+        made = WantedHook(
+            name=f"pre_start[{index}]",
+            image=safe_text(self._known.hide_tag(image)),
+            has_image_name=is_image_name(image),
+            is_built=any(
+                bool(other.get("build")) and image_of(other, name, str(self._model.get("name"))) == image
+                for name, other in self._services.items()
+            ),
+            binds=tuple(self._binds_of(hook)),
+            devices=tuple(self._devices_of(hook)),
+            per_replica=hook.get("per_replica") is True,
+        )
+        self.images[key_of_hook(service, made)] = image
+        return made
+
     def make_network(self, key: str) -> WantedNetwork:
         network = mapping_of(mapping_of(self._model.get("networks")).get(key))
-        pools = mapping_of(network.get("ipam")).get("config") or ()
+        ipam, driver = mapping_of(network.get("ipam")), str(network.get("driver") or "")
+        pools = ipam.get("config") or ()
+        subnets = tuple(safe_name(str(pool["subnet"])) for pool in pools if mapping_of(pool).get("subnet"))
         return WantedNetwork(
             key=key,
             name=safe_text(real_name("networks", key, self._model)),
             external=self.is_external(network),
-            subnets=tuple(safe_name(str(pool["subnet"])) for pool in pools if mapping_of(pool).get("subnet")),
+            subnets=subnets,
+            driver=safe_name(driver),
+            takes_from_pools=not subnets
+            and driver not in _WITHOUT_POOLS
+            and ipam.get("driver") in (None, "", "default"),
         )
 
     def make_files(self, section: str) -> tuple[WantedFile, ...]:
@@ -171,6 +203,7 @@ class _Maker:
                     source=self._shown(str(volume.get("source") or "")),
                     target=safe_text(str(volume.get("target") or "")),
                     creates=mapping_of(volume.get("bind")).get("create_host_path") is not False,
+                    propagation=_text(mapping_of(volume.get("bind")).get("propagation")) or "",
                 )
 
     def _devices_of(self, service: Mapping[str, Any]) -> Iterable[str]:

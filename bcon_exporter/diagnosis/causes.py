@@ -14,6 +14,7 @@ from bcon_exporter.diagnosis.evidence import (
 )
 from bcon_exporter.diagnosis.failed_connections import REJECTIONS, kind_of_signature
 from bcon_exporter.diagnosis.finding import Finding, quote, weakened
+from bcon_exporter.diagnosis.hook_causes import find_hook_causes
 from bcon_exporter.diagnosis.image_changes import find_image_change
 from bcon_exporter.diagnosis.mounts import find_mount_causes
 from bcon_exporter.diagnosis.peer_state import HostContext
@@ -56,6 +57,7 @@ _WITHOUT_NETWORK = frozenset(
         SymptomType.RESTART_LOOP,
         SymptomType.LOG_ERROR,
         SymptomType.SLOW_RESPONSE,
+        SymptomType.STALE_NAMESPACE,
     }
 )
 """Symptoms of a container that has lost its network namespace."""
@@ -233,6 +235,8 @@ def _find_in_surroundings(
         penalty = next((by for kind, by in waiting if kind in present), None)
         waits_for = find_dependency_causes(container, lookup, context) if penalty is not None else []
         findings += [weakened(finding, penalty or 0) for finding in waits_for]
+    if SymptomType.NEVER_STARTED in present:
+        findings += find_hook_causes(lookup.hooks_of(container), context)
     return [*findings, *find_image_change(container, symptoms, case.now)]
 
 

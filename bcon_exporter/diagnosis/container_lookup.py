@@ -16,6 +16,7 @@ from bcon_exporter.diagnosis.removed_containers import (
     find_renamed,
 )
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, NetworkAttachment
+from bcon_exporter.model.hooks import Hooks, group_hooks
 from bcon_exporter.model.hysteresis import Remembered
 
 _LOCAL = ("localhost", "127.", "::1", "[::1]", "0.0.0.0", "[::]")  # noqa: S104 - compared, not bound
@@ -107,6 +108,15 @@ class ContainerLookup:
             return ()
         return tuple(self._by_service.get((client.compose.project, name.lower()), ()))
 
+    def hooks_of(self, container: ContainerFacts) -> tuple[ContainerFacts, ...]:
+        """Return the hooks of its Compose service that are there, in the order in which they run."""
+        claim = container.compose
+        return () if claim is None else self._hooks.get((claim.project, claim.service), ())
+
+    @cached_property
+    def _hooks(self) -> Hooks:
+        return group_hooks(self._host.containers)
+
     def in_project(self, client: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """Return the other containers of its Compose project, without one-off runs."""
         if client.compose is None:
@@ -141,7 +151,11 @@ class ContainerLookup:
     def has_lost_namespace_owner(self, container: ContainerFacts) -> bool:
         """Return whether it has joined the namespace of a container that is not there any more."""
         mode = _network_mode(container)
-        return mode.startswith(_JOINED) and mode.removeprefix(_JOINED).lower() not in self._by_id
+        return mode.startswith(_JOINED) and self.with_name_or_id(mode.removeprefix(_JOINED)) is None
+
+    def with_name_or_id(self, name_or_id: str) -> ContainerFacts | None:
+        """Return the container of the host with this name or id, full or short; None when there is none."""
+        return self._by_id.get(name_or_id.lower())
 
     def sharing_mount(self, source: str, client: ContainerFacts) -> tuple[ContainerFacts, ...]:
         """Return the other containers that can write to the same volume or host directory."""
@@ -223,7 +237,7 @@ class ContainerLookup:
     def _namespace_owner(self, container: ContainerFacts) -> ContainerFacts:
         """Return the container whose network namespace it lives in: itself, or the one that it has joined."""
         mode = _network_mode(container)
-        joined = self._by_id.get(mode.removeprefix(_JOINED).lower()) if mode.startswith(_JOINED) else None
+        joined = self.with_name_or_id(mode.removeprefix(_JOINED)) if mode.startswith(_JOINED) else None
         return joined or container
 
     def _is_gateway(self, address: str, client: ContainerFacts) -> bool:
@@ -244,7 +258,7 @@ class ContainerLookup:
     def _by_service(self) -> dict[tuple[str, str], list[ContainerFacts]]:
         by_service: dict[tuple[str, str], list[ContainerFacts]] = defaultdict(list)
         for container in (*self._host.containers, *self.removed):
-            if container.compose is not None and not container.compose.oneoff:
+            if container.compose is not None and container.compose.is_replica:
                 by_service[container.compose.project, container.compose.service.lower()].append(container)
         return by_service
 

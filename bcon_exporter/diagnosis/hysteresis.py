@@ -6,6 +6,8 @@
   after `hold_scans` when what showed it has recovered: retried with success, restarted on request.
 - A symptom whose rule cannot be evaluated stays for `UNKNOWN_HOLD_SECONDS`: unknown is not healthy, nor ill for ever.
 - A symptom of severity info is history; it ends a hold.
+- A failure that can be read again and was not mended is as severe as it was first shown: age alone turns none down,
+  until it is history.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -50,6 +52,7 @@ def hold_symptoms(
         thresholds: After the container's own labels.
         before: The holds of the last step.
     """
+    seen = tuple(_as_severe_as_before(symptom, before) for symptom in seen)
     after = {symptom.type: _renew(symptom, before, now) for symptom in seen if symptom.severity is not Severity.INFO}
     present, unclear = {symptom.type for symptom in seen}, frozenset(unknown)
     kept: list[Symptom] = []
@@ -71,6 +74,19 @@ def keep_until_over(
 ) -> dict[SymptomType, Hold]:
     """Leave out the holds whose symptom was shown for enough scans and has recovered."""
     return {kind: hold for kind, hold in before.items() if hold.scans < thresholds.hold_scans or not is_over(kind)}
+
+
+def _as_severe_as_before(symptom: Symptom, before: Holds) -> Symptom:
+    earlier, rule = before.get(symptom.type), RULE_OF[symptom.type]
+    if (
+        earlier is None
+        or symptom.severity is Severity.INFO
+        or not rule.is_failure
+        or rule.hysteresis is not Hysteresis.NONE
+    ):
+        return symptom
+    worst = max(symptom.severity, earlier.symptom.severity, key=lambda severity: severity.rank)
+    return symptom if worst is symptom.severity else symptom.model_copy(update={"severity": worst})
 
 
 def _renew(symptom: Symptom, before: Holds, now: datetime) -> Hold:

@@ -31,13 +31,17 @@ _STOPPED = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState
 
 
 class EndKind(StrEnum):
-    """What the last end was. CRASHED_WITH_ENGINE: the engine or host crashed, and nothing has started it since."""
+    """What the last end was.
+
+    SHUTDOWN: with the engine or host, which start it again by its policy, or probably so. LEFT_DOWN: with the engine or
+    host, and nothing has started it since.
+    """
 
     NONE = "none"
     DONE = "done"
     REQUESTED = "requested"
     SHUTDOWN = "shutdown"
-    CRASHED_WITH_ENGINE = "fell"
+    LEFT_DOWN = "left_down"
     FAILED = "failed"
     UNKNOWN = "unknown"
 
@@ -94,8 +98,9 @@ def classify_ending(
         crashed = code == CRASHED_HOST_CODE
         if crashed and _was_found_dead(container, at, engine_started_at):
             kind = _down_with_engine(container, code)
-        elif any(shutdown.includes(at) for shutdown in shutdowns):
-            kind = _down_with_engine(container, code) if crashed else EndKind.SHUTDOWN
+        elif shutdown := next((shutdown for shutdown in shutdowns if shutdown.includes(at)), None):
+            is_of_engine = crashed or shutdown.is_of_engine
+            kind = _down_with_engine(container, code) if is_of_engine else EndKind.SHUTDOWN
     return Ending(kind, at, code, exit_facts, _is_aged(container, exit_facts, at, now, thresholds), certain)
 
 
@@ -109,7 +114,7 @@ def _classify(container: ContainerFacts, code: int, exit_facts: ExitFacts | None
     if exit_facts is not None and exit_facts.requested:
         return EndKind.REQUESTED, True
     if exit_facts is not None and exit_facts.shutdown:
-        return (_down_with_engine(container, code) if exit_facts.after_crash else EndKind.SHUTDOWN), True
+        return _down_with_engine(container, code), True
     if code == 0:
         return EndKind.DONE, True
     if exit_facts is not None or (container.error and not _is_left_by_stop(container, code)):
@@ -124,10 +129,10 @@ def _is_left_by_stop(container: ContainerFacts, code: int) -> bool:
 
 
 def _down_with_engine(container: ContainerFacts, code: int) -> EndKind:
-    """Classify an end by a crash of the engine: SHUTDOWN where the engine will start it again by its policy."""
+    """Classify an end with the engine: SHUTDOWN where the engine will start it again by its policy."""
     policy = container.restart_policy or ""
     starts_again = policy in KEEPS_RUNNING or (code != 0 and policy.startswith("on-failure"))
-    return EndKind.SHUTDOWN if starts_again else EndKind.CRASHED_WITH_ENGINE
+    return EndKind.SHUTDOWN if starts_again else EndKind.LEFT_DOWN
 
 
 def _was_found_dead(container: ContainerFacts, at: datetime, engine_started_at: datetime | None) -> bool:

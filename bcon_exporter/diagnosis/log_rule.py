@@ -26,7 +26,7 @@ def log_is_relevant(case: Case) -> bool:
 
 def _is_history(case: Case) -> bool:
     ending = case.ending
-    if ending.kind in ("requested", "shutdown") or ending.aged:
+    if ending.kind in ("requested", "shutdown", "left_down") or ending.aged:
         return True
     window = timedelta(seconds=case.thresholds.log_window_seconds)
     return ending.kind in ("done", "unknown") and ending.at is not None and case.now - ending.at > window

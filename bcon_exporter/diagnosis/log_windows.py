@@ -55,7 +55,7 @@ def stopping_since(container: ContainerFacts, now: datetime) -> datetime | None:
 def _since(container: ContainerFacts, ending: Ending, now: datetime, thresholds: Thresholds) -> datetime | None:
     window = timedelta(seconds=thresholds.log_window_seconds)
     if (
-        ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.CRASHED_WITH_ENGINE)
+        ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.LEFT_DOWN)
         or container.state is ContainerState.REMOVING
     ):
         return None

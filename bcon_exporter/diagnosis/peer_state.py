@@ -321,7 +321,7 @@ def _by_ending(peer: ContainerFacts, ending: Ending, span: FailureSpan, context:
         case EndKind.REQUESTED:
             how = "was stopped on request" if ending.certain else "was probably stopped by hand"
             return PeerTrouble(id="dependency_stopped", text=f"{how}{when}", confidence=0.9)
-        case EndKind.SHUTDOWN | EndKind.CRASHED_WITH_ENGINE:
+        case EndKind.SHUTDOWN | EndKind.LEFT_DOWN:
             return PeerTrouble(
                 id="dependency_stopped",
                 text=f"ended with the engine or its host{when} and was not started",

@@ -32,8 +32,9 @@ from bcon_exporter.diagnosis.finding import Finding, weakened
 from bcon_exporter.diagnosis.peer_changes import find_change
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, HostContext, PeerTrouble, find_trouble
 from bcon_exporter.model.container_facts import ContainerFacts
-from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.findings import SymptomType, Urgency
 from bcon_exporter.model.quantities import show_duration
+from bcon_exporter.model.signatures import SuggestionText
 
 INDIRECT_PENALTY = 0.15
 """Subtracted for an indirect dependency: a service that the peer itself depends on."""
@@ -204,7 +205,7 @@ def find_namespace_causes(container: ContainerFacts, lookup: ContainerLookup, co
         return []
     ago = show_duration((context.now - owner.started_at).total_seconds())
     text = f"was started anew {ago} ago, after this one: it has no network until it is restarted too"
-    return [_blame_namespace_owner(owner, PeerTrouble(id="namespace_gone", text=text, confidence=0.92))]
+    return [_tell_namespace_gone(owner, text, RESTART_SHARER)]
 
 
 def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[Finding]:
@@ -214,11 +215,17 @@ def _find_new_owner(container: ContainerFacts, lookup: ContainerLookup) -> list[
     if len(newer) != 1:
         return []
     text = "was made anew after this one: it has no network until it is recreated too"
-    return [_blame_namespace_owner(newer[0], PeerTrouble(id="namespace_gone", text=text, confidence=0.92))]
+    return [_tell_namespace_gone(newer[0], text, MAKE_SHARER_ANEW)]
 
 
 def _is_made_after(other: ContainerFacts, container: ContainerFacts) -> bool:
     return other.created_at > container.created_at
+
+
+def _tell_namespace_gone(owner: ContainerFacts, text: str, step: SuggestionText) -> Finding:
+    """Name the owner, and what is to be done to the one that shared its namespace: the owner itself may be well."""
+    finding = _blame_namespace_owner(owner, PeerTrouble(id="namespace_gone", text=text, confidence=0.92))
+    return replace(finding, suggestions=(step,))
 
 
 def _blame_namespace_owner(owner: ContainerFacts, trouble: PeerTrouble) -> Finding:
@@ -372,6 +379,22 @@ def _find_in_namespace(
         findings += _find_peer_trouble((peer,), client, lookup, context, failure.span, failure.line)
     return [weakened(finding, 0.0 if with_port else SHARED_NAMESPACE_PENALTY) for finding in findings]
 
+
+RESTART_SHARER = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Restart it: only its own start lets it join the namespace that the other container has now.",
+    rationale="No restart policy does so. Under Compose, `restart: true` in its `depends_on` does, when Compose "
+    "restarts the other one.",
+    check="docker inspect -f '{{.State.StartedAt}} {{.HostConfig.NetworkMode}}' {name}",
+)
+MAKE_SHARER_ANEW = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Make it anew (`docker compose up -d --force-recreate`, or remove and run it again), so that it joins the "
+    "container that is there now.",
+    rationale="It names the other one by an id that is gone: a restart would fail.",
+    check="docker inspect -f '{{.HostConfig.NetworkMode}}' {name}",
+)
+"""What to do to a container that shares a namespace which its owner has no more."""
 
 CAUSES = {
     "namespace_gone": "the container whose network namespace it shares was restarted after it",

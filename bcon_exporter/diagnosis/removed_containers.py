@@ -109,4 +109,4 @@ def find_renamed(gone: ContainerFacts, others: Sequence[ContainerFacts]) -> Cont
 
 def _identity(name: str, record: ContainerFacts | Remembered) -> tuple[str, str, int]:
     claim = record.compose
-    return ("", name, 0) if claim is None or claim.oneoff else (claim.project, claim.service, claim.number)
+    return ("", name, 0) if claim is None or not claim.is_replica else (claim.project, claim.service, claim.number)

@@ -116,6 +116,15 @@ class Case:
         """By how much all logs of the host grow together that nothing bounds."""
         return self._lookup.log_bytes_per_hour
 
+    @property
+    def hooks(self) -> tuple[ContainerFacts, ...]:
+        """The hooks of its service that are there, in the order in which they run."""
+        return self._lookup.hooks_of(self.container)
+
+    def find_container(self, name_or_id: str) -> ContainerFacts | None:
+        """Return the container of the host with this name or id; None when there is none."""
+        return self._lookup.with_name_or_id(name_or_id)
+
     @cached_property
     def _lookup(self) -> ContainerLookup:
         return self.lookup or ContainerLookup(self.host)

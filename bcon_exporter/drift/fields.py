@@ -187,6 +187,8 @@ def _is_tolerated(
     if path in service.fields and not service.fields[path].fingerprint:
         return False
     root = _root(path)
+    if service.takes_variables and root == "environment":
+        return True
     if config.image_fields is None and root in (*_FROM_IMAGE, *_FROM_IMAGE_TOO):
         return True  # the image could not be read and may declare it
     if root == "volumes":

@@ -1,7 +1,8 @@
 """Pairs services with their containers, as Compose itself does (docker/compose v5).
 
 Candidates are containers in any state with the project's label and a config hash. The service label groups them; their
-names do not matter. One-off containers of `compose run` are no replicas.
+names do not matter. One-off containers of `compose run` and those of hooks are no replicas: Compose makes them without
+being asked by a difference, and takes them away itself.
 """
 
 from dataclasses import dataclass
@@ -9,21 +10,28 @@ from dataclasses import dataclass
 from bcon_exporter.drift.host_index import HostIndex
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import DesiredProject, DesiredService
+from bcon_exporter.model.hooks import group_hooks
 
 _ALIVE = (ContainerState.RUNNING, ContainerState.RESTARTING)
 
 
 @dataclass(frozen=True)
 class ServicePairing:
-    """A service that Compose wants, with its replicas, lowest number first."""
+    """A service that Compose wants, with its replicas, lowest number first, and its hooks in the order of their run."""
 
     service: DesiredService
     replicas: tuple[ContainerFacts, ...]
+    hooks: tuple[ContainerFacts, ...] = ()
 
     @property
     def running(self) -> tuple[ContainerFacts, ...]:
         """Replicas that run or are restarting: a crash loop is a symptom, not drift."""
         return tuple(container for container in self.replicas if container.state in _ALIVE)
+
+    @property
+    def started_once(self) -> bool:
+        """Whether a replica has ever been started: hooks run before that."""
+        return any(container.started_at is not None for container in self.replicas)
 
     @property
     def done(self) -> tuple[ContainerFacts, ...]:
@@ -76,10 +84,11 @@ class ProjectPairing:
 def pair_project(project: DesiredProject, host: HostIndex) -> ProjectPairing:
     """Match a project's services with the host's containers."""
     by_service: dict[str, list[ContainerFacts]] = {}
+    hooks = group_hooks(host.containers.get(project.name, ()))
     claimants: list[ContainerFacts] = []
     for container in host.containers.get(project.name, ()):
         claim = container.compose
-        if claim is None or claim.oneoff:
+        if claim is None or not claim.is_replica:
             continue
         if claim.config_hash is None:
             claimants.append(container)
@@ -93,7 +102,11 @@ def pair_project(project: DesiredProject, host: HostIndex) -> ProjectPairing:
         for container in containers
     ]
     pairings = [
-        ServicePairing(service, tuple(sorted(by_service.get(service.name, ()), key=_number)))
+        ServicePairing(
+            service,
+            tuple(sorted(by_service.get(service.name, ()), key=_number)),
+            hooks.get((project.name, service.name), ()),
+        )
         for service in project.services or ()
         if service.enabled
     ]

@@ -48,7 +48,9 @@ def find_untracked(project: DesiredProject | None, snapshot: HostSnapshot | Host
 
 
 def _is_undefined(claim: ComposeIdentity | None, service_names: set[str]) -> bool:
-    return claim is None or claim.service not in service_names or claim.config_hash is None
+    if claim is None or claim.service not in service_names:
+        return True
+    return claim.config_hash is None and claim.hook is None
 
 
 def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
@@ -67,7 +69,7 @@ def _project(name: str, containers: list[ContainerFacts]) -> RunningProject:
 def _containers_of_single_replicas(containers: list[ContainerFacts]) -> dict[str, str]:
     ids: dict[str, list[str]] = {}
     for container in containers:
-        if container.compose and not container.compose.oneoff:
+        if container.compose and container.compose.is_replica:
             ids.setdefault(container.compose.service, []).append(container.id)
     return {service: container_ids[0] for service, container_ids in ids.items() if len(container_ids) == 1}
 

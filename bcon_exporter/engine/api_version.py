@@ -1,8 +1,11 @@
 """Which version of the Engine API is spoken."""
 
 OLDEST_API = (1, 24)
-NEWEST_API = (1, 54)
-"""The newest API version whose answers were looked at; a newer engine is asked in this one, unless it needs more."""
+NEWEST_API = (1, 52)
+"""The newest API version that is spoken; a newer engine is asked in this one, unless it needs more.
+
+From 1.53 on `GET /system/df` tells sizes only, without what they are made of, unless it is asked for more.
+"""
 
 
 def format_version(version: tuple[int, int]) -> str:

@@ -5,7 +5,7 @@ since one that is dead blocks whoever asks it; they are told by the mount table,
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -145,30 +145,52 @@ def _foreign(root_dir: str, mounts: dict[str, str]) -> str | None:
 
 def read_mounts(proc: Path) -> dict[str, str]:
     """Return mount point → file system type from the mount table; empty when it cannot be read."""
+    return parse_mounts_table(read_mounts_table(proc))
+
+
+def read_mounts_table(proc: Path) -> bytes:
+    """Return the mount table; empty when it cannot be read."""
     with suppress(OSError), (proc / "self" / "mountinfo").open("rb") as table:
-        return parse_mounts_table(table.read(_MAX_MOUNTINFO_BYTES))
-    return {}
+        return table.read(_MAX_MOUNTINFO_BYTES)
+    return b""
 
 
 def parse_mounts_table(content: bytes) -> dict[str, str]:
     """Parse /proc/PID/mountinfo (proc(5)); a later mount on the same point hides the earlier."""
-    mounts: dict[str, str] = {}
+    return {point: kind for point, _, kind in _mounts_in(content)}
+
+
+def parse_propagations(content: bytes) -> dict[str, str]:
+    """Return mount point → "shared", "slave" or "private": what /proc/PID/mountinfo tells of mounts below it."""
+    return {
+        point: "shared" if "shared:" in options else "slave" if "master:" in options else "private"
+        for point, options, _ in _mounts_in(content)
+    }
+
+
+def _mounts_in(content: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield mount point, optional fields and file system type of each line."""
     for line in content.decode("utf-8", "surrogateescape").splitlines():
         before, separator, after = line.partition(" - ")
-        fields = before.split(" ")
+        fields = before.split(" ", 6)
         if separator and len(fields) > 4:  # noqa: PLR2004 - the fifth field is the mount point
-            mounts[_unescape(fields[4])] = after.split(" ", 1)[0]
-    return mounts
+            yield _unescape(fields[4]), "".join(fields[6:]), after.split(" ", 1)[0]
 
 
 def kind_of(path: str, mounts: dict[str, str]) -> str | None:
     """Return the type of the file system that an absolute path lies on; None when unknown."""
+    point = find_mount_point(path, mounts)
+    return None if point is None else mounts[point]
+
+
+def find_mount_point(path: str, mounts: Collection[str]) -> str | None:
+    """Return the mount point that an absolute path lies on; None when unknown."""
     parent = path.rstrip("/") or "/"
     while parent not in mounts:
         if parent in ("/", ""):
             return None
         parent = parent.rpartition("/")[0] or "/"
-    return mounts[parent]
+    return parent
 
 
 def _directory(mount: Mount, root_dir: str | None, mounts: dict[str, str]) -> str | None:

@@ -13,9 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from bcon_exporter.engine.disk import find_mount_point, parse_propagations, read_mounts_table
 from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts
-from bcon_exporter.model.deployment import HostFacts, ListeningSocket
+from bcon_exporter.model.deployment import HostFacts, ListeningSocket, PathMount
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
+from bcon_exporter.secrets.masking import safe_text
 
 _LISTENS: tuple[tuple[Literal["tcp", "udp"], str], ...] = (("tcp", "0A"), ("udp", "07"))
 """States in /proc/net of a socket that waits for somebody."""
@@ -62,6 +64,7 @@ def look_at_host(
     return HostFacts(
         sockets=sockets,
         paths={shown: there for shown, real in paths.items() if (there := _is_there(real)) is not None},
+        mounts=_find_mounts(proc_root, paths),
         emulated=_read_emulated(),
         has_gpu_hook=any(map(os.path.exists, _GPU_HOOKS)),
         default_log_is_bounded=_bounds_logs(),
@@ -137,6 +140,18 @@ def _is_there(path: str) -> bool | None:
     except (OSError, ValueError):
         return False
     return True
+
+
+def _find_mounts(proc_root: Path, paths: Mapping[str, str]) -> dict[str, PathMount]:
+    """Return the mount that each path lies on, or would: links are followed as the engine does."""
+    propagations = parse_propagations(read_mounts_table(proc_root))
+    found: dict[str, PathMount] = {}
+    for shown, real in paths.items():
+        with suppress(OSError, ValueError):
+            point = find_mount_point(os.path.realpath(real), propagations)
+            if point is not None:
+                found[shown] = PathMount(point=safe_text(point), propagation=propagations[point])
+    return found
 
 
 def _read_emulated() -> tuple[str, ...]:

@@ -1,15 +1,16 @@
 """Incidents: symptoms and differences of a host joined into one failure each, with what changed before it. Pure."""
 
-from bcon_exporter.incidents.changes import LOOKED_BACK, find_telling_change
+from bcon_exporter.incidents.changes import EVIDENCE, LOOKED_BACK, find_telling_change
 from bcon_exporter.incidents.grouping import (
-    HOST_STEPS,
+    OUTAGE_STEPS,
+    RESTART_STEPS,
     FoldedIncidents,
     IncidentNews,
     IncidentStep,
     KnownPast,
     acknowledge,
     is_ahead,
-    is_host_incident_open,
+    is_outage_open,
     journal_step,
     observe_outage,
     observe_troubles,
@@ -23,15 +24,18 @@ from bcon_exporter.incidents.host_sentence import (
     sort_incidents,
 )
 from bcon_exporter.incidents.notices import Scene, decide_message, note_arrival
-from bcon_exporter.incidents.quiet import find_muting, is_muted
-from bcon_exporter.incidents.titles import ENDED_BY
+from bcon_exporter.incidents.quiet import find_muting, is_container_quiet, is_muted
+from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, list_left_down
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who, find_troubles
-from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
+from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited, waits_for_first_look
 
 __all__ = [
     "ENDED_BY",
-    "HOST_STEPS",
+    "EVIDENCE",
     "LOOKED_BACK",
+    "NOT_MENDED",
+    "OUTAGE_STEPS",
+    "RESTART_STEPS",
     "FoldedIncidents",
     "HostSentence",
     "HostSituation",
@@ -53,12 +57,15 @@ __all__ = [
     "follow_merges",
     "has_waited",
     "is_ahead",
-    "is_host_incident_open",
+    "is_container_quiet",
     "is_muted",
+    "is_outage_open",
     "journal_step",
+    "list_left_down",
     "note_arrival",
     "observe_outage",
     "observe_troubles",
     "show_clock",
     "sort_incidents",
+    "waits_for_first_look",
 ]

@@ -29,6 +29,8 @@ _CHANGES = (
 )
 """What somebody may have done, the most telling first: a start comes with every other. Crashes and symptoms are signs
 of a trouble, not changes."""
+EVIDENCE = frozenset(_CHANGES)
+"""Kinds of entries that tell what came before a trouble, and what ended it."""
 _HARMFUL = frozenset(
     {
         JournalKind.STOP,

@@ -7,12 +7,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bcon_exporter.incidents.changes import find_changes, find_end
-from bcon_exporter.incidents.titles import OUTAGE_TITLE, name_incident
+from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
-from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, Urgency
+from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, SymptomType, Urgency
 from bcon_exporter.model.incidents import (
     HOST_CODE,
-    EndedBy,
     Incident,
     IncidentMember,
     IncidentRoot,
@@ -26,8 +25,6 @@ from bcon_exporter.model.quantities import show_duration
 
 MERGED_WITHIN = timedelta(minutes=2)
 WELL_FOR = timedelta(minutes=2)
-ROOTS_AT_MOST = 10
-"""More that begin within one scan are one failure of the host."""
 AFTER_SHUTDOWN = timedelta(minutes=5)
 """What fails so soon after the engine or its host came back belongs to that."""
 EVIDENCE_BYTES = 4096
@@ -35,15 +32,26 @@ REMEMBERED_OVER = timedelta(days=1)
 OUTSIDE_PEER = "outside_peer"
 """The cause that names somebody whom no container here is."""
 _HOST = Who("", None)
-HOST_STEPS = (
+OUTAGE_STEPS = (
     Suggestion(
         urgency=Urgency.IMMEDIATE,
-        action="Look at the host before single containers: the log of the engine, memory, disks, a reboot.",
-        rationale="What many containers show at once has one cause, and it lies below them.",
+        action="Look at the engine and its host before single containers: the log of the engine, memory, disks.",
+        rationale="While the engine does not answer, nothing is known of its containers.",
         check="docker info",
     ),
 )
-"""What to do when the host fails as a whole."""
+"""What to do when the engine does not answer."""
+RESTART_STEPS = (
+    Suggestion(
+        urgency=Urgency.SHORT_TERM,
+        action="Start again what is needed, and give it a restart policy (`unless-stopped`) so that the engine does; "
+        "remove or mute (bcon-exporter quiet) what is not.",
+        rationale="The engine starts again only what has a restart policy.",
+        check="docker ps -a --filter status=exited",
+    ),
+)
+"""What to do when the engine or its host was restarted."""
+_LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _OF_PROGRAMS = frozenset(("program_error", "program_reports_error"))
 """Causes that say of a container that its own log knows more: nothing that many could share."""
 _NUMBERS_KEPT = 500
@@ -113,14 +121,14 @@ def observe_outage(
         reason: Why it cannot be reached.
         past: For earlier incidents.
     """
-    if is_host_incident_open(state):
+    if is_outage_open(state):
         return state, ()
     return _Fold(state, HostTroubles(now, ()), past).take_outage(since, reason)
 
 
-def is_host_incident_open(state: IncidentState) -> bool:
-    """Return whether an incident of the host as a whole goes on."""
-    return any(_is_of_host(tracked) for tracked in state.open)
+def is_outage_open(state: IncidentState) -> bool:
+    """Return whether an incident of an engine that does not answer goes on: nothing is known of its containers."""
+    return any(_is_of_host(tracked) and len(tracked.members) == 1 for tracked in state.open)
 
 
 def is_ahead(state: IncidentState, now: datetime) -> bool:
@@ -156,10 +164,8 @@ class _Fold:
 
     def run(self) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
         groups = _group_by_root([trouble for trouble in self._host.troubles if not self._is_over(trouble)])
-        is_host_down = self._host.has_watched and self._is_new_shutdown()
-        fresh = [root for root, group in groups.items() if self._opens(root, group)]
-        if is_host_down or len(fresh) > ROOTS_AT_MOST:
-            self._take_host([trouble for root in fresh for trouble in groups.pop(root)], is_down=is_host_down)
+        if self._host.has_watched and (self._is_new_shutdown() or self._is_after_shutdown()):
+            self._take_shutdown(groups)
         for root, group in groups.items():
             self._take_group(root, group)
         self._open = [tracked for one in self._open if (tracked := self._refresh(one)) is not None]
@@ -177,7 +183,13 @@ class _Fold:
 
     def take_outage(self, since: datetime, reason: str | None) -> tuple[IncidentState, tuple[IncidentNews, ...]]:
         opened = self._start(_HOST, HOST_CODE, (), since)
-        told = {"title": OUTAGE_TITLE, "severity": Severity.CRITICAL, "evidence": () if reason is None else (reason,)}
+        evidence = () if reason is None else (reason,)
+        told = {
+            "title": OUTAGE_TITLE,
+            "severity": Severity.CRITICAL,
+            "suggestions": OUTAGE_STEPS,
+            "evidence": evidence,
+        }
         incident = opened.model_copy(update=told)
         tracked = self._open.pop().model_copy(update={"incident": incident})
         before = self._before
@@ -212,20 +224,43 @@ class _Fold:
 
     def _is_new_shutdown(self) -> bool:
         ended, seen = self._host.shutdown_ended_at, self._before.shutdown_seen_until
-        return ended is not None and (seen is None or ended > seen) and self._host.at - ended < AFTER_SHUTDOWN
+        return ended is not None and (seen is None or ended > seen)
 
     def _opens(self, root: Who, group: Sequence[Trouble]) -> bool:
         """Whether a group is bad enough for an incident and belongs to none yet."""
         known = {identity for tracked in self._open for identity in tracked.members}
         is_known = root.identity in known or any(trouble.who.identity in known for trouble in group)
-        return not is_known and _worst(group).rank >= Severity.ERROR.rank
+        return not is_known and _is_failure(group)
 
-    def _take_host(self, troubles: Sequence[Trouble], *, is_down: bool) -> None:
-        open_one = self._find_open(lambda tracked: tracked.incident.root.code == HOST_CODE)
-        if open_one is not None:
-            self._join(open_one, troubles)
-        elif troubles or is_down:
-            self._start(_HOST, HOST_CODE, troubles)
+    def _take_shutdown(self, groups: dict[Who, list[Trouble]]) -> None:
+        """Make one incident of what did not come back with the engine or its host, and of what fails since.
+
+        One of the host that is open is merged into it: it tells of more now.
+        """
+        taken = [root for root, group in groups.items() if any(map(self._was_left_down, group))]
+        if taken or self._is_new_shutdown():
+            taken += [
+                root
+                for root, group in groups.items()
+                if root not in taken and self._is_after_shutdown() and self._opens(root, group)
+            ]
+        troubles = [trouble for root in taken for trouble in groups[root]]
+        troubles = self._leave_elsewhere(troubles, *filter(_is_of_host, self._open))
+        known = {identity for tracked in self._open for identity in tracked.members}
+        if all(trouble.who.identity in known for trouble in troubles):
+            return
+        for root in taken:
+            del groups[root]
+        earlier = [tracked for tracked in self._open if _is_of_host(tracked)]
+        if earlier:
+            self._merge(earlier, _HOST, troubles, HOST_CODE)
+        else:
+            self._start(_HOST, HOST_CODE, troubles, self._host.shutdown_ended_at)
+
+    def _was_left_down(self, trouble: Trouble) -> bool:
+        """Whether the engine that came back has left it down, and that is news: what was down before is none."""
+        since = self._host.shutdown_ended_at if self._is_new_shutdown() else self._host.at
+        return _LEFT_DOWN in trouble.codes and since is not None and trouble.since >= since
 
     def _take_group(self, root: Who, group: Sequence[Trouble]) -> None:
         own = self._find_open(lambda tracked: root.identity in tracked.members)
@@ -244,11 +279,11 @@ class _Fold:
         elif unwell is not None and not _fails_itself(root, group):
             rest = self._leave_elsewhere(group, unwell)
             self._join(unwell, [trouble for trouble in rest if trouble.who.identity != root.identity])
-        elif self._is_after_shutdown() and (host := self._find_open(_is_of_host)) is not None:
+        elif _is_failure(group) and self._is_after_shutdown() and (host := self._find_open(_is_of_host)) is not None:
             self._join(host, self._leave_elsewhere(group, host))
         elif unwell is not None:
             self._start(root, _code_of(root, group), self._leave_elsewhere(group))
-        elif _worst(group).rank >= Severity.ERROR.rank:
+        elif _is_failure(group):
             for tracked in mistaken:  # all of it was well before this began
                 self._open.remove(tracked)
                 self._close(tracked, tracked.well_since or self._host.at)
@@ -300,11 +335,14 @@ class _Fold:
         self._news.append(IncidentNews(IncidentStep.OPENED, tracked.incident))
         return tracked.incident
 
-    def _merge(self, young: Sequence[TrackedIncident], root: Who, group: Sequence[Trouble]) -> None:
+    def _merge(
+        self, young: Sequence[TrackedIncident], root: Who, group: Sequence[Trouble], code: str | None = None
+    ) -> None:
         """Open the root's incident, and let those end that turned out to be consequences of it."""
         started_at = min(one.incident.started_at for one in young)
         self._open = [tracked for tracked in self._open if tracked not in young]
-        merged = self._start(root, _code_of(root, group), group, min([started_at, *(one.since for one in group)]))
+        started_at = min([started_at, *(one.since for one in group)])
+        merged = self._start(root, code or _code_of(root, group), group, started_at)
         self._keep_acknowledgement(merged, young)
         self._end_merged(merged.id, young)
 
@@ -400,11 +438,12 @@ class _Fold:
         self, incident: Incident, members: Sequence[IncidentMember], group: Sequence[Trouble]
     ) -> dict[str, object]:
         """Return the same of the host as a whole: what one container says of itself is not why all of them failed."""
-        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in group for line in one.evidence))))
+        failing = (trouble for trouble in group if _LEFT_DOWN not in trouble.codes)
+        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in failing for line in one.evidence))))
         return {
             "title": name_incident(incident.root, members),
             "causes": _find_shared_causes(group) or incident.causes,
-            "suggestions": HOST_STEPS,
+            "suggestions": RESTART_STEPS,
             "evidence": evidence,
         }
 
@@ -431,10 +470,16 @@ class _Fold:
 
     def _close(self, tracked: TrackedIncident, since: datetime) -> None:
         incident = tracked.incident
-        ended_by = find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        is_left = any(self._is_left_as_it_was(identity) for identity in tracked.members)
+        ended_by = None if is_left else find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
         closed = incident.model_copy(update={"ended_at": since, "ended_by": ended_by})
         self._news.append(IncidentNews(IncidentStep.CLOSED, closed))
         self._over.update(dict.fromkeys(tracked.members, since))
+
+    def _is_left_as_it_was(self, identity: str) -> bool:
+        """Whether a member is as broken as before and only so old that nothing is said of it any more."""
+        life = self._host.lives.get(identity)
+        return life is not None and life.is_history
 
     def _is_well(self, tracked: TrackedIncident) -> bool:
         troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
@@ -509,16 +554,24 @@ def _fails_itself(root: Who, group: Sequence[Trouble]) -> bool:
     return any(one.who.identity == root.identity and one.severity.rank >= Severity.ERROR.rank for one in group)
 
 
+def _is_failure(group: Sequence[Trouble]) -> bool:
+    return _worst(group).rank >= Severity.ERROR.rank
+
+
 def _worst(group: Sequence[Trouble]) -> Severity:
     return max((trouble.severity for trouble in group), key=lambda severity: severity.rank, default=Severity.ERROR)
 
 
 def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
-    """Return the causes that most of several containers have, without evidence; none that names another container."""
+    """Return the causes that most of several containers have, without evidence; none that names another container.
+
+    Of an engine that left down a single one, that one's cause is the host's too.
+    """
     told = [{cause.id: cause for cause in trouble.causes if cause.peer is None} for trouble in group]
     counts = Counter(name for causes in told for name in causes if name not in _OF_PROGRAMS)
     known = {name: cause for causes in told for name, cause in causes.items()}
-    shared = (name for name, count in counts.most_common() if len(group) > 1 and count * 2 > len(group))
+    is_one = len(group) > 1 or any(_LEFT_DOWN in trouble.codes for trouble in group)
+    shared = (name for name, count in counts.most_common() if is_one and count * 2 > len(group))
     return tuple(known[name].model_copy(update={"evidence": ()}) for name in shared)
 
 
@@ -548,9 +601,11 @@ def journal_step(news: IncidentNews, now: datetime) -> JournalEntry | None:
             text = f"incident {incident.id} turned out to be a part of {incident.merged_into}"
         case IncidentStep.CLOSED:
             lasted = show_duration(((incident.ended_at or now) - incident.started_at).total_seconds())
-            ended_by = "by itself" if incident.ended_by is EndedBy.BY_ITSELF else f"({incident.ended_by})"
             kind, at = JournalKind.INCIDENT_CLOSE, now
-            text = f"incident {incident.id} is over after {lasted} {ended_by}"
+            if incident.ended_by is None:
+                text = f"incident {incident.id} is told no more after {lasted}: {NOT_MENDED}"
+            else:
+                text = f"incident {incident.id} is over after {lasted}: {ENDED_BY[incident.ended_by]}"
         case _:
             return None
     root = incident.root

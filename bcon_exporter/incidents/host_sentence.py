@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from bcon_exporter.incidents.changes import find_telling_change
-from bcon_exporter.incidents.titles import list_names, say_failure
+from bcon_exporter.incidents.titles import list_names, say_failure, say_warning
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity
 from bcon_exporter.model.incidents import Incident
@@ -32,9 +32,9 @@ _WHAT_CHANGED = {
     JournalKind.NETWORK_CONNECT: "{} joined a network",
     JournalKind.UNPAUSE: "{} was resumed",
     JournalKind.REMOVE: "{} was removed",
-    JournalKind.STOP: "{} was stopped",
-    JournalKind.DRIFT_ON: "{} left its Compose files",
-    JournalKind.DRIFT_OFF: "{} came back to its Compose files",
+    JournalKind.STOP: "{} ended or was stopped",
+    JournalKind.DRIFT_ON: "{} began to differ from its Compose files",
+    JournalKind.DRIFT_OFF: "{} is again as its Compose files say",
     JournalKind.START: "{} was started",
 }
 
@@ -141,8 +141,10 @@ def _say_well(host: HostSituation, report: DiagnoseAllReport) -> str:
         return f"There is no container to look at{left_out}."
     if report.reports and not any(one.state in _UP for one in report.reports):
         count = report.total_containers
-        who = "the one container" if count == 1 else f"all {count} containers"
-        return f"Nothing runs: {who} ended as asked, or did the work and ended."
+        who = "the one container shows" if count == 1 else f"none of the {count} containers shows"
+        return (
+            f"Nothing runs, and {who} a failure of late." if count > 1 else f"Nothing runs; {who} no failure of late."
+        )
     since = host.well_since
     lasts = since is not None and host.now - since >= _WORTH_SAYING
     span = f", for {show_duration((host.now - since).total_seconds())}" if lasts and since is not None else ""
@@ -203,7 +205,7 @@ def _say_errors(host: HostSituation, report: DiagnoseAllReport) -> Iterator[_Sai
 def _say_warnings(host: HostSituation, report: DiagnoseAllReport) -> Iterator[_Said]:
     warnings = [one for one in _find_left(host, report) if one.status == "warning"]
     if warnings:
-        said = [say_failure(one.container_name, _code(one)) for one in warnings[:TOLD_AT_MOST]]
+        said = [say_warning(one.container_name, _code(one)) for one in warnings[:TOLD_AT_MOST]]
         more = len(warnings) - TOLD_AT_MOST
         head = "A warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
         text = f"{head}: {', '.join(said)}{f', and {more} more' if more > 0 else ''}."
@@ -241,9 +243,9 @@ def _say_drift(host: HostSituation) -> Iterator[_Said]:
         return
     names = list_names([report.project_name for report in drifted])
     if len(drifted) == 1:
-        text = f"{names} has left its Compose files: {show_count(len(drifted[0].differences), 'difference')}."
+        text = f"{names} differs from its Compose files: {show_count(len(drifted[0].differences), 'difference')}."
     else:
-        text = f"{len(drifted)} projects have left their Compose files: {names}."
+        text = f"{len(drifted)} projects differ from their Compose files: {names}."
     yield _Said(HostTone.WARNING, text, f"{show_count(len(drifted), 'project')} with drift")
 
 

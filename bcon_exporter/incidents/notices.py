@@ -1,15 +1,16 @@
 """Decides what a receiver is to be told of incidents: one message when one opens, grows worse, ends. Pure."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents.quiet import is_muted, is_root_quiet, is_wholly_quiet
-from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited
+from bcon_exporter.incidents.when_to_notify import follow_merges, has_waited, waits_for_first_look
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.incidents import HOST_CODE, Incident
+from bcon_exporter.model.incidents import HOST_CODE, FirstLook, Incident
 from bcon_exporter.model.messages import Notice, NoticeKind, ReceiverState, Sending, Told
 from bcon_exporter.model.quiet import Muting
 from bcon_exporter.model.receivers import Receiver
@@ -18,8 +19,10 @@ BETWEEN_MESSAGES = timedelta(minutes=5)
 """An incident that grows worse or turns out otherwise is told again so often at most."""
 END_IS_NEWS = timedelta(days=7)
 """So long a receiver that was down, quiet or left out of the settings is told of an end."""
-NOTICES_AT_MOST = 20
+NOTICES_AT_MOST = 500
 """In one message; the others are in the next."""
+MANY = 10
+"""More incidents that opened within one scan are told in one message, when the first of them is told."""
 _TOLD_AT_MOST = 1000
 
 
@@ -30,6 +33,7 @@ class Scene:
     Attributes:
         scan_at: When the last scan ended.
         interval: Between two scans.
+        first_look: See `FirstLook`; None where an earlier process has watched.
         open: The incidents that go on.
         find_ended: Returns an incident that is over; None when it is not known. May raise a StateFileError.
     """
@@ -40,6 +44,7 @@ class Scene:
     open: Sequence[Incident]
     find_ended: Callable[[str], Incident | None]
     muting: Muting
+    first_look: FirstLook | None = None
 
 
 def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> ReceiverState:
@@ -51,9 +56,10 @@ def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> Re
     under_way = frozenset(one.incident_id for one in state.sending.notices) if state.sending else frozenset[str]()
     told = _follow_merged(dict(state.told), under_way, scene)
     notices: list[Notice] = []
+    hurried = _find_hurried(told, scene)
     for incident in scene.open:
         known = told.get(incident.id) or Told(seen_at=scene.scan_at)
-        told[incident.id], notice = _tell_open(known, incident, scene, receiver)
+        told[incident.id], notice = _tell_open(known, incident, scene, receiver, is_hurried=known.seen_at in hurried)
         if notice is not None:
             notices.append(notice)
     kept = under_way.union(incident.id for incident in scene.open)
@@ -93,14 +99,36 @@ def _follow_merged(told: dict[str, Told], under_way: frozenset[str], scene: Scen
     return told
 
 
-def _tell_open(told: Told, incident: Incident, scene: Scene, receiver: Receiver) -> tuple[Told, Notice | None]:
+def _find_hurried(told: dict[str, Told], scene: Scene) -> set[datetime]:
+    """Return the scans that opened so many incidents that all of them are told with the first that has waited."""
+    waiting = [
+        (known.seen_at, incident)
+        for incident in scene.open
+        if (known := told.get(incident.id)) is not None and known.severity is None
+    ]
+    counts = Counter(seen_at for seen_at, _ in waiting)
+    return {at for at, incident in waiting if counts[at] > MANY and _may_be_told(at, incident, scene)}
+
+
+def _may_be_told(seen_at: datetime, incident: Incident, scene: Scene) -> bool:
+    look = scene.first_look
+    if waits_for_first_look(look, incident, scene.now, scene.interval):
+        return False
+    if look is not None and look.includes(incident, scene.now):
+        return True  # nothing more will be in it
+    return has_waited(incident.severity, seen_at, seen_at, scene.now, scene.scan_at, scene.interval)
+
+
+def _tell_open(
+    told: Told, incident: Incident, scene: Scene, receiver: Receiver, *, is_hurried: bool
+) -> tuple[Told, Notice | None]:
     if not _wants(receiver, incident):
         return told, None
     muted = is_muted(incident, scene.muting, scene.now)
     if told.severity is not None:
         kind = _kind_of_more(told, incident, scene)
         return told, None if kind is None or muted else _notice(incident, kind)
-    if not has_waited(incident.severity, told.seen_at, told.seen_at, scene.now, scene.scan_at, scene.interval):
+    if not (is_hurried or _may_be_told(told.seen_at, incident, scene)):
         return told, None
     if incident.acknowledged_at is None and (muted or is_root_quiet(incident, scene.muting)):
         # a quiet root only delays those who suffer from it and are not quiet
@@ -113,11 +141,15 @@ def _tell_open(told: Told, incident: Incident, scene: Scene, receiver: Receiver)
 
 
 def _wants(receiver: Receiver, incident: Incident) -> bool:
-    """Whether an incident is for this receiver, as bad as it is now; one of the host is for all."""
+    """Whether an incident is for this receiver, as bad as it is now.
+
+    One of the host is for all projects, and also as a warning for who hears of errors: it tells what did not come back.
+    """
     members = {member.project for member in incident.members}
     is_its_project = not receiver.projects or not members.isdisjoint(receiver.projects)
     is_of_host = incident.root.code == HOST_CODE
-    return (is_its_project or is_of_host) and incident.severity.rank >= receiver.least.rank
+    is_bad_enough = incident.severity.rank >= receiver.least.rank or (is_of_host and receiver.least is Severity.ERROR)
+    return (is_its_project or is_of_host) and is_bad_enough
 
 
 def _kind_of_more(told: Told, incident: Incident, scene: Scene) -> NoticeKind | None:

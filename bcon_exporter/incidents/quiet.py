@@ -113,6 +113,15 @@ def find_end(hours: DailyHours, now: datetime, to_local: Callable[[datetime], da
     return corrected if corrected > now else end
 
 
+def is_container_quiet(container: ContainerFacts, muting: Muting) -> bool:
+    """Return whether a person has muted a container or its project; hours of every day say nothing of what is ill."""
+    claim = container.compose
+    service = muting.services.get(f"{claim.project}\n{claim.service}") if claim is not None else None
+    project = muting.projects.get(claim.project) if claim is not None else None
+    lines = (muting.containers.get(container.name), service, project)
+    return any(line is not None and line.source == "command" for line in lines)
+
+
 def is_muted(incident: Incident, muting: Muting, now: datetime) -> bool:
     """Return whether nobody is to be told of an incident now: it is acknowledged, or its root is quiet.
 

@@ -1,6 +1,6 @@
 """What is wrong on the host at one scan, and how each container lives: what incidents are made of."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -16,6 +16,7 @@ from bcon_exporter.model.findings import (
     Severity,
     Suggestion,
     Symptom,
+    SymptomType,
 )
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
@@ -29,6 +30,13 @@ DIFFERENCE_STANDS_FOR = timedelta(minutes=1)
 LOOKING_BACK = frozenset(kind for kind, rule in RULE_OF.items() if rule.hysteresis is Hysteresis.EVENT)
 """They stay for minutes after the last sign of them; of a container that runs, only new signs count. One that is
 measured too is so now: a file system stays full while nobody writes to it."""
+
+
+_LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
+_ENDS = (SymptomType.EXIT_ERROR, SymptomType.START_FAILED, SymptomType.OOM_KILLED)
+_STAND = frozenset({SymptomType.NOT_STARTED_AGAIN, SymptomType.START_FAILED})
+"""They go on until something is done about them, however mild they are called by then."""
+_DOWN = frozenset({ContainerState.EXITED, ContainerState.CREATED, ContainerState.DEAD})
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +80,12 @@ class Life:
     Attributes:
         is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
         signs: When something bad was seen of it, in any order.
+        is_history: It is down since a failure that is too old to be told: nothing has mended it.
     """
 
     is_well: bool
     signs: tuple[datetime, ...] = ()
+    is_history: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +110,7 @@ class HostTroubles:
     is_set_back: bool = False
 
 
-def find_troubles(
+def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
     report: DiagnoseAllReport,
     snapshot: HostSnapshot,
     drift: Iterable[DriftReport] = (),
@@ -108,6 +118,8 @@ def find_troubles(
     logged_errors_at: Mapping[str, datetime] | None = None,
     shutdown_ended_at: datetime | None = None,
     has_watched: bool = True,
+    first_look_at: datetime | None = None,
+    is_quiet: Callable[[ContainerFacts], bool] = lambda _: False,
 ) -> HostTroubles:
     """Return what a scan has found, by container and service.
 
@@ -118,17 +130,23 @@ def find_troubles(
         logged_errors_at: Full container id → when its log last told of a failure.
         shutdown_ended_at: When the engine or its host came back last.
         has_watched: See `HostTroubles`.
+        first_look_at: When the files were compared first by an exporter without a past: what differed then has done so
+            for longer than a minute.
+        is_quiet: Whether a container is quiet now: one that an engine has left down is then meant to be.
     """
+    history = {one.container_id for one in report.reports if _is_history(one)}
     facts = {container.short_id: container for container in snapshot.containers}
     by_name = {container.name: container for container in snapshot.containers}
     troubles: dict[str, Trouble] = {}
     ill = set()
     for diagnosis in report.reports:
         container = facts.get(diagnosis.container_id) if diagnosis.symptoms else None
-        trouble = None if container is None else _of_container(diagnosis, container, by_name)
-        if container is not None and trouble is not None:
+        if container is None or _is_meant_to_be_down(diagnosis, container, is_quiet):
+            continue
+        trouble = _of_container(diagnosis, container, by_name)
+        if trouble is not None:
             _add_trouble(troubles, trouble)
-            if trouble.severity.rank >= Severity.ERROR.rank:
+            if trouble.severity.rank >= Severity.ERROR.rank or _LEFT_DOWN in trouble.codes:
                 ill.add(container.id)
     drift, deploying = tuple(drift), find_deploying(snapshot)
     here = {(one.compose.project, one.compose.service) for one in snapshot.containers if one.compose is not None}
@@ -139,10 +157,18 @@ def find_troubles(
             who = _who_differs(project, difference, by_name)
             is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
-                _add_difference(troubles, who, difference, report.timestamp)
-    lives = _find_lives(snapshot, ill, logged_errors_at or {})
+                _add_difference(troubles, who, difference, report.timestamp, first_look_at)
+    lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
     unknown = _find_unknown_drift(drift, snapshot)
     return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched, unknown)
+
+
+def _is_meant_to_be_down(
+    diagnosis: DiagnosisReport, container: ContainerFacts, is_quiet: Callable[[ContainerFacts], bool]
+) -> bool:
+    """Whether a person knows that an engine has left it down, and wants to hear no more of it."""
+    shown = {symptom.type for symptom in diagnosis.symptoms if symptom.severity is not Severity.INFO}
+    return shown == {SymptomType.NOT_STARTED_AGAIN} and is_quiet(container)
 
 
 def _find_unknown_drift(drift: Iterable[DriftReport], snapshot: HostSnapshot) -> dict[str, dict[str, bool]]:
@@ -151,7 +177,7 @@ def _find_unknown_drift(drift: Iterable[DriftReport], snapshot: HostSnapshot) ->
     found: dict[str, dict[str, bool]] = {}
     for container in snapshot.containers if unread else ():
         claim = container.compose
-        if claim is not None and not claim.oneoff and claim.project in unread:
+        if claim is not None and claim.is_replica and claim.project in unread:
             services = found.setdefault(claim.project, {})
             services[claim.service] = services.get(claim.service, False) or container.is_running
     return found
@@ -209,7 +235,7 @@ def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
 
 def _goes_on(symptom: Symptom) -> bool:
     is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
-    return is_now and symptom.severity.rank >= Severity.ERROR.rank
+    return is_now and (symptom.severity.rank >= Severity.ERROR.rank or symptom.type in _STAND)
 
 
 def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mapping[str, ContainerFacts]) -> Who:
@@ -220,7 +246,9 @@ def _who_differs(project: DriftReport, difference: ServiceDrift, by_name: Mappin
     return Who(identity, None, project.project_name, difference.service_name)
 
 
-def _add_difference(troubles: dict[str, Trouble], who: Who, difference: ServiceDrift, now: datetime) -> None:
+def _add_difference(
+    troubles: dict[str, Trouble], who: Who, difference: ServiceDrift, now: datetime, first_look_at: datetime | None
+) -> None:
     """Add a difference to what is wrong with the service's container already, or as a trouble of its own."""
     code = difference.drift_type.value
     known = troubles.get(who.identity) or _find_of_service(troubles.values(), who)
@@ -230,7 +258,8 @@ def _add_difference(troubles: dict[str, Trouble], who: Who, difference: ServiceD
         troubles[known.who.identity] = replace(known, codes=codes, severity=worst, goes_on=True)
         return
     since = difference.first_seen or now
-    if difference.first_seen is None or now - since >= DIFFERENCE_STANDS_FOR:
+    stood_before = first_look_at is not None and since <= first_look_at
+    if difference.first_seen is None or stood_before or now - since >= DIFFERENCE_STANDS_FOR:
         evidence = (difference.message,)
         troubles[who.identity] = Trouble(who, difference.severity, (code,), since, evidence=evidence, goes_on=True)
 
@@ -243,32 +272,49 @@ def _find_of_service(troubles: Iterable[Trouble], who: Who) -> Trouble | None:
 
 
 def _find_lives(
-    snapshot: HostSnapshot, ill: Collection[str], logged_errors_at: Mapping[str, datetime]
+    snapshot: HostSnapshot, ill: Collection[str], history: Collection[str], logged_errors_at: Mapping[str, datetime]
 ) -> dict[str, Life]:
     """Return how each identity is; of two containers that claim the same one, both must be well.
 
     Args:
         snapshot: With the containers.
         ill: Full ids of those with a symptom that is an error or worse.
+        history: Short ids of those that are down since a failure of long ago.
         logged_errors_at: See `find_troubles`.
     """
     lives: dict[str, Life] = {}
     for container in snapshot.containers:
         identity = identity_of(container)
         life = Life(
-            _is_well(container, is_ill=container.id in ill), _find_signs(container, logged_errors_at.get(container.id))
+            _is_well(container, is_ill=container.id in ill),
+            _find_signs(container, logged_errors_at.get(container.id)),
+            is_history=container.short_id in history and _has_failed(container),
         )
         other = lives.get(identity)
         if other is not None:
-            life = Life(life.is_well and other.is_well, (*other.signs, *life.signs))
+            is_history = life.is_history or other.is_history
+            life = Life(life.is_well and other.is_well, (*other.signs, *life.signs), is_history=is_history)
         lives[identity] = life
     return lives
+
+
+def _is_history(diagnosis: DiagnosisReport) -> bool:
+    """Whether it is down, and all that is said of that failure is that it was."""
+    failed = [symptom for symptom in diagnosis.symptoms if symptom.type in _ENDS]
+    is_told = any(symptom.severity is not Severity.INFO for symptom in diagnosis.symptoms)
+    return diagnosis.state in _DOWN and bool(failed) and not is_told
+
+
+def _has_failed(container: ContainerFacts) -> bool:
+    """Whether its last end is known not to have been asked for, or it never ran."""
+    lifecycle = container.lifecycle
+    return container.started_at is None or (lifecycle is not None and lifecycle.stop_requested is False)
 
 
 def _is_well(container: ContainerFacts, *, is_ill: bool) -> bool:
     if container.state is ContainerState.RUNNING:
         return container.health is None or container.health.status is not HealthStatus.UNHEALTHY
-    return not is_ill
+    return not is_ill and container.state is not ContainerState.PAUSED
 
 
 def _find_signs(container: ContainerFacts, logged_at: datetime | None) -> tuple[datetime, ...]:

@@ -4,9 +4,11 @@ from collections.abc import Callable, Container
 from datetime import datetime, timedelta
 
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.incidents import Incident
+from bcon_exporter.model.incidents import FirstLook, Incident
 
 CRITICAL_WAIT = timedelta(seconds=10)
+FIRST_LOOK_INTERVALS = 3
+"""So long the first look may take: its second diagnosis, and the first comparison with Compose files."""
 
 
 def has_waited(
@@ -32,6 +34,20 @@ def has_waited(
         return True
     is_next_scan = scanned_at is not None and (seen_in is None or scanned_at > seen_in)
     return waited >= 1.5 * interval or (is_next_scan and waited >= interval / 2)
+
+
+def waits_for_first_look(look: FirstLook | None, incident: Incident, now: datetime, interval: timedelta) -> bool:
+    """Return whether an incident is told with all others that began before an exporter's first look, a little later.
+
+    Args:
+        look: The first one; None where an earlier process has watched.
+        incident: Of any kind.
+        now: The wall clock.
+        interval: Between two diagnoses.
+    """
+    if look is None or look.is_over or not look.includes(incident, now):
+        return False
+    return timedelta() <= now - look.at < FIRST_LOOK_INTERVALS * interval
 
 
 def follow_merges(

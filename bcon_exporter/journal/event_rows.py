@@ -1,12 +1,12 @@
 """Lifecycle events in the state file: one row each, the same event never twice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from bcon_exporter.journal.schema import from_micros, to_micros
-from bcon_exporter.memory import EVENTS_PER_IDENTITY, Past, counted_as, may_be_counted, order_of
+from bcon_exporter.memory import EVENTS_PER_IDENTITY, Past, counted_as, may_be_counted, order_of, share_out
 from bcon_exporter.model.lifecycle import LifecycleEvent
 
 EVENTS_IN_ALL = 200_000
@@ -76,9 +76,11 @@ def changed_events(identity: str, before: Past, after: Past) -> list[Statement]:
             [_to_row(identity, event)[:-1] for event in marked],
         ),
     ]
-    if new and len(after.events) == EVENTS_PER_IDENTITY:
-        oldest = (identity, to_micros(after.events[0].at))
-        statements.append(("DELETE FROM events WHERE identity = ? AND at < ?", [oldest]))
+    kept = {id(event) for event in after.events}
+    dropped = [event for event in before.events if id(event) not in kept]
+    if dropped:
+        forget = "DELETE FROM events WHERE identity = ? AND container_id = ? AND at = ? AND action = ? AND detail = ?"
+        statements.append((forget, [_to_row(identity, event)[:-1] for event in dropped]))
     return statements
 
 
@@ -93,9 +95,31 @@ def _to_row(identity: str, event: LifecycleEvent) -> tuple[Any, ...]:
     return identity, event.container_id, to_micros(event.at), event.action, detail, event.image
 
 
-def prune_events(before: datetime) -> tuple[Statement, ...]:
-    """Return the statements that drop old events, and the oldest beyond `EVENTS_IN_ALL`."""
-    return (
-        ("DELETE FROM events WHERE at < ?", [(to_micros(before),)]),
-        ("DELETE FROM events WHERE at < (SELECT at FROM events ORDER BY at DESC LIMIT 1 OFFSET ?)", [(EVENTS_IN_ALL,)]),
+def find_beyond(query: Query, present: Collection[str]) -> dict[str, int]:
+    """Return whose events are too many, and how many of each: those that are there have equal shares.
+
+    Args:
+        query: Runs a SELECT.
+        present: Identities that have a container. The others have what these leave; the least recent goes first.
+    """
+    ((total,),) = query("SELECT count(*) FROM events", ()) or [(0,)]
+    if total <= EVENTS_IN_ALL:
+        return {}
+    rows = query("SELECT identity, count(*), max(at) FROM events GROUP BY identity", ())
+    counts = {identity: count for identity, count, _ in rows}
+    shares = share_out({identity: count for identity, count in counts.items() if identity in present}, EVENTS_IN_ALL)
+    left = EVENTS_IN_ALL - sum(shares.values())
+    for identity, count, _ in sorted(rows, key=lambda row: -row[2]):
+        if identity not in present:
+            shares[identity] = min(count, left)
+            left -= shares[identity]
+    return {identity: counts[identity] - share for identity, share in shares.items() if share < counts[identity]}
+
+
+def prune_events(before: datetime, beyond: Mapping[str, int]) -> tuple[Statement, ...]:
+    """Return the statements that drop old events, and the oldest of those that have too many."""
+    oldest = (
+        "DELETE FROM events WHERE (identity, at, container_id, action, detail) IN"
+        " (SELECT identity, at, container_id, action, detail FROM events WHERE identity = ? ORDER BY at LIMIT ?)"
     )
+    return (("DELETE FROM events WHERE at < ?", [(to_micros(before),)]), (oldest, list(beyond.items())))

@@ -1,7 +1,7 @@
 """Incidents that are over, in the state file; the open ones are values of the memory."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -9,8 +9,12 @@ from pydantic import ValidationError
 
 from bcon_exporter.journal.event_rows import Query, Statement
 from bcon_exporter.journal.schema import to_micros
+from bcon_exporter.memory import share_out
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentRoot, SeenBefore
 from bcon_exporter.model.journal import HISTORY_KEPT
+
+INCIDENTS_IN_ALL = 20_000
+"""Of 90 days. Beyond, each root has its share, and its oldest go first."""
 
 
 class IncidentFilter(NamedTuple):
@@ -79,6 +83,24 @@ def find_earlier(query: Query, root: IncidentRoot) -> SeenBefore:
     return SeenBefore(count=len(rows), last_id=rows[-1][0], usual_end=EndedBy(usual))
 
 
-def prune_incidents(now: datetime) -> Statement:
-    """Return the statement that drops incidents of long ago."""
-    return "DELETE FROM incidents WHERE ended_at < ?", [(to_micros(now - HISTORY_KEPT),)]
+def find_crowding(query: Query) -> dict[tuple[str | None, str, str], int]:
+    """Return the roots of which there are too many incidents, by project, name and code, and how many of each."""
+    ((total,),) = query("SELECT count(*) FROM incidents", ()) or [(0,)]
+    if total <= INCIDENTS_IN_ALL:
+        return {}
+    rows = query("SELECT project, root, code, count(*) FROM incidents GROUP BY project, root, code", ())
+    counts = {(project, root, code): count for project, root, code, count in rows}
+    shares = share_out(counts, INCIDENTS_IN_ALL)
+    return {root: count - shares[root] for root, count in counts.items() if shares[root] < count}
+
+
+def prune_incidents(now: datetime, crowding: Mapping[tuple[str | None, str, str], int]) -> tuple[Statement, ...]:
+    """Return the statements that drop incidents of long ago, and the oldest of roots that have too many."""
+    oldest = (
+        "DELETE FROM incidents WHERE id IN (SELECT id FROM incidents WHERE project IS ? AND root = ? AND code = ?"
+        " ORDER BY started_at LIMIT ?)"
+    )
+    return (
+        ("DELETE FROM incidents WHERE ended_at < ?", [(to_micros(now - HISTORY_KEPT),)]),
+        (oldest, [(*root, count) for root, count in crowding.items()]),
+    )

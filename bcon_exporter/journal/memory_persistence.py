@@ -1,5 +1,6 @@
 """Keeps the memory of a running exporter: loads what is needed of it, folds observations in, saves what has changed."""
 
+import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,18 +14,25 @@ from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import FoldedIncidents, acknowledge
 from bcon_exporter.journal.disk_rows import insert_samples, load_samples, prune_samples
 from bcon_exporter.journal.entry_rows import (
-    ENTRIES_IN_ALL,
-    ENTRIES_WITHOUT_FILE,
+    ROOM_IN_FILE,
+    ROOM_WITHOUT_FILE,
     EntryFilter,
+    Excess,
+    Present,
     count_entries,
+    count_of_day,
     find_entries,
+    find_excess,
+    find_newest_of_projects,
     insert_entries,
     prune_entries,
+    takes_entry,
 )
-from bcon_exporter.journal.event_rows import Statement, changed_events, load_events, prune_events
+from bcon_exporter.journal.event_rows import Statement, changed_events, find_beyond, load_events, prune_events
 from bcon_exporter.journal.incident_rows import (
     IncidentFilter,
     find_by_id,
+    find_crowding,
     find_earlier,
     find_ended,
     find_ids,
@@ -47,7 +55,7 @@ from bcon_exporter.journal.memory_rows import (
 from bcon_exporter.journal.retention import Retention
 from bcon_exporter.journal.schema import to_micros
 from bcon_exporter.journal.state_file import RETRY_SECONDS, StateFile
-from bcon_exporter.journal.tool_costs import insert_cost, load_costs, prune_costs
+from bcon_exporter.journal.tool_costs import find_costly, insert_cost, load_costs, prune_costs
 from bcon_exporter.journal.usage_rows import find_slots, insert_slots, prune_slots
 from bcon_exporter.memory import (
     FAILED,
@@ -66,6 +74,7 @@ from bcon_exporter.memory import (
     add_failed_runs,
     add_usage,
     add_verdict,
+    close_all,
     close_slot,
     conclude_first_seen,
     drop_expired,
@@ -74,10 +83,12 @@ from bcon_exporter.memory import (
     find_killed,
     find_named,
     fold_disk,
+    fold_repetitions,
     forget_absent,
     forget_before,
     identity_of,
     join_coverage,
+    join_failed_runs,
     join_notes,
     join_pasts,
     join_told,
@@ -120,16 +131,14 @@ KEEP_REMOVED = timedelta(days=2)
 
 EXITS_WITH_LINES = 5000
 
-DEPLOYMENTS_RECALLED = 1000
-"""So many of the newest verdicts are looked through at start, for the last one of each project."""
-
 _MANY = 32
 """Of more identities or containers, it is asked once which are stored at all."""
 _PUT = "INSERT OR REPLACE INTO memory VALUES (?, ?, ?)"
 _READ_AT_START = (
     "SELECT key, value FROM memory"
-    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes')"
+    " WHERE key IN ('coverage', 'times', 'alerts', 'incidents', 'quiets', 'notes', 'note_callers', 'failed_runs')"
     "  OR key GLOB 'disk/*' OR key GLOB 'container/*' OR key GLOB 'messages/*' OR key GLOB 'seen/*'"
+    "  OR key GLOB 'repeated/*'"
 )
 
 
@@ -401,13 +410,12 @@ class MemoryKeeper:
 
     def _recall_deployments(self, now: datetime) -> Deployments:
         """Return what an earlier process knew of deployments, as its journal tells it."""
-        until = now + timedelta(days=1)  # also what was written before a clock that was ahead was set right
-        wanted = EntryFilter(now - HISTORY_KEPT, until, kinds=(JournalKind.DEPLOYMENT,))
         latest: dict[str, DeploymentRecord] = {}
-        for entry in find_entries(self._state.query_if_readable, wanted, DEPLOYMENTS_RECALLED):
+        query = self._state.query_if_readable
+        for entry in find_newest_of_projects(query, JournalKind.DEPLOYMENT, now - HISTORY_KEPT):
             record = read_deployment(entry)
             if record is not None:
-                latest.setdefault(record.project, record)
+                latest[record.project] = record
         return Deployments(latest=latest, seen_until=self._seen_before)
 
     def keep_deployment(self, record: DeploymentRecord) -> None:
@@ -518,12 +526,24 @@ class MemoryKeeper:
     def find_entries(self, wanted: EntryFilter, limit: int, offset: int = 0) -> list[JournalEntry]:
         """Return entries of the journal, newest first."""
         with self._lock:
-            return find_entries(self._query, wanted, limit, offset)
+            self._save_due()
+            counted = self._find_counted(wanted)
+            skipped = max(0, offset - len(counted))
+            stored = find_entries(self._query, wanted, limit + offset - skipped, skipped)
+            entries = sorted((*counted, *stored), key=lambda entry: entry.at, reverse=True)
+            return entries[offset - skipped :][:limit]
 
     def count_entries(self, wanted: EntryFilter) -> int:
         """Return how many entries the journal has."""
         with self._lock:
-            return count_entries(self._query, wanted)
+            self._save_due()
+            return len(self._find_counted(wanted)) + count_entries(self._query, wanted)
+
+    def _find_counted(self, wanted: EntryFilter) -> list[JournalEntry]:
+        """Return what is counted in the hours that go on, as the rows that it would be now."""
+        rows = self._memory.repetitions.rows()
+        host = self._memory.engine_name
+        return [row.model_copy(update={"host": row.host or host}) for row in rows if takes_entry(wanted, row)]
 
     def find_usage(self, container_id: str, since: datetime) -> list[UsageSlot]:
         """Return what a container used in each five minutes since then, at most of the last day, oldest first."""
@@ -582,6 +602,8 @@ class MemoryKeeper:
         self._due = None
         now = due.now
         self._join_unread()
+        repetitions, rows = fold_repetitions(self._memory.repetitions, self._entries, now)
+        self._memory = replace(self._memory, repetitions=repetitions)
         before, memory = self._saved, replace(self._memory, disk=self._find_disk_due(now))
         records = [*find_changed(before, memory), *usage_records(memory.last_usage, due.usage)]
         if due.with_times and before.coverage.times != memory.coverage.times:
@@ -592,12 +614,12 @@ class MemoryKeeper:
             earlier = before.pasts.get(identity)
             if past is not earlier:
                 statements += changed_events(identity, earlier or NO_PAST, past)
-        statements.append(insert_entries(self._entries, memory.engine_name))
+        statements.append(insert_entries(rows, memory.engine_name))
         statements.append(insert_slots(self._slots))
         statements.append(insert_incidents(self._ended))
         statements.append(insert_samples(self._sizes))
-        self._slots, self._ended, self._sizes = [], [], []
-        self._count_entries()
+        self._entries, self._slots, self._ended, self._sizes = [], [], [], []
+        self._count_rows(rows)
         self._state.write(statements, now)
         usage = {one: memory.last_usage[one] for one in due.usage if one in memory.last_usage}
         times = memory.coverage if due.with_times else before.coverage
@@ -623,10 +645,9 @@ class MemoryKeeper:
         self._disk_saved_at[part] = now
         return True
 
-    def _count_entries(self) -> None:
-        counts = Counter(entry.kind for entry in self._entries if entry.code not in NOTE_CODES)
+    def _count_rows(self, rows: Iterable[JournalEntry]) -> None:
+        counts = Counter(row.kind for row in rows if row.code not in NOTE_CODES)
         self._entries_total = {**self._entries_total, **(Counter(self._entries_total) + counts)}
-        self._entries = []
 
     def _join_unread(self) -> None:
         """Add what is stored of pasts that could not be read when they were asked for: ours began at nothing."""
@@ -655,6 +676,10 @@ class MemoryKeeper:
         now = memory.coverage.observed_until
         if now is None:
             return memory
+        told = count_of_day(query, now)
+        memory = replace(memory, repetitions=replace(memory.repetitions, days=told))
+        if memory.failed_runs:
+            return replace(memory, failed_runs=add_failed_runs(memory.failed_runs, (), now))
         failures = EntryFilter(now - FAILED_RUNS_FOR, now, kinds=FAILED)
         entries = find_entries(query, failures, limit=1000)
         return replace(memory, failed_runs=add_failed_runs((), entries, now))
@@ -677,6 +702,7 @@ class MemoryKeeper:
         quiets, notes = current.quiets, current.notes
         if not self._has_read_file:
             quiets, notes = _join_quiets(stored.quiets, quiets), join_notes(stored.notes, notes)
+            self._entries += close_all(stored.repetitions)[1]
         self._saved, self._has_read_file = stored, True
         self._memory = replace(
             stored,
@@ -694,6 +720,8 @@ class MemoryKeeper:
             usage_slot=current.usage_slot,
             deployments=current.deployments,
             disk=current.disk if current.disk.samples else stored.disk,
+            failed_runs=join_failed_runs(stored.failed_runs, current.failed_runs),
+            repetitions=current.repetitions,
             engine_name=current.engine_name,
             loss_check=current.loss_check,
         )
@@ -724,15 +752,27 @@ class MemoryKeeper:
                 " ORDER BY at DESC LIMIT 1 OFFSET ?)",
                 [(EXITS_WITH_LINES,)],
             ),
-            *prune_events(before),
-            *prune_costs(before),
-            *prune_entries(now, ENTRIES_WITHOUT_FILE if self.status == "none" else ENTRIES_IN_ALL),
+            *prune_events(before, find_beyond(self._state.query_if_readable, set(memory.identities.values()))),
+            *prune_costs(before, find_costly(self._state.query_if_readable)),
+            *prune_entries(now, self._find_excess()),
             prune_slots(now),
             prune_samples(now),
-            prune_incidents(now),
+            *prune_incidents(now, find_crowding(self._state.query_if_readable)),
             *self._retention.take_pending(),
         ]
         self._state.write(statements, now)
+
+    def _find_excess(self) -> list[Excess]:
+        """Return whose rows in the journal are too many."""
+        memory = self._memory
+        pasts = [memory.pasts.get(identity, NO_PAST) for identity in memory.identities.values()]
+        containers = {configured.name for past in pasts for configured in past.containers.values() if configured.name}
+        owners = [json.loads(identity) for identity in set(memory.identities.values())]
+        services = {f"{project}/{service}" for project, service, *_ in (one for one in owners if len(one) > 1)}
+        projects = {one[0] for one in owners if len(one) > 1}
+        present = Present(tuple(sorted(containers)), tuple(sorted(services)), tuple(sorted(projects)))
+        room = ROOM_WITHOUT_FILE if self.status == "none" else ROOM_IN_FILE
+        return find_excess(self._state.query_if_readable, present, room)
 
     @property
     def status(self) -> Literal["file", "memory", "none"]:
@@ -777,6 +817,10 @@ class MemoryKeeper:
         """Write what is left and let go of the file."""
         with self._lock:
             now = self._memory.coverage.observed_until or self._retention.newest
+            self._save_due()
+            repetitions, rows = close_all(self._memory.repetitions)
+            self._memory = replace(self._memory, repetitions=repetitions)
+            self._entries += rows
             self._slots += close_slot(self._memory.usage_slot)
             self._disk_saved_at = {}
             self._save_all(now, window_records(self._memory.readings.usage))

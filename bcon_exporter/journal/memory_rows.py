@@ -1,10 +1,12 @@
 """Memory's values as rows of the state file: one key each, so that only what has changed is written.
 
-Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `disk/logs`, `disk/stored`, `disk/asked`,
-`past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `lines/ID/MICROSECONDS`, `seen/KIND/KEY`,
-`messages/RECEIVER`. An identity's events, and sizes of earlier hours, are rows of tables of their own.
+Keys: `coverage`, `times`, `alerts`, `incidents`, `quiets`, `notes`, `note_callers`, `failed_runs`, `disk/logs`,
+`disk/stored`, `disk/asked`, `past/IDENTITY`, `container/ID`, `usage/ID`, `window/ID`, `lines/ID/MICROSECONDS`,
+`seen/KIND/KEY`, `messages/RECEIVER`, `repeated/WHAT`. An identity's events, and sizes of earlier hours, are rows of
+tables of their own.
 """
 
+import json
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,15 +28,19 @@ from bcon_exporter.memory import (
     Gap,
     Memory,
     Past,
+    Repetitions,
     Shutdown,
+    Tally,
 )
 from bcon_exporter.model.base import UtcDatetime
 from bcon_exporter.model.container_facts import UsageFacts
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.model.incidents import IncidentState
+from bcon_exporter.model.lifecycle import FailedRun
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.notes import NoteBook
 from bcon_exporter.model.quiet import Quiet
+from bcon_exporter.model.repetitions import Repeated, name_repeated
 from bcon_exporter.readings import UsageRow, UsageSample, UsageWindow
 
 Value = TypeVar("Value")
@@ -78,6 +84,14 @@ class _Past:
 class _Asked:
     at: UtcDatetime
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class _NoteCallers:
+    """Who wrote the notes that wait; a key of its own, since 0.2.0 drops a book with fields that it does not know."""
+
+    callers: dict[str, str] = field(default_factory=dict)
+    displaced: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +184,9 @@ def find_changed(before: Memory, after: Memory) -> Iterator[Record]:
     for kind in get_args(FindingKind):
         yield from _changed_first_seen(kind, before.first_seen.get(kind, {}), after.first_seen.get(kind, {}))
     yield from _changed_talk(before, after)
+    yield from _changed_repetitions(before.repetitions, after.repetitions)
+    if after.failed_runs != before.failed_runs:
+        yield Record("failed_runs", encode_failed_runs(after.failed_runs))
     yield from _changed_disk(before.disk, after.disk)
     if after.incidents is not before.incidents and after.incidents != before.incidents:
         yield Record("incidents", after.incidents.model_dump_json(exclude_defaults=True))
@@ -202,9 +219,32 @@ def _changed_talk(before: Memory, after: Memory) -> Iterator[Record]:
         yield Record("quiets", encode_quiets(after.quiets))
     if after.notes is not before.notes and after.notes != before.notes:
         yield Record("notes", after.notes.model_dump_json(exclude_defaults=True))
+        yield Record("note_callers", encode(_NoteCallers(after.notes.callers, after.notes.displaced)))
     for name, state in after.messages.items():
         if before.messages.get(name) != state:
             yield Record(f"messages/{name}", state.model_dump_json(exclude_defaults=True))
+
+
+def encode_failed_runs(runs: tuple[FailedRun, ...]) -> str:
+    """Return the failed runs of the last day as JSON; also none of them is stored."""
+    return str(_adapter(tuple[FailedRun, ...]).dump_json(runs), "utf-8")
+
+
+def _changed_repetitions(before: Repetitions, after: Repetitions) -> Iterator[Record]:
+    """Yield what is counted in hours that go on; what is told each time has its row in the journal."""
+    if before.tallies is after.tallies:
+        return
+    counted = {repeated: tally for repeated, tally in after.tallies.items() if tally.counted is not None}
+    for repeated, tally in before.tallies.items():
+        if tally.counted is not None and repeated not in counted:
+            yield Record(_repeated_key(repeated), "")
+    for repeated, tally in counted.items():
+        if before.tallies.get(repeated) is not tally:
+            yield Record(_repeated_key(repeated), encode(tally))
+
+
+def _repeated_key(repeated: Repeated) -> str:
+    return f"repeated/{json.dumps(repeated)}"
 
 
 def encode_quiets(quiets: tuple[Quiet, ...]) -> str:
@@ -273,6 +313,7 @@ def read_memory(records: Iterable[Record]) -> Memory:
     whole: dict[str, str] = {}
     messages: dict[str, ReceiverState] = {}
     disk: dict[str, str] = {}
+    tallies: dict[Repeated, Tally] = {}
     for key, value in records:
         kind, _, rest = key.partition("/")
         match kind:
@@ -286,6 +327,10 @@ def read_memory(records: Iterable[Record]) -> Memory:
                 since = read_time(value)
                 if finding in first_seen and since is not None:
                     first_seen[finding][name] = since
+            case "repeated":
+                tally = decode(Tally, value)
+                if tally is not None and tally.newest is not None:
+                    tallies[name_repeated(tally.newest)] = tally
             case "disk":
                 disk[rest] = value
             case "messages":
@@ -299,11 +344,19 @@ def read_memory(records: Iterable[Record]) -> Memory:
         first_seen=first_seen,
         incidents=_read_incidents(whole["incidents"]) if "incidents" in whole else IncidentState(),
         quiets=decode(tuple[Quiet, ...], whole.get("quiets", "[]")) or (),
-        notes=decode(NoteBook, whole.get("notes", "{}")) or NoteBook(),
+        notes=_read_notes(whole),
         messages=messages,
+        failed_runs=decode(tuple[FailedRun, ...], whole.get("failed_runs", "[]")) or (),
+        repetitions=Repetitions(tallies),
         disk=_read_disk(disk),
         alerts=whole.get("alerts"),
     )
+
+
+def _read_notes(whole: Mapping[str, str]) -> NoteBook:
+    book = decode(NoteBook, whole.get("notes", "{}")) or NoteBook()
+    known = decode(_NoteCallers, whole.get("note_callers", "{}")) or _NoteCallers()
+    return book.model_copy(update={"callers": known.callers, "displaced": known.displaced})
 
 
 def read_time(value: str) -> datetime | None:

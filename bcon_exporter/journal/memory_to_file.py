@@ -9,10 +9,10 @@ from bcon_exporter.journal.memory_rows import past_record, read_past
 from bcon_exporter.journal.waiting_entries import find_newest_id
 from bcon_exporter.memory import Past, join_pasts
 
-_REPLACED = ("alerts", "container", "usage", "window", "past")
+_REPLACED = ("alerts", "container", "usage", "window", "past", "repeated")
 """Kinds of values of which the newer one holds in any case."""
 
-_KNOWN_IN_FULL = ("seen", "quiets")
+_KNOWN_IN_FULL = ("seen", "quiets", "repeated")
 """Kinds of values that memory holds all of: one that it lacks was deleted."""
 
 _CHANGING = ("meta", "disk")

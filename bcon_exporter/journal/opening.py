@@ -152,6 +152,9 @@ def _make_room(path: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
+        owner = path.stat().st_uid
+        if owner not in (0, os.geteuid()):
+            logger.warning("The state file %s belongs to user %d, who can change what is remembered.", path, owner)
     except OSError as error:
         msg = f"{path} cannot be written: {error.strerror}"
         raise UnusableError(msg) from None

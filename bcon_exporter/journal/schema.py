@@ -41,6 +41,9 @@ or merged, the journal."""
 _MORE = (
     "CREATE INDEX IF NOT EXISTS events_at ON events (at)",
     "CREATE INDEX IF NOT EXISTS journal_at ON journal (at)",
+    "CREATE INDEX IF NOT EXISTS journal_container ON journal (container, at)",
+    "CREATE INDEX IF NOT EXISTS journal_service ON journal (service, at)",
+    "CREATE INDEX IF NOT EXISTS journal_project ON journal (project, at)",
     "CREATE INDEX IF NOT EXISTS incidents_at ON incidents (started_at)",
     "CREATE VIRTUAL TABLE IF NOT EXISTS journal_words USING fts5(text, content='journal', content_rowid='id')",
     "CREATE TRIGGER IF NOT EXISTS journal_added AFTER INSERT ON journal BEGIN"

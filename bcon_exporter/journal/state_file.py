@@ -208,6 +208,7 @@ class StateFile:
         early = self._retry_at - timedelta(seconds=RETRY_SECONDS)
         if early <= now < self._retry_at:
             return False
+        was_read, reason = self._was_read, self.reason
         try:
             opened = open_file(self._path, now, self._lock)
             self._lock = opened.lock
@@ -216,7 +217,10 @@ class StateFile:
         except UnusableError as error:
             self._complain(str(error), now)
             return False
-        logger.warning("The history is kept in %s again.", self._path)
+        if was_read:
+            logger.warning("The history is kept in %s again.", self._path)
+        else:
+            logger.warning("The state file %s is taken over; until now: %s.", self._path, reason)
         return True
 
     def _take_over(self, connection: sqlite3.Connection) -> None:

@@ -17,11 +17,13 @@ from bcon_exporter.memory.disk_usage import (
 )
 from bcon_exporter.memory.event_coverage import Coverage, Gap, forget_before, join_coverage, join_told
 from bcon_exporter.memory.exit_reasons import Shutdown
+from bcon_exporter.memory.fair_share import share_out
 from bcon_exporter.memory.identity import identity_of, identity_of_event
 from bcon_exporter.memory.journal_entries import (
     FAILED,
     FAILED_RUNS_FOR,
     add_failed_runs,
+    join_failed_runs,
     journal_coverage,
     journal_findings,
     journal_lifecycles,
@@ -48,10 +50,18 @@ from bcon_exporter.memory.note_book import (
     drop_expired,
     find_approved,
     find_current,
+    find_same,
     hide_in_notes,
     join_notes,
     refuse_note,
     remove_note,
+)
+from bcon_exporter.memory.repetitions import (
+    Repetitions,
+    Subject,
+    Tally,
+    close_all,
+    fold_repetitions,
 )
 from bcon_exporter.memory.runs import order_of
 from bcon_exporter.memory.timeline import (
@@ -84,8 +94,11 @@ __all__ = [
     "Memory",
     "NoteChange",
     "Past",
+    "Repetitions",
     "Shutdown",
     "Spread",
+    "Subject",
+    "Tally",
     "UsageSlot",
     "add_failed_runs",
     "add_note",
@@ -93,6 +106,7 @@ __all__ = [
     "add_verdict",
     "approve_note",
     "check_room",
+    "close_all",
     "close_slot",
     "conclude_first_seen",
     "counted_as",
@@ -104,13 +118,16 @@ __all__ = [
     "find_due",
     "find_killed",
     "find_named",
+    "find_same",
     "fold_disk",
+    "fold_repetitions",
     "forget_absent",
     "forget_before",
     "hide_in_notes",
     "identity_of",
     "identity_of_event",
     "join_coverage",
+    "join_failed_runs",
     "join_notes",
     "join_pasts",
     "join_told",
@@ -127,4 +144,5 @@ __all__ = [
     "recall_samples",
     "refuse_note",
     "remove_note",
+    "share_out",
 ]

@@ -69,7 +69,7 @@ def _find_newest(snapshot: HostSnapshot) -> dict[str, datetime]:
     newest: dict[str, datetime] = {}
     for container in snapshot.containers:
         claim = container.compose
-        if claim is None or claim.oneoff or claim.config_hash is None:
+        if claim is None or not claim.is_replica or claim.config_hash is None:
             continue
         for at in _moments(container):
             newest[claim.project] = max(at, newest.get(claim.project, at))

@@ -40,6 +40,12 @@ class Break:
     told_at: datetime
     restarted: bool
 
+    def with_start(self, engine_started_at: datetime | None, now: datetime) -> "Break":
+        """Return the break, with the proof that an engine is which came up after it."""
+        if self.restarted or engine_started_at is None or not self.at < engine_started_at <= now:
+            return self
+        return Break(self.at, now, restarted=True)
+
     def is_recent(self, now: datetime) -> bool:
         """A proof may come long after the break; without one, whatever happened in a long time may be the cause."""
         return now - _BREAK_PATIENCE < (self.told_at if self.restarted else self.at)
@@ -141,19 +147,29 @@ def note_engine_start(coverage: Coverage, started_at: datetime | None) -> Covera
     return _add_shutdown(coverage, Shutdown(began_at=since - timedelta(milliseconds=1), ended_at=started_at))
 
 
-def decide_breaks(coverage: Coverage, containers: Iterable[ContainerFacts], now: datetime) -> Coverage:
+def decide_breaks(
+    coverage: Coverage, containers: Iterable[ContainerFacts], now: datetime, engine_started_at: datetime | None = None
+) -> Coverage:
     """Decide whether the stream broke because the engine went down.
 
     It did when containers run, and all of them began after the break: one that outlived it proves the contrary.
-    Where none runs, the engine's own forgetting is proof.
+    Where none runs, the engine's own forgetting is proof, or its start after the break.
+
+    Args:
+        coverage: With the breaks.
+        containers: All of the host.
+        now: Our clock.
+        engine_started_at: When the engine came up last; None when unknown.
     """
-    breaks = tuple(lost for lost in coverage.breaks if lost.is_recent(now))[-_BREAKS_AT_MOST:]
+    marked = (lost.with_start(engine_started_at, now) for lost in coverage.breaks)
+    breaks = tuple(lost for lost in marked if lost.is_recent(now))[-_BREAKS_AT_MOST:]
     starts = [container.started_at for container in containers if container.is_running and container.started_at]
     decided = [lost for lost in breaks if starts or lost.restarted]
     breaks = tuple(lost for lost in breaks if lost not in decided)
     if breaks != coverage.breaks:
         coverage = replace(coverage, breaks=breaks)
-    up = min(starts, default=now)
+    came_up = now if engine_started_at is None else min(engine_started_at, now)
+    up = min(starts, default=came_up if all(lost.at < came_up for lost in decided) else now)
     confirmed = [lost.at for lost in decided if up > lost.at]
     return _add_shutdown(coverage, Shutdown(min(confirmed), up)) if confirmed else coverage
 

@@ -42,10 +42,13 @@ class Shutdown:
     Attributes:
         began_at: When contact was lost.
         ended_at: When the first container ran again.
+        stopping_at: When the engine began to end its containers, as far as that can be told: what was asked to stop, or
+            ended, before that did so by itself. None where nothing tells.
     """
 
     began_at: datetime
     ended_at: datetime
+    stopping_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def classify_exits(runs: Sequence[Run], circumstances: Circumstances) -> tuple[t
 def _judge_end(run: Run, end: LifecycleEvent, next_start: datetime | None, circumstances: Circumstances) -> ExitFacts:
     stop_signals = STOP_SIGNALS | {circumstances.stop_signals.get(run.container_id, 15)}
     asked = _find_stop_kill(run, end, stop_signals)
-    down = find_shutdown(run.started_at, end.at, circumstances.shutdowns, next_start)
+    asked_at = end.at if asked is None else asked.at
+    down = find_shutdown(run.started_at, end.at, circumstances.shutdowns, next_start, asked_at)
     requested = down is None and (asked is not None or run.stopped_at is not None or _was_removed(run, end))
     forced = requested and asked is not None and any(k.signal == SIGKILL and k.at >= asked.at for k in run.kills)
     return ExitFacts(
@@ -150,12 +154,23 @@ def find_shutdown(
     ended_at: datetime,
     shutdowns: Iterable[Shutdown],
     next_start: datetime | None = None,
+    asked_at: datetime | None = None,
 ) -> Shutdown | None:
-    """Return the shutdown with which a run from before it ended, if it was not started again before it."""
+    """Return the shutdown with which a run from before it ended, if it was not started again or asked to end before it.
+
+    Args:
+        started_at: When the run began.
+        ended_at: When it ended.
+        shutdowns: All that are known.
+        next_start: Of the same container.
+        asked_at: When it was sent its stop signal; None where it is not known to have been.
+    """
     lead, tail = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
     for down in shutdowns:
         was_running = started_at is None or started_at <= down.began_at
         stayed_down = next_start is None or next_start >= down.began_at
+        if down.stopping_at is not None and (asked_at or ended_at) < down.stopping_at:
+            continue
         if was_running and stayed_down and down.began_at - lead <= ended_at <= down.ended_at + tail:
             return down
     return None

@@ -12,7 +12,7 @@ _quoted = JSONEncoder(ensure_ascii=False).encode
 def identity_of(container: ContainerFacts) -> str:
     """Return the identity of a container that was read."""
     compose = container.compose
-    if compose is None or compose.oneoff:
+    if compose is None or not compose.is_replica:
         return _by_name(container.name)
     return _by_replica(compose.project, compose.service, compose.number)
 

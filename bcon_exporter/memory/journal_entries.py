@@ -1,12 +1,14 @@
 """What is new in a memory, as entries of the journal."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.memory.event_coverage import Coverage
 from bcon_exporter.memory.exit_reasons import Shutdown
+from bcon_exporter.memory.fair_share import share_out
 from bcon_exporter.memory.runs import Run
 from bcon_exporter.memory.timeline import Past, Timeline, is_to_be_journaled, with_timeline
 from bcon_exporter.model.findings import Severity
@@ -65,7 +67,7 @@ def journal_lifecycles(
             told, timeline = with_timeline(past, shutdowns)
             entries += _tell_past(identity, told, timeline, new.__contains__)
             until = max(new if past.journaled_until is None else (past.journaled_until, *new))
-            noted[identity] = replace(told, journaled_until=until, late_events=past.late_events - new)
+            noted[identity] = replace(told, journaled_until=until, late_events=past.late_events - new, untold=0)
     return noted, sorted(entries, key=lambda entry: entry.at)
 
 
@@ -102,6 +104,11 @@ def _tell_past(
         container_id = next((event.container_id for event in past.events if event.at >= change.at), "")
         subject = _subject(identity, past, container_id)
         yield subject.tell(change.at, JournalKind.IMAGE_CHANGE, text, image=after, before=change.previous)
+    if past.untold:
+        text = "more events of it came between two scans than are kept, so that some are not told"
+        newest = past.events[-1]
+        subject = _subject(identity, past, newest.container_id)
+        yield subject.tell(newest.at, JournalKind.GAP, text, lost_events=past.untold)
     yield from _tell_events(identity, past, is_new)
 
 
@@ -154,7 +161,26 @@ def add_failed_runs(
     recent = [run for run in (*known, *new) if now - FAILED_RUNS_FOR < run.ended_at]
     if len(recent) == len(known) and not new:
         return known
-    return tuple(sorted(recent, key=lambda run: run.ended_at, reverse=True)[:FAILED_RUNS_AT_MOST])
+    return _bound_failed_runs(recent)
+
+
+def join_failed_runs(stored: tuple[FailedRun, ...], current: tuple[FailedRun, ...]) -> tuple[FailedRun, ...]:
+    """Return the failed runs that either knows."""
+    return current if stored == current else _bound_failed_runs(dict.fromkeys((*current, *stored)))
+
+
+def _bound_failed_runs(runs: Iterable[FailedRun]) -> tuple[FailedRun, ...]:
+    """Return runs, the newest first; a job that fails each minute pushes out none that fails once a day."""
+    ordered = sorted(runs, key=lambda run: run.ended_at, reverse=True)
+    if len(ordered) <= FAILED_RUNS_AT_MOST:
+        return tuple(ordered)
+    left = share_out(Counter(run.name for run in ordered), FAILED_RUNS_AT_MOST)
+    kept = []
+    for run in ordered:
+        if left[run.name]:
+            left[run.name] -= 1
+            kept.append(run)
+    return tuple(kept)
 
 
 def _judge_end(end: ExitFacts) -> tuple[JournalKind, str]:

@@ -8,6 +8,7 @@ from typing import Literal
 from bcon_exporter.memory.config_changes import SeenConfig
 from bcon_exporter.memory.deployments import Deployments
 from bcon_exporter.memory.disk_usage import DiskMemory
+from bcon_exporter.memory.engine_stops import date_shutdowns
 from bcon_exporter.memory.event_coverage import (
     Coverage,
     cover,
@@ -22,6 +23,7 @@ from bcon_exporter.memory.lifecycle_facts import HOUR, KnownLifecycle, ScanKnowl
 from bcon_exporter.memory.log_counts import LogCounts
 from bcon_exporter.memory.lost_restarts import CountedContainer, Missing, find_missing, infer_restarts
 from bcon_exporter.memory.oom_kills import OomMemory, add_unreported_kills
+from bcon_exporter.memory.repetitions import Repetitions
 from bcon_exporter.memory.timeline import (
     KEPT_ACTIONS,
     NO_PAST,
@@ -82,6 +84,7 @@ class Memory:
         log_counts: Events in logs by level, and up to which line they are counted.
         hysteresis: Symptoms that are held, and what was said of them.
         failed_runs: Of the last day; see `FailedRun`.
+        repetitions: What the journal counts of the hours that go on.
         engine_name: Of the host, as the engine calls itself; empty before the first scan.
         deployments: Which were seen, and the last verdict of each project; the journal has the verdicts.
         incidents: The open ones.
@@ -114,6 +117,7 @@ class Memory:
     disk: DiskMemory = field(default_factory=DiskMemory)
     alerts: str | None = None
     failed_runs: tuple[FailedRun, ...] = ()
+    repetitions: Repetitions = field(default_factory=Repetitions)
     engine_name: str = ""
     loss_check: LossCheck | None = None
     lifecycles: Mapping[str, KnownLifecycle] = field(default_factory=dict)
@@ -237,7 +241,11 @@ def observe_snapshot(
     now, containers = snapshot.taken_at, snapshot.containers
     if not snapshot.partial:
         coverage = note_engine_start(memory.coverage, snapshot.engine_started_at)
-        memory = replace(memory, coverage=decide_breaks(coverage, containers, now))
+        decided = decide_breaks(coverage, containers, now, snapshot.engine_started_at)
+        dated = date_shutdowns(memory.coverage.shutdowns, decided.shutdowns, memory.pasts, containers)
+        memory = replace(
+            memory, coverage=replace(decided, shutdowns=dated) if dated is not decided.shutdowns else decided
+        )
         memory = _infer_lost_restarts(memory, containers)
     if snapshot.engine is not None:
         memory = replace(memory, engine_name=snapshot.engine.name)

@@ -286,5 +286,5 @@ def _oom_event(container: ContainerFacts, at: datetime) -> LifecycleEvent:
         project=compose.project if compose else None,
         service=compose.service if compose else None,
         number=compose.number if compose else None,
-        oneoff=compose.oneoff if compose else False,
+        oneoff=compose is not None and not compose.is_replica,
     )

@@ -25,6 +25,9 @@ from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
 EVENTS_PER_IDENTITY = 1000
 """The newest of them are kept: a crash loop of a month must not fill the disk."""
 
+HEALTH_EVENTS_PER_IDENTITY = 500
+"""Of these at most so many tell of health: a check that flips all the time pushes out no start and no end."""
+
 EXITS_WITH_LINES = 5
 """Of so many ends, the newest, the last lines are kept: of all, a fleet that crashes would hold hundreds of MB."""
 
@@ -78,6 +81,7 @@ class Past:
         last_lines: Of the newest ends that have some: container id and time of the end → log lines.
         journaled_until: Its events until then are in the journal; None when none is.
         late_events: Times of events that became known after later ones were journaled.
+        untold: So many events were forgotten before the journal could tell of them.
         timeline: What the events tell, where it was asked for since they changed.
         told_under: The shutdowns that were known then.
     """
@@ -90,6 +94,7 @@ class Past:
     last_lines: Mapping[tuple[str, datetime], tuple[str, ...]] = field(default_factory=dict)
     journaled_until: datetime | None = None
     late_events: frozenset[datetime] = frozenset()
+    untold: int = 0
     timeline: Timeline | None = None
     told_under: tuple[Shutdown, ...] = ()
 
@@ -147,7 +152,7 @@ def add_new(past: Past, new: Sequence[LifecycleEvent]) -> Past:
     else:
         ordered = [*past.events, *ordered]
     past = replace(past, events=tuple(ordered), timeline=None)
-    return past if len(ordered) <= EVENTS_PER_IDENTITY else _drop_oldest(past)
+    return past if len(ordered) <= HEALTH_EVENTS_PER_IDENTITY else _drop_oldest(past)
 
 
 def note_late(past: Past, new: Iterable[LifecycleEvent]) -> Past:
@@ -173,12 +178,23 @@ def _is_among(event: LifecycleEvent, events: Sequence[LifecycleEvent]) -> bool:
 
 def _drop_oldest(past: Past) -> Past:
     """Forget the oldest events; they will not be told again, so that they were counted need not be known."""
-    dropped, kept = past.events[:-EVENTS_PER_IDENTITY], past.events[-EVENTS_PER_IDENTITY:]
+    beyond = sum(event.action == "health_status" for event in past.events) - HEALTH_EVENTS_PER_IDENTITY
+    dropped: list[LifecycleEvent] = []
+    kept: list[LifecycleEvent] = []
+    for event in past.events:
+        is_dropped = event.action == "health_status" and beyond > 0
+        beyond -= is_dropped
+        (dropped if is_dropped else kept).append(event)
+    dropped += kept[:-EVENTS_PER_IDENTITY]
+    kept = kept[-EVENTS_PER_IDENTITY:]
+    if not dropped:
+        return past
     ids = {event.container_id for event in kept}
     gone = {event.container_id for event in dropped} - ids
     return replace(
         past,
-        events=kept,
+        events=tuple(kept),
+        untold=past.untold + sum(is_to_be_journaled(past, event.at) for event in dropped),
         counted=past.counted - {counted_as(event) for event in dropped},
         containers={one: configured for one, configured in past.containers.items() if one not in gone},
     )

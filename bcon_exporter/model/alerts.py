@@ -37,9 +37,27 @@ class AlertmanagerState(Frozen):
     error: str | None = None
 
 
+class MessageReceiverState(Frozen):
+    """How messages to one receiver are doing.
+
+    Attributes:
+        sent: Messages that arrived since the start.
+        failures: Attempts that failed.
+        usable: Whether its address can be used, and after an attempt whether that arrived; None until one is known.
+        error: Why it is not usable.
+    """
+
+    name: str
+    sent: int = 0
+    failures: int = 0
+    usable: bool | None = None
+    error: str | None = None
+
+
 class AlertsReport(Frozen):
-    """All alerts of one round, the most severe first; and where they are pushed to."""
+    """All alerts of one round, the most severe first; and who is told, by push or by message."""
 
     timestamp: UtcDatetime
     alerts: tuple[Alert, ...] = ()
     alertmanagers: tuple[AlertmanagerState, ...] = ()
+    receivers: tuple[MessageReceiverState, ...] = ()

@@ -48,6 +48,10 @@ class CheckCode(StrEnum):
     CONFIG_MISSING = "config_missing"
     IMAGE_MISSING = "image_missing"
     IMAGE_PLATFORM = "image_platform"
+    HOOK_IMAGE_MISSING = "hook_image_missing"
+    ADDRESS_POOLS_USED_UP = "address_pools_used_up"
+    MOUNT_NOT_SHARED = "mount_not_shared"
+    PROVIDER_MISSING = "provider_missing"
     DEVICE_MISSING = "device_missing"
     RUNTIME_MISSING = "runtime_missing"
     MEMORY_OVER_HOST = "memory_over_host"
@@ -91,12 +95,14 @@ class ServicePlan(Frozen):
 
     Attributes:
         why: Fields that differ, or what is missing.
+        hooks: Those that run before it is started, in their order.
         is_away: It runs now, and does not for a moment.
     """
 
     service: str
     action: PlannedAction
     why: tuple[Untrusted, ...] = ()
+    hooks: tuple[str, ...] = ()
     is_away: bool = False
 
 
@@ -135,7 +141,8 @@ class CheckInput(Frozen):
         refusal: Why it refuses them.
         problem: Why nothing could be resolved.
         places: Dotted path of a key → where it stands.
-        images: Service → its image on the engine; None: not there; no entry: not known.
+        images: Service, or `key_of_hook`, → its image on the engine; None: not there; no entry: not known.
+        programs: Program that Compose calls on this machine → whether it is there; no entry: not known.
         peak_memory_bytes: Container id → the most that it used in the last day, where that is known.
     """
 
@@ -146,6 +153,7 @@ class CheckInput(Frozen):
     problem: str | None = None
     places: dict[str, KeyLocation] = {}
     images: dict[str, ImageFacts | None] = {}
+    programs: dict[str, bool] = {}
     host: HostFacts = HostFacts()
     peak_memory_bytes: dict[str, int] = {}
     files: dict[str, str] = {}

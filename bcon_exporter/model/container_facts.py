@@ -186,12 +186,20 @@ class HealthFacts(Frozen):
 
 
 class ComposeIdentity(Frozen):
-    """What the container's own Compose labels claim. Labels are claims: anything may carry them."""
+    """What the container's own Compose labels claim. Labels are claims: anything may carry them.
+
+    Attributes:
+        oneoff: A single run of a command (`docker compose run`).
+        hook: Which hook of the service it runs ("pre_start"); None where it runs none.
+        hook_index: Which one of several, from 0 on; None where it runs none, or Compose does not say.
+    """
 
     project: str
     service: str
     number: int = 1
     oneoff: bool = False
+    hook: str | None = None
+    hook_index: int | None = None
     config_hash: str | None = None
     config_files: tuple[str, ...] = ()
     working_dir: str | None = None
@@ -199,6 +207,19 @@ class ComposeIdentity(Frozen):
     version: str | None = None
     image: str | None = None
     depends_on: str | None = None
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether it claims to be one of those that the service is made of: neither a single run nor a hook."""
+        return not self.oneoff and self.hook is None
+
+    def is_hook_of(self, other: "ComposeIdentity | None") -> bool:
+        """Whether it is a hook of the same service."""
+        return (
+            self.hook is not None
+            and other is not None
+            and (self.project, self.service) == (other.project, other.service)
+        )
 
 
 class Limits(Frozen):
@@ -367,6 +388,13 @@ class VolumeFacts(Frozen):
     labels: dict[str, str] = {}
 
 
+class AddressPool(Frozen):
+    """A range of addresses that an engine divides into subnets. `size`: the length of their prefix."""
+
+    base: str
+    size: int
+
+
 class EngineFacts(Frozen):
     """The engine and its host; None where the engine did not say.
 
@@ -379,6 +407,7 @@ class EngineFacts(Frozen):
         runtimes: Names of those that containers may ask for.
         log_driver: Of containers that ask for none.
         cannot: Limits that its kernel does not support, by their names in Compose files: it leaves them out.
+        address_pools: Pools of subnets for networks that ask for none; empty where the engine's own defaults hold.
         has_cgroups: Containers have cgroups of their own. Without, as under rootless Docker on cgroup v1, the counters
             that it tells of each are those of the cgroup that it runs in itself.
     """
@@ -400,6 +429,7 @@ class EngineFacts(Frozen):
     architecture: str | None = None
     runtimes: tuple[str, ...] = ()
     log_driver: str | None = None
+    address_pools: tuple[AddressPool, ...] = ()
 
 
 class DiskFacts(Frozen):

@@ -10,6 +10,7 @@ from bcon_exporter.model.base import Frozen
 DependencyCondition = Literal["service_started", "service_healthy", "service_completed_successfully"]
 HealthCheckOrigin = Literal["file", "image", "none"]
 ANY_ADDRESS = ""
+_MODELS = "docker-model"
 
 
 class DeploymentWords(Frozen):
@@ -45,11 +46,17 @@ class PublishedPort(Frozen):
 
 
 class BindSource(Frozen):
-    """A path of the host that a service mounts. `creates`: where it is absent, the engine makes an empty directory."""
+    """A path of the host that a service mounts.
+
+    Attributes:
+        creates: Where it is absent, the engine makes an empty directory.
+        propagation: "rslave" and the like; "" where the file says nothing.
+    """
 
     source: str
     target: str
     creates: bool = True
+    propagation: str = ""
 
 
 class Dependency(Frozen):
@@ -59,6 +66,30 @@ class Dependency(Frozen):
     condition: DependencyCondition
     required: bool = True
     restarts: bool = False
+
+
+class WantedHook(Frozen):
+    """A hook of a service that runs in a container of its own before the service is started.
+
+    Attributes:
+        name: "pre_start[0]".
+        is_built: A service of the files builds its image.
+        binds, devices: Of its own, beside those of the service.
+        per_replica: It is to run once for each container of the service.
+    """
+
+    name: str
+    image: str = ""
+    has_image_name: bool = True
+    is_built: bool = False
+    binds: tuple[BindSource, ...] = ()
+    devices: tuple[str, ...] = ()
+    per_replica: bool = False
+
+
+def key_of_hook(service: str, hook: WantedHook) -> str:
+    """Return the name by which a hook stands beside services; no service can be called so."""
+    return f"{service} {hook.name}"
 
 
 class WantedService(Frozen):
@@ -76,6 +107,9 @@ class WantedService(Frozen):
         secret_names: Names of secrets, by their key in the file.
         secret_variables: Environment variables with a secret's name and a value in the clear.
         networks, volumes: Keys in the file.
+        hooks: In the order in which they run.
+        provider: The program that is wanted to provide it in place of containers; None where none is.
+        uses_models: It asks for models of the file.
         joins: Services whose namespaces or volumes it uses: its container is made anew with theirs.
     """
 
@@ -107,16 +141,26 @@ class WantedService(Frozen):
     log_options: tuple[str, ...] = ()
     secret_variables: tuple[str, ...] = ()
     uses_host_network: bool = False
+    hooks: tuple[WantedHook, ...] = ()
+    provider: str | None = None
+    uses_models: bool = False
     joins: tuple[str, ...] = ()
 
 
 class WantedNetwork(Frozen):
-    """A network of the file, by its key; `name` is the engine's."""
+    """A network of the file, by its key; `name` is the engine's.
+
+    Attributes:
+        driver: "" where the file says nothing.
+        takes_from_pools: The engine chooses its subnet, out of its address pools.
+    """
 
     key: str
     name: str
     external: bool = False
     subnets: tuple[str, ...] = ()
+    driver: str = ""
+    takes_from_pools: bool = False
 
 
 class WantedVolume(Frozen):
@@ -162,6 +206,15 @@ class WantedDeployment(Frozen):
         """Those that `up` makes containers of."""
         return tuple(service for service in self.services if service.enabled and service.replicas > 0)
 
+    @property
+    def programs(self) -> tuple[tuple[str, str, str], ...]:
+        """Service, key in the file, and the program that Compose calls for it, on its own machine.
+
+        A name that begins with "docker-" is that of a plug-in; another one may be that of a plug-in or of a program.
+        """
+        providers = [(one.name, "provider", one.provider) for one in self.services if one.provider is not None]
+        return (*providers, *((one.name, "models", _MODELS) for one in self.enabled_services if one.uses_models))
+
 
 class FilePlace(Frozen):
     """A line of a file, from 1."""
@@ -206,11 +259,19 @@ class ListeningSocket(Frozen):
     port: int
 
 
+class PathMount(Frozen):
+    """The mount that a path lies on, and how mounts below it are passed on: "shared", "slave" or "private"."""
+
+    point: str
+    propagation: str
+
+
 class HostFacts(Frozen):
     """What was seen of the engine's host beside the engine; None for what cannot be seen from here.
 
     Attributes:
         sockets: Listening ones, containers' own included.
+        mounts: Path, as it may be shown → the mount that it lies on; without those of which it is not known.
         paths: Path, as it may be shown → whether something is there; a path that may not be looked at is left out.
         emulated: Architectures whose programs the kernel hands to an emulator.
         has_gpu_hook: The hook is installed by which the engine knows NVIDIA's GPUs.
@@ -220,6 +281,7 @@ class HostFacts(Frozen):
 
     sockets: tuple[ListeningSocket, ...] | None = None
     paths: dict[str, bool] | None = None
+    mounts: dict[str, PathMount] = {}
     emulated: tuple[str, ...] | None = None
     has_gpu_hook: bool | None = None
     default_log_is_bounded: bool | None = None

@@ -63,6 +63,9 @@ class DesiredService(Frozen):
         replicas: `scale`, else `deploy.replicas`, else 1.
         runs_once: True when another service waits for it with `service_completed_successfully`, or it is
             declared as a job: an exit with 0 is done, not down.
+        pre_start: How many hooks run to their end before it is started.
+        takes_variables: `up` gives it environment variables that no file tells: those of a provider that it depends on,
+            or of a model that it uses. They are in the hash of its containers, too.
         config_hash: As `config --hash` prints it, with the ids of the containers whose namespaces or volumes it shares;
             None when it cannot be compared.
         fields: What the file declares (see `FieldValue`).
@@ -77,6 +80,8 @@ class DesiredService(Frozen):
     enabled: bool = True
     replicas: int = 1
     runs_once: bool = False
+    pre_start: int = 0
+    takes_variables: bool = False
     config_hash: str | None = None
     fields: dict[str, FieldValue] = {}
     doubtful: tuple[str, ...] = ()

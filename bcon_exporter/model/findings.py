@@ -56,6 +56,8 @@ class SymptomType(StrEnum):
     HEALTH_FLAPPING = "health_flapping"
     STARTING = "starting"
     LOG_UNBOUNDED = "log_unbounded"
+    NOT_STARTED_AGAIN = "not_started_again"
+    STALE_NAMESPACE = "stale_namespace"
 
 
 class Symptom(Frozen):

@@ -60,8 +60,8 @@ class Remembered:
 
     @property
     def is_oneoff(self) -> bool:
-        """Whether it was one run of a command: that such a container is gone is as it should be."""
-        return self.compose is not None and self.compose.oneoff
+        """Whether it was one run of a command, or of a hook: that such a container is gone is as it should be."""
+        return self.compose is not None and not self.compose.is_replica
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,18 @@
 """Incidents: one failure with everything that belongs to it, from its first sign to its end."""
 
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Literal
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
-from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion
+from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.notes import ShownNotes
 
 HOST_CODE = "host"
-"""Code of the one incident that an engine or a host makes which went down, or on which very much fails at once."""
+"""Code of the one incident that an engine or a host makes which went down or does not answer."""
+FIRST_LOOK_IS_NEWS = timedelta(minutes=10)
+_DRIFT_CODES = frozenset(drift.value for drift in DriftType)
 
 
 class EndedBy(StrEnum):
@@ -99,7 +102,7 @@ class Incident(Frozen):
 
     Attributes:
         id: `YYYY-MM-DD-ROOT-CODE-N`, by the UTC day on which it opened.
-        started_at: When its first sign was seen.
+        started_at: When its first sign was seen; by an exporter that looks for the first time it may be older.
         ended_at: None while it is open.
         severity: The worst that any member has had.
         title: One sentence.
@@ -107,6 +110,7 @@ class Incident(Frozen):
         causes, suggestions: Of the root, by the diagnosis.
         changes: Of the 30 minutes before it; those of its project first, the nearest first.
         evidence: Masked text of containers among it, 4 KiB at most.
+        ended_by: None while it goes on, and where nothing has ended it: it is as it was, and too old to be told.
         merged_into: The id of the incident that this one turned out to be a part of; it is over then.
         acknowledged_at: When somebody said that they are on it.
         notes: What people know of its members, in their words; only where one incident is told.
@@ -168,6 +172,31 @@ class IncidentsReport(Frozen):
     total: int
     incidents: tuple[IncidentLine, ...]
     known_since: UtcDatetime | None
+
+
+class FirstLook(Frozen):
+    """When an exporter without a past looked first: what was ill then has been so since before.
+
+    Attributes:
+        at: Of the first diagnosis.
+        files_at: When the Compose files were compared first; None before that.
+        is_over: A diagnosis has seen both: all that was ill before has its incident.
+    """
+
+    at: UtcDatetime
+    files_at: UtcDatetime | None = None
+    is_over: bool = False
+
+    def includes(self, incident: Incident, now: datetime) -> bool:
+        """Whether an incident that is told now began before this exporter looked.
+
+        One that grows out of a warning long after is none of them.
+        """
+        if now - self.at > FIRST_LOOK_IS_NEWS:
+            return False
+        is_of_files = incident.root.code in _DRIFT_CODES and self.files_at is not None
+        until = max(self.at, self.files_at) if is_of_files and self.files_at is not None else self.at
+        return incident.started_at <= until
 
 
 class TrackedIncident(Frozen):

@@ -36,6 +36,25 @@ class JournalKind(StrEnum):
     GAP = "gap"
 
 
+ORDINARY = frozenset(
+    {
+        JournalKind.START,
+        JournalKind.STOP,
+        JournalKind.KILL,
+        JournalKind.CRASH,
+        JournalKind.OOM,
+        JournalKind.PAUSE,
+        JournalKind.UNPAUSE,
+        JournalKind.REMOVE,
+        JournalKind.HEALTH,
+        JournalKind.SYMPTOM_ON,
+        JournalKind.SYMPTOM_OFF,
+        JournalKind.GAP,
+    }
+)
+"""What a container can bring about by itself, as often as it likes: repetitions of it are counted, and it is the first
+to go where the journal is full."""
+
 CHANGES = frozenset(JournalKind) - {
     JournalKind.SYMPTOM_ON,
     JournalKind.SYMPTOM_OFF,

@@ -14,6 +14,7 @@ class LifecycleEvent:
         action: create, start, die, kill, stop, restart, oom, pause, unpause, destroy, rename, update,
             health_status (with `health`), connect, disconnect.
         container_id: Full id.
+        oneoff: Of a single run of a command or of a hook: the container is no replica of its service.
         exit_code: Of a die event.
         signal: Number, of a kill event.
     """

@@ -11,6 +11,10 @@ from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN, PROJECT_PATTERN, ContainerRef, ProjectName, Switch
 
 NOTES_AT_MOST = 500
+"""Of people: what they wrote, and what they approved."""
+PENDING_AT_MOST = 100
+PENDING_OF_ONE = 20
+"""Of agents: notes that wait for a person, in all and of one caller. Beyond, the oldest pending one gives way."""
 LONGEST_NOTE = 1000
 LONGEST_LIFE = timedelta(days=365)
 _USUAL_LIFE = "90d"
@@ -66,10 +70,22 @@ class Note(Frozen):
 
 
 class NoteBook(Frozen):
-    """All notes, oldest first, and the number of the next."""
+    """All notes, oldest first, and the number of the next.
+
+    Attributes:
+        callers: Who wrote the pending ones, by id: a user or an address. Kept apart, since 0.2.0 reads the rest.
+        displaced: So many gave way to newer ones of agents since none was pending.
+    """
 
     notes: tuple[Note, ...] = ()
     next_number: int = 1
+    callers: dict[str, str] = Field({}, exclude=True)
+    displaced: int = Field(0, exclude=True)
+
+    @property
+    def pending(self) -> tuple[Note, ...]:
+        """The notes that wait for a person, oldest first."""
+        return tuple(note for note in self.notes if note.approved_at is None)
 
 
 class ShownNote(Frozen):
@@ -104,10 +120,15 @@ class NoteLine(Frozen):
 
 
 class NotesReport(Frozen):
-    """All notes, those that wait for a person first."""
+    """All notes, those that wait for a person first.
+
+    Attributes:
+        displaced: So many notes of agents gave way to newer ones before a person decided.
+    """
 
     timestamp: UtcDatetime
     notes: tuple[NoteLine, ...]
+    displaced: int = 0
 
 
 class WrittenNote(Frozen):
@@ -164,11 +185,11 @@ class NewNoteInput(Frozen):
         description="What is known: a sentence or two"
     )
     about: Annotated[NoteAbout | None, WithJsonSchema(_ABOUT_SCHEMA)] = Field(
-        None, description="What it is about: all that is named must fit; else the host"
+        None, description="All that is named must fit; else the host"
     )
     expires: Annotated[
         str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
-    ] = Field(_USUAL_LIFE, description="For how long it holds; 365d at most")
+    ] = Field(_USUAL_LIFE, description="How long; 365d at most")
 
     @property
     def life(self) -> timedelta:

@@ -40,6 +40,8 @@ ContainerRef = Annotated[
 ]
 PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
 ProjectName = Annotated[str, StringConstraints(pattern=PROJECT_PATTERN)]
+AnyName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]+$")]
+"""A name that is only looked for in what is written down: labels bring any text as one."""
 
 
 KindOfEntry = Annotated[JournalKind, WithJsonSchema({"type": "string", "enum": list(JournalKind)})]
@@ -229,7 +231,7 @@ class HealthCheckInput(Frozen):
 class GetHistoryInput(Frozen):
     """Input of get_history."""
 
-    name: ContainerRef | None = Field(None, description="Container, service or project")
+    name: AnyName | None = Field(None, description="Container, service or project")
     since: Moment | None = Field(None, description="A time, or how long ago: 10m; absent: 1d")
     until: Moment | None = Field(None, description="As since")
     kind: KindOfEntry | None = None
@@ -242,7 +244,7 @@ class GetHistoryInput(Frozen):
 class ListDeploymentsInput(Frozen):
     """Input of list_deployments."""
 
-    project: ProjectName | None = None
+    project: AnyName | None = None
     limit: Whole = Field(20, ge=1, le=200, description="How many, the newest")
 
 
@@ -251,7 +253,7 @@ class ListIncidentsInput(Frozen):
 
     open: Switch | None = Field(None, description="Those that go on, or those that are over; absent: both")
     since: Moment | None = Field(None, description="Not over by then; absent: 7d")
-    project: ProjectName | None = None
+    project: AnyName | None = None
     limit: Whole = Field(50, ge=1, le=200, description="How many, the newest")
     offset: Whole = Field(0, ge=0, le=1_000_000, description="How many of the newest to leave out")
 

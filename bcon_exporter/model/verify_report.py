@@ -17,6 +17,7 @@ class DeploymentVerdict(StrEnum):
 class VerifyCode(StrEnum):
     """Stable names of what went wrong with a service (docs/deployments.md), the most specific first."""
 
+    HOOK_FAILED = "hook_failed"
     START_FAILED = "start_failed"
     OOM_KILLED = "oom_killed"
     ONE_SHOT_FAILED = "one_shot_failed"

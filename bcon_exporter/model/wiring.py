@@ -8,6 +8,7 @@ class Wiring(Frozen):
 
     Attributes:
         network_mode: "bridge", "host", "none", "container:<id or name>", or the name of its first network.
+        ipc_mode, pid_mode: "container:<id or name>" where it shares that of another one; else "".
         published: Container port → host ports as configured, written like `ContainerFacts.ports`; a container that
             does not run publishes nothing, but this says what it would.
         extra_hosts: Host name → address, of its own hosts file.
@@ -17,6 +18,8 @@ class Wiring(Frozen):
     """
 
     network_mode: str = ""
+    ipc_mode: str = ""
+    pid_mode: str = ""
     published: dict[str, str] = {}
     extra_hosts: dict[str, str] = {}
     links: dict[str, str] = {}

@@ -6,6 +6,7 @@ from functools import partial
 
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import (
+    EVIDENCE,
     LOOKED_BACK,
     FoldedIncidents,
     HostTroubles,
@@ -13,7 +14,8 @@ from bcon_exporter.incidents import (
     KnownPast,
     find_troubles,
     is_ahead,
-    is_host_incident_open,
+    is_container_quiet,
+    is_outage_open,
     journal_step,
     observe_outage,
     observe_troubles,
@@ -23,10 +25,14 @@ from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentRoot, IncidentState, SeenBefore
 from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.model.repetitions import spread_repetitions
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.tools import Context
+from bcon_exporter.tools.quiet import find_quiet
 
 ENTRIES_AT_MOST = 500
+ENTRIES_OF_ONE = 100
+TROUBLED_AT_MOST = 50
 AWAY_FOR = timedelta(minutes=2)
 """So long must an engine be away: one that is started anew is back before."""
 _OVER = (IncidentStep.MERGED, IncidentStep.CLOSED)
@@ -37,13 +43,20 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
     memory = context.memory.memory
     drift = context.scans.drift
     shutdowns = memory.coverage.shutdowns
+    has_watched = context.scans.diagnosis is not None or memory.deployments.seen_until is not None
+    if not has_watched:
+        context.scans.note_first_look(report.timestamp)
+    look = context.scans.first_look
+    muting = find_quiet(context, context.now(), snapshot.containers)
     host = find_troubles(
         report,
         snapshot,
         drift.reports if drift is not None else (),
         logged_errors_at=memory.log_counts.last_failure_at,
         shutdown_ended_at=max((shutdown.ended_at for shutdown in shutdowns), default=None),
-        has_watched=context.scans.diagnosis is not None or memory.deployments.seen_until is not None,
+        has_watched=has_watched,
+        first_look_at=look.files_at if look is not None else None,
+        is_quiet=lambda container: is_container_quiet(container, muting),
     )
     host = replace(host, is_set_back=_is_set_back(context, host.at))
     if memory.incidents.open or host.is_set_back or _may_open(host):
@@ -71,7 +84,7 @@ def watch_outage(context: Context, away_since: datetime | None) -> datetime | No
         return None
     now = context.now()
     since = min(away_since or now, now)
-    if now - since < AWAY_FOR or is_host_incident_open(context.memory.memory.incidents):
+    if now - since < AWAY_FOR or is_outage_open(context.memory.memory.incidents):
         return since
     error = context.scans.status("diagnose").error
     reason = error.message if error is not None else None
@@ -102,11 +115,24 @@ def _find_entries(context: Context, host: HostTroubles, state: IncidentState) ->
     """Return what the journal tells of the time from half an hour before the oldest trouble on, if it can be read."""
     began = [tracked.incident.started_at for tracked in state.open]
     began += [trouble.since for trouble in host.troubles]
-    wanted = EntryFilter(min([*began, host.at]) - LOOKED_BACK, host.at)
+    since = min([*began, host.at]) - LOOKED_BACK
+    wanted = EntryFilter(since, host.at, kinds=tuple(sorted(EVIDENCE)))
     try:
-        return context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+        entries = context.memory.find_entries(wanted, ENTRIES_AT_MOST)
+        if len(entries) == ENTRIES_AT_MOST:  # of a host with many short runs these may be of a minute
+            for name in _name_troubled(host, state):
+                entries += context.memory.find_entries(wanted._replace(name=name), ENTRIES_OF_ONE)
     except StateFileError:
         return []
+    return list(spread_repetitions(entries))
+
+
+def _name_troubled(host: HostTroubles, state: IncidentState) -> list[str]:
+    """Return the containers and projects that are in trouble, those of open incidents first."""
+    roots = [tracked.incident.root for tracked in state.open]
+    names = [root.project or root.container for root in roots]
+    names += [trouble.who.project or trouble.who.container for trouble in host.troubles]
+    return list(dict.fromkeys(name for name in names if name))[:TROUBLED_AT_MOST]
 
 
 def _find_earlier(context: Context, root: IncidentRoot) -> SeenBefore:

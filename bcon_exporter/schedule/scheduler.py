@@ -158,10 +158,14 @@ class Scheduler:
         if event.job_id == _WATCH:
             return
         name: ScanName = event.job_id
+        was_refused = event.code == EVENT_JOB_MAX_INSTANCES
+        if was_refused and self._running_since[name] is None:  # the scan before is over, its thread not quite
+            self._start_now(name)
+            return
         now = self._context.monotonic()
         missed = count_missed(now - self._due_at[name], self._intervals.of(name))
         self._due_at[name] = now
-        self._context.scans.record_missed(name, missed + (event.code == EVENT_JOB_MAX_INSTANCES))
+        self._context.scans.record_missed(name, missed + was_refused)
 
     def _run(self, name: ScanName) -> None:
         """Run a scan in its turn, and another one for those who have asked for it meanwhile."""

@@ -27,15 +27,13 @@ _PREFIX = re2.compile(
 _MOST_PREFIX = 160
 
 # A name whose line ends with it, then what opens a value on the next line: a block, a list, a map.
-_OPENER = (
-    rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\"\"\"|'''|\\*[\"']|[|>][0-9+\-]{{0,2}}|(?:Some)?[\[({{])?[ \t]*$"
-)
+_OPENER = rf"({KEY}){_QUOTE_MARK}\]?[ \t]*{SEPARATOR}[ \t]*(\"\"\"|'''|\\*[\"']|[|>][0-9+\-]{{0,2}}|(?:Some)?[\[({{]|[^\s\\]*\\)?[ \t]*$"
 _ANNOUNCED = (
     r"(?i)\b(?:password|passwd|passphrase|passwort|secret|token|credentials?|(?:api|access|secret|unseal|root|master|private) ?key)"
     r"s?\b[^:=\n]{0,80}:[ \t]*$"
 )
 _NAME = rf"(?i:name|key|variable|parameter|field|header|option){_QUOTE_MARK}[ \t]*[:=][ \t]*{_QUOTE_MARK}({KEY}){_QUOTE_MARK},?[ \t]*$"
-_FLAG = rf"(?:^|[\s\"'\[,])(--?{KEY}){_QUOTE_MARK},?[ \t]*$"
+_FLAG = rf"(?:^|[\s\"'\[,])(--?{KEY}){_QUOTE_MARK},?[ \t]*\\?[ \t]*$"
 _TAG = rf"<(?:key|name)>({KEY})</(?:key|name)>[ \t]*$"
 _SMTP_PASSWORD = "334 UGFzc3dvcmQ6"  # noqa: S105 - is none
 """The prompt of a mail server: "Password:" in base64."""
@@ -95,6 +93,9 @@ def _find_following(lines: list[str], number: int) -> Iterator[tuple[int, int, i
     line = split_prefix(lines[number])[1].rstrip()
     opener = _OPENER_OF.search(line)
     if opener is not None and _announces(opener.group(1), opener.group(2) or ""):
+        if line.endswith("\\"):
+            yield from _continued_word(lines, number)
+            return
         indent = _indent(line)
         mark = (opener.group(2) or "").removeprefix("Some")[:1]
         yield from _following_values(lines, number, indent, mark, opener.group(1))
@@ -116,7 +117,7 @@ def _find_following(lines: list[str], number: int) -> Iterator[tuple[int, int, i
         return
     flag = _FLAG_OF.search(line)
     if flag is not None and key_strength(flag.group(1).lstrip("-")) == "strong":
-        yield from _one_word(lines, number, least=1)
+        yield from _continued_word(lines, number) if line.endswith("\\") else _one_word(lines, number, least=1)
         return
     if line.endswith(_SMTP_PASSWORD):
         yield from _one_word(lines, number, least=1)
@@ -234,6 +235,20 @@ def _one_word(lines: list[str], number: int, *, least: int) -> Iterator[tuple[in
             return
         yield target, len(prefix) + span[0], len(prefix) + span[1]
         return
+
+
+def _continued_word(lines: list[str], number: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the first word of the next line, where a backslash ends this one."""
+    if number + 1 >= len(lines):
+        return
+    prefix, line = split_prefix(lines[number + 1])
+    start = _indent(line)
+    quoted = quoted_value(line, start, len(line))
+    word = line[start:].partition(" ")[0].rstrip("\\")
+    first, last = quoted[:2] if quoted else (start, start + len(word))
+    value = line[first:last]
+    if value and not is_plain(value) and not value.startswith(("-", "$", "{{")):
+        yield number + 1, len(prefix) + first, len(prefix) + last
 
 
 def _tagged_value(lines: list[str], number: int) -> Iterator[tuple[int, int, int]]:

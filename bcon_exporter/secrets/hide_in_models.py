@@ -31,6 +31,7 @@ COMPOSE_LABELS = frozenset(
     _COMPOSE + name
     for name in (
         *("project", "service", "container-number", "config-hash", "version", "oneoff", "image", "depends_on"),
+        *("hook", "hook-index"),
         *("project.config_files", "project.working_dir", "project.environment_file", "network", "volume"),
     )
 )

@@ -14,6 +14,7 @@ from urllib.parse import quote, quote_plus, unquote
 import re2
 
 from bcon_exporter.secrets.cleaning import strip_controls
+from bcon_exporter.secrets.escapes import mask_spans, read_escapes, written_spans
 from bcon_exporter.secrets.secret_names import key_strength
 from bcon_exporter.secrets.shapes import MASK, looks_random
 
@@ -27,6 +28,17 @@ _SHORTEST_DOCUMENT_LINE = 8
 _PIECE_CHARS = 512
 """A longer value is searched in pieces of this size."""
 _SHORTEST_BASE64_BYTES = 9
+_LEAST_HEX_BYTES = 6
+_HEX_RUNS = re2.compile(rf"[0-9A-Fa-f]{{{2 * _LEAST_HEX_BYTES},}}")
+_GRAM = 4
+"""Characters at the end or the beginning of a line that may be a piece of a value."""
+_LETTERS_AND_DIGITS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_LAST_CODE = 255
+_MOST_CHECKED = 32 * 1024
+"""Values that are compared with the ends of a text's lines."""
+_WRAPPING = " \t\\"
+"""What stands at the end of a line, behind a value that goes on in the next one."""
+_INDENT = " \t"
 _MOST_SEARCHED_AT_ONCE = 16 * 1024
 """Characters of all forms of all values that one expression may hold; more are looked for one by one. The memory of an
 expression grows with them: for the 256 KiB of one environment it took more than a gigabyte."""
@@ -131,16 +143,19 @@ def _url_passwords(value: str) -> Iterable[str]:
 class KnownSecrets:
     """Values that must not be shown, and how they are found in text: in time linear in the text, in little memory.
 
-    Each is searched as it is, escaped for JSON, for URLs and for Compose, and within base64.
+    Each is searched as it is, escaped for JSON, for URLs and for Compose, within base64 and as hexadecimal digits, then in
+    the text as its escapes are read, and over the ends of lines.
     """
 
-    __slots__ = ("_base64", "_literals", "_long_words", "_values")
+    __slots__ = ("_base64", "_codes", "_joined", "_literals", "_long_words", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
         self._base64: frozenset[str] = frozenset()
         self._literals: tuple[str, ...] | None = None
         self._long_words: frozenset[str] = frozenset()
+        self._codes = _LETTERS_AND_DIGITS
+        self._joined = ""
 
     def __repr__(self) -> str:
         return f"KnownSecrets({len(self._values)} values)"
@@ -171,6 +186,15 @@ class KnownSecrets:
             self._literals = self._find_literals()
         if not self._literals:
             return MASK
+        text = self._hide_literals(text, chars)
+        text = self._hide_hex(text)
+        text = self._hide_escaped(text, chars)
+        return self._hide_split(text) if "\n" in text else text
+
+    def _hide_literals(self, text: str, chars: int) -> str:
+        """Hide the values as they are, and in forms that are literal texts."""
+        if not self._literals:
+            return text
         much = len(self._literals) > _FEW_LITERALS and chars * len(self._literals) > _LITTLE_TO_SEARCH
         if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
             return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
@@ -179,6 +203,77 @@ class KnownSecrets:
             if literal in (words if literal in self._long_words else text):
                 text = self._mask(_find_all(literal, text), text)
         return text
+
+    def _hide_hex(self, text: str) -> str:
+        """Hide values that are written as hexadecimal digits of either case."""
+        digits = " ".join(_HEX_RUNS.findall(text)).lower()
+        if not digits:
+            return text
+        written = (value.encode().hex() for value in self._values)
+        found = [literal for literal in written if len(literal) >= 2 * _LEAST_HEX_BYTES and literal in digits]
+        if not found:
+            return text
+        spans = []
+        for match in _HEX_RUNS.finditer(text):
+            run, start = match.group().lower(), match.start()
+            spans += [(start + first, start + last) for literal in found for first, last in _find_all(literal, run)]
+        return mask_spans(text, spans)
+
+    def _hide_escaped(self, text: str, chars: int) -> str:
+        """Hide values that are written with escapes, in part or in whole, also within one another."""
+        levels = read_escapes(text, self._codes)
+        spans: list[tuple[int, int]] = []
+        for count, level in enumerate(levels, start=1):
+            if (found := self._find_in(level.text, chars)) is not None:
+                spans += written_spans(levels[:count], found)
+        return mask_spans(text, spans)
+
+    def _find_in(self, text: str, chars: int) -> list[tuple[int, int]] | None:
+        """Return where values stand in a text as it is read; None where none does."""
+        if self._hide_literals(text, chars) is text:
+            return None
+        return [span for literal in self._literals or () for span in _find_all(literal, text)]
+
+    def _hide_split(self, text: str) -> str:
+        """Hide values that begin at the end of a line and go on in the next ones; behind very many, both lines."""
+        lines = text.split("\n")
+        shown: dict[int, str] = {}
+        checks_left = _MOST_CHECKED
+        for at in range(len(lines) - 1):
+            here, after = lines[at].rstrip(_WRAPPING), lines[at + 1].lstrip(_INDENT)
+            if not here or not after or (here[-_GRAM:] not in self._joined and after[:_GRAM] not in self._joined):
+                continue
+            checks_left -= len(self._values)
+            if checks_left < 0:
+                shown |= {at: MASK, at + 1: MASK}
+                continue
+            for pieces in self._find_split(lines, at, here, after):
+                for number, piece in pieces:
+                    shown[number] = _hide_piece(shown.get(number, lines[number]), piece, is_first=number == at)
+        return "\n".join(shown.get(at, line) for at, line in enumerate(lines)) if shown else text
+
+    def _find_split(self, lines: list[str], at: int, here: str, after: str) -> Iterator[list[tuple[int, str]]]:
+        """Yield the pieces of each value that goes on behind the end of a line, with their lines' numbers."""
+        for value, length in self._find_splits(here[-_GRAM:], after[:_GRAM]):
+            if not here.endswith(value[:length]):
+                continue
+            pieces, rest, number = [(at, value[:length])], value[length:], at + 1
+            while number < len(lines) and (body := lines[number].lstrip(_INDENT).rstrip(_WRAPPING)):
+                if body.startswith(rest):
+                    yield [*pieces, (number, rest)]
+                    break
+                if len(body) < _GRAM or not rest.startswith(body):
+                    break
+                pieces.append((number, body))
+                rest, number = rest[len(body) :], number + 1
+
+    def _find_splits(self, before: str, after: str) -> Iterator[tuple[str, int]]:
+        """Yield values, and how much of each may end a line that ends with `before`, where `after` begins the next."""
+        for value in self._values:
+            if _WHOLE_WORD_BELOW <= len(value) <= _PIECE_CHARS:
+                lengths = {first + len(before) for first, _ in _find_all_in(before, value)}
+                lengths |= {first for first, _ in _find_all_in(after, value)}
+                yield from ((value, length) for length in lengths if 0 < length < len(value))
 
     def stand_in(self, texts: Iterable[str]) -> bool:
         """Return whether one of the values may stand in one of these raw texts: one search for all."""
@@ -193,7 +288,10 @@ class KnownSecrets:
             return lines
         text = "\n".join(lines)
         hidden = self.hide(text)
-        return lines if hidden is text else [self._hide(line, len(text)) for line in lines]
+        if hidden is text:
+            return lines
+        shown = hidden.split("\n")
+        return shown if len(shown) == len(lines) else [self._hide(line, len(text)) for line in lines]
 
     def hide_tag(self, reference: str) -> str:
         """Return an image reference with values hidden in its tag only: an image's name is an identity."""
@@ -224,9 +322,35 @@ class KnownSecrets:
             return ()
         self._base64 = frozenset(core for value in self._values for core in _base64_cores(value))
         literals = self._base64.union(form for value in self._values for form in _forms(value))
+        self._codes = _codes_of("".join(sorted({*"".join(self._values)})))
+        self._joined = "\n".join(value for value in self._values if _WHOLE_WORD_BELOW <= len(value) <= _PIECE_CHARS)
         if len(literals) > _FEW_LITERALS:
             self._long_words = frozenset(filter(_is_long_word, literals))
         return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
+
+
+@lru_cache(maxsize=_EXPRESSIONS_KEPT)
+def _codes_of(characters: str) -> frozenset[int]:
+    """Return which characters' escapes are read; the same object for most sets of values."""
+    codes = {code for code in (*characters.encode(), *map(ord, characters)) if code <= _LAST_CODE}
+    return _LETTERS_AND_DIGITS | codes if codes - _LETTERS_AND_DIGITS else _LETTERS_AND_DIGITS
+
+
+def _find_all_in(piece: str, value: str) -> Iterator[tuple[int, int]]:
+    """Yield (start, end) of each place of a piece in a value."""
+    start = value.find(piece) if piece else -1
+    while start >= 0:
+        yield start, start + len(piece)
+        start = value.find(piece, start + 1)
+
+
+def _hide_piece(line: str, piece: str, *, is_first: bool) -> str:
+    """Return a line without the piece of a value that it ends with, or begins with where it is not the first."""
+    if is_first:
+        body = line.rstrip(_WRAPPING)
+        return body.removesuffix(piece) + MASK + line[len(body) :] if body.endswith(piece) else line
+    body = line.lstrip(_INDENT)
+    return line[: len(line) - len(body)] + MASK + body.removeprefix(piece) if body.startswith(piece) else line
 
 
 def _is_long_word(literal: str) -> bool:
@@ -279,6 +403,7 @@ def _forms(value: str) -> Iterable[str]:
             json.dumps(value)[1:-1],
             value.replace("$", "$$"),
             quote_plus(value),
+            _as_bytes(value),
             *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
         }
     )
@@ -288,6 +413,11 @@ def _forms(value: str) -> Iterable[str]:
         else:
             for start in range(0, len(form) - _SHORTEST_DOCUMENT_LINE, _PIECE_CHARS):
                 yield form[start : start + _PIECE_CHARS]
+
+
+def _as_bytes(value: str) -> str:
+    """Return a value as escapes of its bytes are read one by one."""
+    return "".join(character if (character := chr(byte)).isprintable() else " " for byte in value.encode())
 
 
 def _base64_cores(value: str) -> Iterable[str]:

@@ -19,7 +19,7 @@ from bcon_exporter.secrets.cleaning import MAX_NAME_CHARS, MAX_SHOWN_CHARS, clea
 from bcon_exporter.secrets.following_lines import OPENER_TRIGGER, mask_following_lines
 from bcon_exporter.secrets.issuer_tokens import MASK, MOST_MATCHES, TOKEN_TRIGGER, has_any, mask_tokens
 from bcon_exporter.secrets.known_secrets import NO_SECRETS, KnownSecrets
-from bcon_exporter.secrets.pairs import HEAD, mask_pairs
+from bcon_exporter.secrets.pairs import ESCAPED_HEAD, HEAD, mask_pairs
 from bcon_exporter.secrets.phrases import PHRASES
 from bcon_exporter.secrets.private_keys import BLOCK_TRIGGER, mask_key_blocks
 from bcon_exporter.secrets.secret_names import is_secret_key, key_strength
@@ -58,7 +58,7 @@ def _compile(rule: Rule) -> Any:
     return re2.compile(rule.pattern, options)
 
 
-_NAMES = _searcher(HEAD)
+_NAMES = _searcher(f"{HEAD}|{ESCAPED_HEAD}")
 _TOKENS = _searcher(TOKEN_TRIGGER)
 _RULE_SETS = tuple(
     (_searcher(make_trigger(rules)), tuple((rule.hints, _compile(rule), rule.replace) for rule in rules))

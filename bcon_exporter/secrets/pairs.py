@@ -9,6 +9,7 @@ from typing import Any
 
 import re2
 
+from bcon_exporter.secrets.escapes import mask_spans, read_escapes, written_spans
 from bcon_exporter.secrets.issuer_tokens import MASK, MOST_MATCHES
 from bcon_exporter.secrets.prose_or_secret import PROSE_ENDS, is_message, is_plain, is_sentence
 from bcon_exporter.secrets.secret_names import Strength, key_strength, words
@@ -25,6 +26,12 @@ _TAIL = r"[0-9]*(?:[_.\-A-Z][A-Za-z0-9_.\-]*)?"
 KEY = rf"[A-Za-z0-9_.\-]*(?i:{_WORDS}){_TAIL}"
 SEPARATOR = r"(?:=>|->|:=|==|=|:: |:|%3[Dd])"
 HEAD = rf"({KEY})((?:\\*[\"'])?\]?[ \t]*{SEPARATOR}[ \t]*)"
+ESCAPED_HEAD = (
+    rf"{KEY}(?:%(?:25)*(?:2[027]|3[AaDd]|5[Cc])|\\+(?:u00|x)(?:2[027]|3[AaDd])"
+    r"|&(?:amp;)*(?:quot|apos|#0{0,4}(?:3[49]|58|61)|#[xX]0{0,4}(?:2[27]|3[AaDd]));)"
+)
+"""A name, then an escape of a quote, a separator or a blank."""
+_ESCAPED_HEAD = re2.compile(ESCAPED_HEAD)
 _HEAD = re2.compile(HEAD)
 _QUOTE_MARK = r"(?:\\*[\"'])?"
 # The member of a map under a secret's name that holds the secret itself: {"credentials": {"value": "x"}}.
@@ -85,14 +92,21 @@ class _Head:
 
 
 def mask_pairs(line: str) -> str:
-    """Return the line with the value of every secret name masked; after very many names all of the rest."""
+    """Return the line with the value of every secret name masked; after very many names all of the rest.
+
+    A line with a name in escapes is looked at as these are read, too.
+    """
     done: list[str] = []
     position = 0
     for first, last in _find_spans(line):
         if first >= position:
             done += [line[position:first], MASK]
             position = last
-    return "".join(done) + line[position:] if done else line
+    line = "".join(done) + line[position:] if done else line
+    if _ESCAPED_HEAD.search(line) is None:
+        return line
+    levels = read_escapes(line)
+    return mask_spans(line, written_spans(levels, _find_spans(levels[-1].text))) if levels else line
 
 
 def _find_spans(line: str) -> Iterator[Span]:

@@ -37,6 +37,7 @@ from bcon_exporter.model.system_status import HostLoad
 from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.model.verify_report import DeploymentRecord
 from bcon_exporter.readings import NOTHING_READ, KillReadings, Observation, Readings
+from bcon_exporter.tools.change_rates import ChangeRates
 from bcon_exporter.tools.error_counts import ErrorTally
 from bcon_exporter.tools.running_watches import Watches
 from bcon_exporter.tools.single_flight import SingleFlight
@@ -263,6 +264,7 @@ class Context:
         outlives_calls: True for a process without scans that serves call after call: a watch goes on between them.
         scan_now: In the daemon: has a scan of its own begin now; the event is set once it has ended. Else None.
         watches: What the daemon, or another process that outlives calls, watches for people and agents.
+        change_rates: How often each caller has changed what is kept.
         secrets: What containers and projects know of each other's secrets; shared with host and compose.
     """
 
@@ -284,6 +286,7 @@ class Context:
     decide_note: Callable[[NoteInput, Decision], NoteLine] | None = None
     scan_now: Callable[[ScanName], Event] | None = None
     watches: Watches = field(default_factory=Watches)
+    change_rates: ChangeRates = field(default_factory=ChangeRates)
     quiet_hours: tuple[QuietHours, ...] = ()
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local

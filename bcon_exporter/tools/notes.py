@@ -6,16 +6,17 @@ engine.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from bcon_exporter.callers import CALLER
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.memory import (
     NoteChange,
     add_note,
     approve_note,
-    check_room,
-    drop_expired,
     find_approved,
     find_current,
+    find_same,
     hide_in_notes,
     refuse_note,
     remove_note,
@@ -29,6 +30,7 @@ from bcon_exporter.model.notes import (
     NewNoteInput,
     Note,
     NoteAbout,
+    NoteBook,
     NoteInput,
     NoteLine,
     NotesReport,
@@ -57,16 +59,15 @@ def write_memory(context: Context, request: WriteMemoryInput) -> WrittenNote:
     """Keep what an agent knows as a note that waits for a person; or only say what would be kept.
 
     Raises:
-        InvalidInputError: There are too many notes.
+        RateLimitedError: One caller writes too many.
         DockerConnectionError: This is a command, and no daemon answers that would keep it.
     """
     note, hint = _make(context, request, "tool")
     if request.dry_run:
-        check_room(drop_expired(context.memory.memory.notes, note.written_at).book)
         return _to_answer(note, note, f"{_DRY_RUN}{hint}", dry_run=True)
     if context.one_shot:
         return _ask_daemon(context, request)
-    kept = context.memory.keep_notes(lambda book: add_note(book, _masked(context, note)), note.written_at).notes[0]
+    kept = _keep(context, note)
     next_step = _WAITS.format(id=kept.id) if kept.approved_at is None else _IS_SHOWN
     return _to_answer(note, kept, f"{next_step}{hint}")
 
@@ -76,9 +77,10 @@ def add_note_of_person(context: Context, request: NewNoteInput) -> WrittenNote:
 
     Raises:
         InvalidInputError: There are too many notes.
+        RateLimitedError: One caller writes too many.
     """
     note, hint = _make(context, request, "person")
-    kept = context.memory.keep_notes(lambda book: add_note(book, _masked(context, note)), note.written_at).notes[0]
+    kept = _keep(context, note)
     return _to_answer(note, kept, f"{_IS_SHOWN}{hint}")
 
 
@@ -133,9 +135,10 @@ def remove(context: Context, request: NoteInput) -> NoteLine:
 def list_notes(context: Context, request: Nothing) -> NotesReport:  # noqa: ARG001 -- tools share a shape
     """Return all notes, those that wait for a person first, then the newest first."""
     now = context.now()
-    notes = sorted(find_current(context.memory.memory.notes, now), key=lambda note: note.written_at, reverse=True)
+    book = context.memory.memory.notes
+    notes = sorted(find_current(book, now), key=lambda note: note.written_at, reverse=True)
     notes.sort(key=lambda note: note.approved_at is not None)
-    return NotesReport(timestamp=now, notes=tuple(map(_to_line, notes)))
+    return NotesReport(timestamp=now, notes=tuple(map(_to_line, notes)), displaced=book.displaced)
 
 
 def settle_notes(context: Context, hidden_at: int) -> int:
@@ -169,6 +172,18 @@ def _make(context: Context, request: NewNoteInput, writer: NoteWriter) -> tuple[
         expires_at=now + request.life,
         approved_at=now if writer == "person" else None,
     ), hint
+
+
+def _keep(context: Context, note: Note) -> Note:
+    """Keep a note; the same one again costs its caller nothing."""
+    masked = _masked(context, note)
+
+    def add(book: NoteBook) -> NoteChange:
+        if find_same(book, masked) is None:
+            context.change_rates.count(context.monotonic(), is_agent=note.written_by == "tool")
+        return add_note(book, masked, CALLER.get())
+
+    return context.memory.keep_notes(add, note.written_at).notes[0]
 
 
 def _mask(text: str) -> str:
@@ -291,6 +306,20 @@ def find_notes_of_project(
     """Return the notes that are about a project, its containers as they were diagnosed, or its drift."""
     subjects = [_Subject(project=project), *map(_container_of, reports)]
     return _choose(_find_approved(context), (*subjects, *(_differences_of(drift) if drift is not None else ())))
+
+
+class PendingNotes(NamedTuple):
+    """How many notes of agents wait for a person, and how many gave way to newer ones since some do."""
+
+    waiting: int
+    displaced: int
+
+
+def count_pending(context: Context) -> PendingNotes:
+    """Return how many notes wait. What they say is shown on no page: nobody has approved it."""
+    book = context.memory.memory.notes
+    current = {note.id for note in find_current(book, context.now())}
+    return PendingNotes(sum(note.id in current for note in book.pending), book.displaced)
 
 
 def find_notes_of_host(context: Context) -> tuple[ShownNote, ...]:

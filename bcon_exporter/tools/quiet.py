@@ -21,7 +21,7 @@ from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.incidents import find_incident
 from bcon_exporter.tools.tool import Tool
 
-_QUIETS_AT_MOST = 500
+QUIETS_AT_MOST = 500
 _WHY_CHARS = 200
 
 
@@ -74,9 +74,10 @@ def begin_quiet(context: Context, request: QuietInput) -> QuietLine:
         raise InvalidInputError(msg, {"errors": [{"field": "duration", "message": "must be at least 1s"}]})
     quiet = _name_quiet(context, request, now)
     others = [one for one in context.memory.memory.quiets if one.name != quiet.name]
-    if len(others) >= _QUIETS_AT_MOST:
-        msg = f"{_QUIETS_AT_MOST} names are quiet already; end some of them first"
+    if len(others) >= QUIETS_AT_MOST:
+        msg = f"{QUIETS_AT_MOST} names are quiet already; end some of them first"
         raise InvalidInputError(msg, {})
+    context.change_rates.count(context.monotonic(), is_agent=False)
     entry = _note(quiet, now, f"{quiet.name} is quiet until {show_time(quiet.ends_at)}", "quiet")
     context.memory.keep_quiets(lambda quiets: (*(one for one in quiets if one.name != quiet.name), quiet), entry)
     return QuietLine(name=quiet.name, source="command", until=quiet.ends_at, why=quiet.why)
@@ -118,6 +119,7 @@ def end_quiet(context: Context, request: EndQuietInput) -> QuietLine:
     if quiet is None:
         msg = f"nobody has muted {request.name}{did_you_mean(request.name, quiets)}"
         raise NotFoundError(msg, {"near_matches": nearest_names(request.name, quiets)})
+    context.change_rates.count(context.monotonic(), is_agent=False)
     entry = _note(quiet, now, f"{quiet.name} is not quiet any more", "unquiet")
     context.memory.keep_quiets(lambda kept: tuple(one for one in kept if one.name != quiet.name), entry)
     return QuietLine(name=quiet.name, source="command", until=now, why=quiet.why)
@@ -135,6 +137,7 @@ def acknowledge_incident(context: Context, request: AcknowledgeInput) -> Inciden
         msg = f"incident {incident.id} is over"
         raise InvalidInputError(msg, {"incident_id": incident.id})
     if incident.acknowledged_at is None:
+        context.change_rates.count(context.monotonic(), is_agent=False)
         context.memory.acknowledge_incident(incident.id, _note_incident(incident, context.now()))
     return find_incident(context, request.incident_id)
 

@@ -80,7 +80,7 @@ def _choose(context: Context, service: str, snapshot: HostSnapshot) -> tuple[Con
         found = [
             facts
             for facts in snapshot.containers
-            if facts.compose is not None and facts.compose.service == name and not facts.compose.oneoff
+            if facts.compose is not None and facts.compose.service == name and facts.compose.is_replica
         ]
         projects = sorted({facts.compose.project for facts in found if facts.compose is not None})
         if not found:

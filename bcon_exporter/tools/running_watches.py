@@ -1,14 +1,19 @@
 """The watches that go on between calls, for people and agents: who asks for the same shares one."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 
+from bcon_exporter.callers import CALLER
 from bcon_exporter.errors import RateLimitedError
 
 MOST_WATCHES = 4
+MOST_WATCHES_OF_ONE = 2
+"""Of one caller; whoever starts more waits, and leaves places for others."""
 MOST_KEPT = 50
+"""What came of them. Beyond, the oldest goes of the caller who has most."""
 KEPT_FOR = timedelta(minutes=30)
 UNTOLD_FOR = timedelta(minutes=1)
 """Who asks later than this after the end, with something new on the host, is likely to mean what is new."""
@@ -37,6 +42,7 @@ class Watches:
         self._most = most
         self._lock = threading.Lock()
         self._runs: dict[str, RunningWatch] = {}
+        self._callers: dict[str, str] = {}
 
     def find(self, key: str, now: datetime, changes: int) -> Any | None:
         """Return the watch of this key that runs, or has ended and is still true; None where a new one is wanted."""
@@ -64,23 +70,39 @@ class Watches:
         with self._lock:
             if (known := self._find(key, now, changes)) is not None:
                 return known
-            running = sum(not one.ended.is_set() for one in self._runs.values())
-            if running >= self._most:
-                msg = f"{running} watches are running, and no more may: ask again when one of them has ended"
-                raise RateLimitedError(msg, {"max_running": self._most, "retry_after_seconds": 30})
+            running = [other for other, one in self._runs.items() if not one.ended.is_set()]
+            caller = CALLER.get()
+            own = sum(self._callers.get(other, "") == caller for other in running)
+            if len(running) >= self._most or (caller and own >= MOST_WATCHES_OF_ONE):
+                whose = "" if len(running) >= self._most else " of yours"
+                most = self._most if not whose else MOST_WATCHES_OF_ONE
+                msg = f"{most} watches{whose} are running, and no more may: ask again when one of them has ended"
+                raise RateLimitedError(msg, {"max_running": most, "retry_after_seconds": 30})
             try:
                 threading.Thread(target=run, name="watch", daemon=True).start()
             except RuntimeError:
                 msg = "no thread is left to this process; ask again in a moment"
                 raise RateLimitedError(msg, {"max_running": self._most, "retry_after_seconds": 30}) from None
             self._runs[key] = made
+            self._callers[key] = caller
         return made
 
     def _forget(self, now: datetime) -> None:
         ended = sorted((run.ended_at, key) for key, run in self._runs.items() if run.ended_at is not None)
-        for number, (at, key) in enumerate(ended):
-            if now - at > KEPT_FOR or number < len(ended) - MOST_KEPT:
-                del self._runs[key]
+        for at, key in list(ended):
+            if now - at > KEPT_FOR:
+                self._drop(key)
+                ended.remove((at, key))
+        while len(ended) > MOST_KEPT:
+            counts = Counter(self._callers.get(key, "") for _, key in ended)
+            whose = max(counts, key=lambda caller: counts[caller])
+            oldest = next(run for run in ended if self._callers.get(run[1], "") == whose)
+            self._drop(oldest[1])
+            ended.remove(oldest)
+
+    def _drop(self, key: str) -> None:
+        del self._runs[key]
+        self._callers.pop(key, None)
 
 
 def _is_outdated(run: RunningWatch, now: datetime, changes: int) -> bool:

@@ -227,7 +227,7 @@ def plan_watch(context: Context, request: ScheduleTaskInput) -> WatchRun:
         msg = f"container {request.container} was removed a moment ago"
         raise ContainerNotFoundError(msg, {"container_id": request.container, "near_matches": ()})
     claim = facts.compose
-    if claim is None or claim.oneoff or claim.config_hash is None:
+    if claim is None or not claim.is_replica or claim.config_hash is None:
         return WatchRun(request, WatchRequest(window_seconds=window, container=facts.name), facts.name, now)
     watched = WatchRequest(window_seconds=window, running=claim.project)
     return WatchRun(request, watched, claim.service, now)

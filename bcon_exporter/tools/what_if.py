@@ -1,14 +1,17 @@
 """modify_config: says what an edit of a Compose file would do, and writes nothing.
 
-`old` is looked for in a line as it may be shown. Otherwise a guesser could read a secret letter by letter. No
-change may leave a secret without what it is known by, such as the key before it: the answer would show it.
+Values of variables are never shown, nor is any other secret: `***` stands there. `old` is looked for in a line as it
+may be shown, or a guesser could read a value letter by letter. No change may leave something hidden without what it is
+known by, such as the key before it, and none may put a variable where its value would be shown.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import accumulate
 
-from bcon_exporter.compose import FileEdit, ResolvedEdit
+from bcon_exporter.compose import FileEdit, ResolvedEdit, hide_environment
 from bcon_exporter.deployments.check import check_deployment, make_plan
 from bcon_exporter.drift import detect_drift, find_projects
 from bcon_exporter.errors import InvalidInputError
@@ -30,10 +33,14 @@ from bcon_exporter.secrets.masking import MASK, safe_name, safe_text
 from bcon_exporter.tools.check import CHECK_WANTS, gather_around, hide_in_report
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.fresh_snapshot import observe
-from bcon_exporter.tools.secret_references import find_shown_references
+from bcon_exporter.tools.secret_references import find_shown_references, find_shown_variables
 from bcon_exporter.tools.tool import Tool
 
 _CONTEXT_LINES = 3
+_MOST_PAIRS = 500_000
+"""Of equal lines of two texts that are compared: some tenths of a second."""
+_CHANGED = " (changed)"
+"""Behind a line of a diff that looks as before, since what changes in it is hidden."""
 _SAYS = {
     "recreate": "recreate",
     "create": "create",
@@ -54,11 +61,11 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
     """
     snapshot = observe(context, CHECK_WANTS)
 
-    def apply(text: str | None) -> str:
+    def apply(text: str | None, variables: frozenset[str]) -> str:
         after = request.content
         if after is None:
-            after = apply_changes(text or "", request.changes or (), context.secrets.hide)
-        _refuse_shown_secrets(text or "", after, request.path, context.secrets.hide)
+            after = apply_changes(text or "", request.changes or (), request.path, context.secrets.hide)
+        _refuse_shown_variables(text or "", after, request.path, context.secrets.hide, variables)
         return after
 
     edit = FileEdit(request.path, request.project_name, apply)
@@ -72,18 +79,28 @@ def modify_config(context: Context, request: ModifyConfigInput) -> WhatIfReport:
     return _report(report, plan_before, resolved, snapshot)
 
 
-def _refuse_shown_secrets(before: str, after: str, path: str, hide: Callable[[str], str]) -> None:
-    """Refuse to put the value of a secret variable where the answer would show it.
+def _refuse_shown_variables(
+    before: str, after: str, path: str, hide: Callable[[str], str], variables: frozenset[str]
+) -> None:
+    """Refuse to put the value of a variable where the answer would show it.
+
+    Args:
+        before: The file's text without the edit.
+        after: Its text with the edit.
+        path: Of the file.
+        hide: Hides what is known as a secret.
+        variables: Those that have a value here.
 
     Raises:
-        InvalidInputError: The edit does; where the file did before, it may stay.
+        InvalidInputError: The edit does. Where the file shows the variable already, it may; a secret one only there.
     """
     is_yaml = path.lower().endswith((".yml", ".yaml", ".json"))
-    known = find_shown_references(before, hide, is_yaml=is_yaml)
-    new = find_shown_references(after, hide, is_yaml=is_yaml) - known
+    hidden = variables - find_shown_variables(before, is_yaml=is_yaml)
+    known = find_shown_references(before, hide, is_yaml=is_yaml, variables=hidden)
+    new = find_shown_references(after, hide, is_yaml=is_yaml, variables=hidden) - known
     if new:
         place = ".".join(next(iter(new))[0]) or "a line"
-        what = f"{safe_name(place)} would hold the value of a secret variable, and its name does not say that it does"
+        what = f"{safe_name(place)} would show the value of a variable, and values are never shown: write one there"
         msg = f"modify_config: {what}"
         raise InvalidInputError(msg, {"errors": [{"field": "content", "message": what}]})
 
@@ -171,8 +188,8 @@ def _join(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def apply_changes(text: str, changes: Iterable[LineChange], hide: Callable[[str], str]) -> str:
-    """Return a text with changes of some of its lines.
+def apply_changes(text: str, changes: Iterable[LineChange], path: str, hide: Callable[[str], str]) -> str:
+    """Return a file's text with changes of some of its lines.
 
     Raises:
         InvalidInputError: There is no such line, or `old` does not stand in it just once, as it may be shown, or
@@ -182,7 +199,7 @@ def apply_changes(text: str, changes: Iterable[LineChange], hide: Callable[[str]
         msg = f"the file is larger than {LONGEST_FILE // 1024} KiB"
         raise InvalidInputError(msg, {"field": "path"})
     before = text.split("\n")
-    shown_before = _show_lines(text, hide)
+    shown_before = _show_lines(text, path, hide)
     lines, shown = list(before), list(shown_before)
     touched: set[int] = set()
     for number, change in enumerate(changes):
@@ -192,28 +209,56 @@ def apply_changes(text: str, changes: Iterable[LineChange], hide: Callable[[str]
         lines[at] = _apply(number, change, lines[at], shown[at])
         shown[at] = lines[at] if shown[at] == lines[at] else shown[at].replace(change.old, change.new, 1)
         touched.add(at)
-    kept = [at for at, line in enumerate(before) if at not in touched and _is_hidden(line, shown_before[at])]
+    kept = [at for at in range(len(before)) if at not in touched]
+    after = "\n".join(lines)
+    hidden_before, hidden_after = hide_environment(text, path), hide_environment(after, path)
+    values = _Lines(before, hidden_before.text.split("\n"))
+    _refuse_unhidden(values, kept, _at_places(hidden_after.text, lines, kept) if hidden_after.is_certain else None)
+    secrets = _Lines(before, _mask_lines(text, hide))
     # Without the lines that are touched, too: what is left of a key may look like one and be none, as in a comment.
-    for changed in (lines, ["" if at in touched else line for at, line in enumerate(before)]) if kept else ():
-        for at, now in zip(kept, _show_kept(changed, kept, hide), strict=True):
-            if now != shown_before[at]:
-                raise _unhides(at + 1)
-    return "\n".join(lines)
+    for changed in (lines, ["" if at in touched else line for at, line in enumerate(before)]):
+        masked = "\n".join(_mask_lines("\n".join(changed), hide))
+        _refuse_unhidden(secrets, kept, _at_places(masked, changed, kept))
+    return after
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines of a text, as they are and as they may be shown."""
+
+    raw: Sequence[str]
+    shown: Sequence[str]
+
+
+def _refuse_unhidden(before: _Lines, kept: Sequence[int], after: Sequence[str] | None) -> None:
+    """Refuse changes after which a line that stays would not be hidden as before.
+
+    Args:
+        before: The lines without the changes.
+        kept: Which of them stay.
+        after: How those are shown then; None where that is unknown.
+
+    Raises:
+        InvalidInputError: They do that.
+    """
+    for index, at in enumerate(kept):
+        if _is_hidden(before.raw[at], before.shown[at]) and (after is None or after[index] != before.shown[at]):
+            raise _unhides(at + 1)
+
+
+def _at_places(shown: str, changed: Sequence[str], kept: Iterable[int]) -> list[str]:
+    """Return how lines that stay are shown among lines of which some have become several."""
+    lines = shown.split("\n")
+    places = list(accumulate((line.count("\n") + 1 for line in changed), initial=0))
+    return [lines[places[at]] for at in kept]
 
 
 def _is_hidden(line: str, shown: str) -> bool:
     return shown not in (line, strip_controls(line))
 
 
-def _show_kept(changed: Sequence[str], kept: Iterable[int], hide: Callable[[str], str]) -> list[str]:
-    """Return how lines that stay are shown among lines of which some have become several."""
-    shown = _show_lines("\n".join(changed), hide)
-    places = list(accumulate((line.count("\n") + 1 for line in changed), initial=0))
-    return [shown[places[at]] for at in kept]
-
-
 def _unhides(line: int) -> InvalidInputError:
-    what = f"the changes touch what says that line {line} has a secret: give content instead"
+    what = f"the changes touch what says that line {line} has a hidden value, or the file's form: give content instead"
     return InvalidInputError(
         f"modify_config: {what}", {"line": line, "errors": [{"field": "changes", "message": what}]}
     )
@@ -223,7 +268,11 @@ def _apply(number: int, change: LineChange, line: str, shown: str) -> str:
     """Return a line with a change in it."""
     count = shown.count(change.old)
     if count == 0:
-        hidden = " (secrets are hidden: give the whole text as content to change one)" if MASK in shown else ""
+        hidden = (
+            f" (a hidden value is {MASK} there: replace that, or give the whole text as content)"
+            if MASK in shown
+            else ""
+        )
         raise _misfit(number, change, f"line {change.line} does not have what is to be replaced{hidden}")
     if count > 1:
         raise _misfit(number, change, f"line {change.line} has what is to be replaced {count} times: give more of it")
@@ -237,7 +286,7 @@ def _apply(number: int, change: LineChange, line: str, shown: str) -> str:
     elif MASK in change.old and MASK not in before + after and line.startswith(before) and line.endswith(after):
         return before + change.new + after
     raise _misfit(
-        number, change, f"line {change.line} has a secret around what is to be replaced: give content instead"
+        number, change, f"line {change.line} has a hidden value around what is to be replaced: give content instead"
     )
 
 
@@ -248,8 +297,13 @@ def _misfit(number: int, change: LineChange, what: str) -> InvalidInputError:
     )
 
 
-def _show_lines(text: str, hide: Callable[[str], str]) -> list[str]:
-    """Return each line as it may be shown, secrets hidden; masking keeps the number of lines."""
+def _show_lines(text: str, path: str, hide: Callable[[str], str]) -> list[str]:
+    """Return each line as it may be shown: without values of variables, and without secrets."""
+    return _mask_lines(hide_environment(text, path).text, hide)
+
+
+def _mask_lines(text: str, hide: Callable[[str], str]) -> list[str]:
+    """Return each line with its secrets hidden; masking keeps the number of lines."""
     shown = safe_text(hide(text), max_chars=2 * LONGEST_FILE).split("\n")
     lines = text.split("\n")
     if len(shown) == len(lines):
@@ -260,28 +314,51 @@ def _show_lines(text: str, hide: Callable[[str], str]) -> list[str]:
 def render_diff(
     before: str, after: str, name: str, hide: Callable[[str], str], *, context_lines: int = _CONTEXT_LINES
 ) -> str:
-    """Return an edit as a unified diff, secrets hidden; a line of which only a secret changes is in it all the same.
+    """Return an edit as a unified diff in which no value of a variable and no secret stands.
+
+    A line of which only something hidden changes is in it all the same, and says so.
 
     Args:
         before: The text as it is.
         after: The text as it would be.
-        name: What the file is called.
+        name: The file's path.
         hide: Hides secrets.
         context_lines: So many that stay stand around what changes: none for who may not read the file itself.
     """
     old, new = before.split("\n"), after.split("\n")
-    old_shown, new_shown = _show_lines(before, hide), _show_lines(after, hide)
+    old_shown, new_shown = _show_lines(before, name, hide), _show_lines(after, name, hide)
     lines: list[str] = []
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context_lines):
+    for group in _find_groups(old, new, context_lines):
         first, last = group[0], group[-1]
         lines += [f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@"]
         for kind, i1, i2, j1, j2 in group:
             if kind == "equal":
                 lines += [f" {line}" for line in old_shown[i1:i2]]
                 continue
+            removed = frozenset(old_shown[i1:i2])
             lines += [f"-{line}" for line in old_shown[i1:i2]]
-            lines += [f"+{line}" for line in new_shown[j1:j2]]
+            lines += [f"+{line}{_CHANGED if line in removed and MASK in line else ''}" for line in new_shown[j1:j2]]
     return "\n".join([f"--- {name}", f"+++ {name}", *lines]) if lines else ""
+
+
+Group = list[tuple[str, int, int, int, int]]
+
+
+def _find_groups(old: Sequence[str], new: Sequence[str], context_lines: int) -> Iterator[Group]:
+    """Yield groups of what changes as difflib does, without a look at the ends that are the same.
+
+    Lines that stand often in both texts cost the product of their numbers: where that is much they are not matched.
+    """
+    shorter = min(len(old), len(new))
+    same = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    left = shorter - same
+    same_end = next((at for at in range(left) if old[-1 - at] != new[-1 - at]), left)
+    start, cut = max(0, same - context_lines), max(0, same_end - context_lines)
+    before, after = old[start : len(old) - cut], new[start : len(new) - cut]
+    often = Counter(after)
+    is_much = sum(often[line] for line in before) > _MOST_PAIRS
+    for group in SequenceMatcher(None, before, after, autojunk=is_much).get_grouped_opcodes(context_lines):
+        yield [(kind, i1 + start, i2 + start, j1 + start, j2 + start) for kind, i1, i2, j1, j2 in group]
 
 
 def _range(start: int, stop: int) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from bcon_exporter.agents.finding_categories import (
     CATEGORY_OF,
     ERROR_CODE_OF,
@@ -24,6 +22,7 @@ from bcon_exporter.model.check_report import CheckSeverity
 from bcon_exporter.model.findings import STATUSES, Severity, SymptomType
 from bcon_exporter.model.signatures import Category
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
+from tests.table_rows import table
 
 TABLES = Path(__file__).parent / "kinds.json"
 
@@ -63,7 +62,7 @@ def test_every_symptom_has_a_category_and_mesh_is_never_said() -> None:
     assert AgentCategory.MESH not in CATEGORY_OF.values()
 
 
-@pytest.mark.parametrize(
+@table(
     ("symptom", "signatures", "category"),
     [
         (SymptomType.NETWORK_ERROR, ("net_dns_silent", "net_refused"), AgentCategory.DNS),

@@ -12,6 +12,7 @@ import pytest
 from bcon_exporter.agents.schemas import FORMATS, TOOLSETS, compact_schema, describe_tools, offered_tools
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.tools import TOOLS, Tool, execute, find_tool
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 from tests.tools.test_registry import GOOD_INPUT
 
@@ -88,8 +89,8 @@ def test_each_form_is_as_it_was_written_down(form: str, strict: bool) -> None:
     assert json.loads(written) == describe_tools(form, TOOLSETS, strict=strict)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-@pytest.mark.parametrize("strict", [False, True])
+@table("tool", TOOLS, ids=lambda tool: tool.name)
+@table("strict", [False, True])
 def test_every_schema_is_one_of_draft_2020_12_that_no_client_refuses(tool: Tool[Any], strict: bool) -> None:
     schema = compact_schema(tool, strict=strict)
     jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
@@ -101,12 +102,12 @@ def test_every_schema_is_one_of_draft_2020_12_that_no_client_refuses(tool: Tool[
         assert strict or "null" not in json.dumps(part)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_summary_is_120_characters_at_most(tool: Tool[Any]) -> None:
     assert len(tool.summary) <= 120
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_strict_schema_keeps_the_rules_of_openai(tool: Tool[Any]) -> None:
     for part in schemas_within(compact_schema(tool, strict=True)):
         if part.get("type") in ("object", ["object", "null"]):
@@ -115,8 +116,8 @@ def test_a_strict_schema_keeps_the_rules_of_openai(tool: Tool[Any]) -> None:
         assert not {"default", "minLength", "maxLength"} & set(part)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("form", FORMATS)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_example_fits_its_schema_and_is_taken_by_its_tool(form: str, tool: Tool[Any]) -> None:
     described = next(one for one in describe_tools(form, TOOLSETS) if tool.name in (one.get("name"), name_in(one)))
     example = EXAMPLES.get(tool.name, {})
@@ -134,7 +135,7 @@ def check_is_taken(tool: Tool[Any], example: dict[str, Any]) -> None:
     assert error is None or error.code in refused, error
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_what_a_strict_model_sends_is_taken_with_null_for_all_that_may_be_left_out(tool: Tool[Any]) -> None:
     schema = compact_schema(tool, view=False, strict=True)
     example = EXAMPLES.get(tool.name, {})
@@ -155,7 +156,7 @@ def test_null_for_what_a_tool_needs_is_refused() -> None:
     assert error.details["errors"] == [{"field": "container_id", "message": "must be text"}]
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_schema_names_each_field_of_the_tool_and_demands_the_same(tool: Tool[Any]) -> None:
     own, short = tool.input_schema(), compact_schema(tool, view=False)
     assert list(short["properties"]) == list(own.get("properties", {}))

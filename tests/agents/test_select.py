@@ -13,6 +13,7 @@ from bcon_exporter.agents.select import check_expression, select, select_in
 from bcon_exporter.errors import ErrorCode, InvalidInputError
 from bcon_exporter.tools import call_tool
 from tests.factories import container, exited, snapshot
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 
 pytestmark = pytest.mark.filterwarnings("ignore:deprecated string literal:PendingDeprecationWarning")
@@ -91,7 +92,7 @@ CHOSEN: tuple[tuple[str, object], ...] = (
 )
 
 
-@pytest.mark.parametrize(("expression", "chosen"), CHOSEN, ids=[expression for expression, _ in CHOSEN])
+@table(("expression", "chosen"), CHOSEN, ids=[expression for expression, _ in CHOSEN])
 def test_an_expression_chooses_what_jmespath_says(expression: str, chosen: object) -> None:
     assert select(expression, REPORT) == chosen
 
@@ -100,7 +101,7 @@ def test_at_least_forty_expressions_are_tried() -> None:
     assert len(CHOSEN) >= 40
 
 
-@pytest.mark.parametrize(
+@table(
     ("expression", "said", "position"),
     [
         ("", "is empty; @ chooses all", None),
@@ -187,15 +188,15 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("expression", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("rows", [3, 230])
+@table("expression", HOSTILE.values(), ids=HOSTILE)
+@table("rows", [3, 230])
 def test_a_hostile_expression_is_answered_in_bounds_or_refused(rows: int, expression: str) -> None:
     assert len(expression) <= 512
     chosen = attempt(lambda: select(expression, many(rows)))
     assert len(json.dumps(chosen)) <= 2 * LEAST_LIMIT
 
 
-@pytest.mark.parametrize(
+@table(
     "name",
     [
         *("doubled lists", "doubled objects", "doubled and flattened", "text of text", "joined text", "long glue"),

@@ -4,6 +4,7 @@ import pytest
 
 from bcon_exporter.agents.tool_call_blocks import ToolCall, fence, read_transcript
 from bcon_exporter.errors import BconError
+from tests.table_rows import table
 
 CALL = '{"tool": "diagnose_all", "arguments": {"include_healthy": true}}'
 WANTED = ToolCall("diagnose_all", {"include_healthy": True})
@@ -17,7 +18,7 @@ def problem_of(text: str) -> str:
     return block.call.message
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         f"```tool_call\n{CALL}\n```",
@@ -54,7 +55,7 @@ def test_a_call_within_another_block_is_quoted() -> None:
     assert [(block.line, block.call) for block in transcript.blocks] == [(7, WANTED)]
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "said"),
     [
         ("\n```tool_call\n{'tool': 1}\n```", "line 2: the block is not JSON: key must be a string at line 1 column 2"),

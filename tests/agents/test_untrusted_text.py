@@ -21,6 +21,7 @@ from tests.agents.asking import MAY_FAIL, OPTIONS, ask_agent, list_calls, outsid
 from tests.agents.asking_amiss import ask_amiss
 from tests.agents.hostile import NEAR_PROJECT, PLACES, make_hostile_host
 from tests.agents.recorded import make_context
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ def answers() -> dict[tuple[str, str, str], str]:
 
 
 @pytest.mark.promise("S10")
-@pytest.mark.parametrize("tool", [tool.name for tool in TOOLS])
+@table("tool", [tool.name for tool in TOOLS], shared=["answers"])
 def test_no_tool_tells_the_sentence_outside_of_untrusted(tool: str, answers: dict[tuple[str, str, str], str]) -> None:
     bodies = {key: body for key, body in answers.items() if key[0] == tool}
     assert bodies
@@ -65,7 +66,7 @@ def test_no_refusal_hint_or_completion_tells_the_sentence_outside_of_untrusted()
 
 
 @pytest.mark.promise("S10")
-@pytest.mark.parametrize("place", [name for name, place in PLACES.items() if place.shown])
+@table("place", [name for name, place in PLACES.items() if place.shown], shared=["answers"])
 def test_what_a_container_says_is_not_lost(place: str, answers: dict[tuple[str, str, str], str]) -> None:
     about = [body for key, body in answers.items() if f'"{place}"' in key[1] or key[0] in ("detect_drift",)]
     assert any(tells(body) for body in about)
@@ -97,7 +98,7 @@ def list_shown_models() -> list[type]:
     return list(dict.fromkeys(model for tool in SHOWN for model in list_models(tool.output_type)))
 
 
-@pytest.mark.parametrize("model", list_shown_models(), ids=lambda model: model.__name__)
+@table("model", list_shown_models(), ids=lambda model: model.__name__)
 def test_every_text_of_a_result_is_sorted(model: type) -> None:
     assert sorted(sort_fields(model).unsorted) == [], (
         f"{model.__name__}: mark these fields as Untrusted in the model, or list them in OWN_WORDS "

@@ -20,7 +20,7 @@ from bcon_exporter.alerting import (
 )
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.model.findings import Severity
-from bcon_exporter.model.incidents import Incident, IncidentRoot
+from bcon_exporter.model.incidents import FirstLook, Incident, IncidentRoot
 from tests.factories import NOON
 
 INTERVAL = timedelta(seconds=30)
@@ -45,6 +45,7 @@ class Play:
         self.ended: dict[str, Incident] = {}
         self.muted: set[str] = set()
         self.is_unreadable = False
+        self.first_look: FirstLook | None = None
 
     def find_ended(self, incident_id: str) -> Incident | None:
         if self.is_unreadable:
@@ -62,6 +63,7 @@ class Play:
             is_muted=lambda incident: incident.id in self.muted,
             scanned_at=at(seconds),
             interval=INTERVAL,
+            first_look=self.first_look,
         )
         self.state = follow_alerts(self.state, inputs)
         self.state = AlertState.model_validate_json(self.state.model_dump_json())
@@ -71,7 +73,7 @@ class Play:
         assert self.state is not None
         return [
             (
-                dict(alert.labels)["incident"],
+                dict(alert.labels)["container"],
                 alert.severity.value,
                 "pending" if alert.fired_at is None else "resolved" if alert.resolved_at else alert.incident or "",
             )
@@ -100,6 +102,27 @@ def test_without_a_scan_it_waits_so_long_at_most_and_a_clock_that_is_set_back_ho
     play.state = follow_alerts(play.state, later)
 
     assert play.shown() == [("db", "warning", phase)]
+
+
+def test_all_that_was_ill_before_the_first_look_fires_at_once_and_what_began_after_it_as_ever() -> None:
+    play = Play()
+    play.first_look = FirstLook(at=at(0))
+    old = (incident("a", Severity.CRITICAL, started_at=at(0)), incident("b", started_at=at(0)))
+    new = incident("c", Severity.CRITICAL, started_at=at(1))
+    for seconds in (0, 30, 60):
+        play.look(seconds, *old, new)
+    assert play.shown() == [("a", "critical", "pending"), ("b", "warning", "pending"), ("c", "critical", "c")]
+    play.first_look = FirstLook(at=at(0), files_at=at(50), is_over=True)
+    play.look(61, *old, new)
+    assert play.shown() == [("a", "critical", "a"), ("b", "warning", "b"), ("c", "critical", "c")]
+
+
+def test_a_first_look_that_does_not_end_holds_nothing_up_for_long() -> None:
+    play = Play()
+    play.first_look = FirstLook(at=at(0))
+    for seconds, phase in ((0, "pending"), (89, "pending"), (90, "a")):
+        play.look(seconds, incident("a", started_at=at(0)))
+        assert play.shown() == [("a", "warning", phase)]
 
 
 def test_what_ended_before_it_was_told_is_never_told() -> None:

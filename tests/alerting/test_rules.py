@@ -18,6 +18,7 @@ from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.outputs.metrics import FAMILIES
 from tests.alerting.rule_file import OPT_IN, ROOT, RULES, TESTS, read_alerts, read_rules, uncomment
 from tests.programs import need
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,7 +147,7 @@ def fails(folder: Path, recording: str, expr: str, test: str) -> bool:
     return codes == [0, 1]
 
 
-@pytest.mark.parametrize("name", SHIPPED)
+@table("name", SHIPPED)
 def test_every_alert_is_shown_to_fire_and_not_to_fire(name: str) -> None:
     shown = [
         bool(check["exp_samples"])
@@ -185,10 +186,10 @@ def test_alerts_of_containers_and_services_speak_of_what_is_not_muted() -> None:
 
     assert all("container:bcon_symptom:unmuted{" in alert.expr for alert in of_containers)
     assert all("service:bcon_drift_items:unmuted{" in alert.expr for alert in of_services)
-    assert (len(of_containers), len(of_services)) == (17, 7)
+    assert (len(of_containers), len(of_services)) == (19, 7)
 
 
-@pytest.mark.parametrize("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity}")
+@table("alert", ALERTS, ids=lambda alert: f"{alert.name}-{alert.severity}")
 def test_every_alert_holds_what_one_needs_to_act(alert: Any) -> None:
     needed = {"summary", "description", "runbook_url"}
     if alert.name not in ("BconWatchdog", OPT_IN):
@@ -243,7 +244,7 @@ def test_the_command_prints_the_rules_and_links_the_runbooks_where_they_lie(
     assert promtool("check", "rules", str(tmp_path / "rules.yml")).returncode == 0
 
 
-@pytest.mark.parametrize("name", sorted((*NAMES, INCIDENT_ALERT)))
+@table("name", sorted((*NAMES, INCIDENT_ALERT)))
 def test_every_alert_has_a_runbook_whose_commands_only_read(name: str) -> None:
     text = (ROOT / "docs" / "runbooks" / f"{name}.md").read_text()
     commands = re.findall(r"^\$ (.+)$", text, re.MULTILINE)

@@ -67,3 +67,22 @@ def test_every_stop_of_the_tour_leads_to_a_file() -> None:
     tour = (ROOT / "docs" / "development" / "tour.md").read_text()
     paths = re.findall(r"`(bcon_exporter/[\w/.]+)`", tour)
     assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_the_example_of_a_test_on_an_engine_is_one_that_runs() -> None:
+    page = (ROOT / "docs" / "development" / "tests.md").read_text()
+    example = (ROOT / "tests" / "docker" / "test_example.py").read_text()
+
+    assert f"```python\n{example}```\n" in page
+
+
+def test_the_page_about_tests_names_files_that_are_there() -> None:
+    page = (ROOT / "docs" / "development" / "tests.md").read_text()
+    engines = page.partition("in `tests/docker`:")[2].partition("\n## ")[0]
+    modules = {f"tests/docker/{name}" for name in re.findall(r"`([\w]+\.py)`", engines)}
+    paths = {path.partition(":")[0] for path in re.findall(r"`(tests/[\w/.]+)", page)}
+
+    assert len(modules) >= 15
+    assert sorted(path for path in modules | paths if not (ROOT / path).exists()) == []
+    helpers = {f"tests/docker/{path.name}" for path in (ROOT / "tests" / "docker").glob("[a-z]*.py")}
+    assert sorted(path for path in helpers - modules if "/test_" not in path) == [], "not in the table"

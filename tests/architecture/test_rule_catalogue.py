@@ -12,6 +12,7 @@ from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import DriftType, SymptomType
 from bcon_exporter.model.thresholds import Thresholds
 from tests.architecture.sources import ROOT
+from tests.table_rows import table
 
 RULES = [*(("diagnosis", kind) for kind in SymptomType), *(("drift", kind) for kind in DriftType)]
 DOCS = {"diagnosis": "docs/symptoms.md", "drift": "docs/drift.md"}
@@ -25,21 +26,21 @@ def test_every_drift_type_has_exactly_one_rule() -> None:
     assert sorted(rule.drift_type for rule in DRIFT_RULES) == sorted(DriftType)
 
 
-@pytest.mark.parametrize(("package", "kind"), RULES)
+@table(("package", "kind"), RULES)
 def test_every_symptom_and_drift_type_has_its_section(package: str, kind: str) -> None:
     headings = {line.strip("#` ") for line in (ROOT / DOCS[package]).read_text().splitlines() if line.startswith("#")}
 
     assert kind in headings
 
 
-@pytest.mark.parametrize("rule", SYMPTOM_RULES, ids=lambda rule: rule.type)
+@table("rule", SYMPTOM_RULES, ids=lambda rule: rule.type)
 def test_needed_facts_exist(rule: SymptomRule) -> None:
     assert set(rule.needs) <= set(ContainerFacts.model_fields)
     assert rule.states
     assert rule.source.startswith(f"docs/symptoms.md#{rule.type}")
 
 
-@pytest.mark.parametrize("rule", SYMPTOM_RULES, ids=lambda rule: rule.type)
+@table("rule", SYMPTOM_RULES, ids=lambda rule: rule.type)
 def test_the_threshold_of_a_rule_is_the_one_that_its_conditions_name(rule: SymptomRule) -> None:
     ratios = [name for name in Thresholds.model_fields if name.endswith("_ratio")]
     each_its_own = Thresholds.model_validate({name: 0.01 * place for place, name in enumerate(ratios, 1)})

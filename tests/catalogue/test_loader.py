@@ -6,6 +6,7 @@ import pytest
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.errors import SettingsError
+from tests.table_rows import table
 
 GOOD = """\
 signatures:
@@ -41,7 +42,7 @@ def test_a_shipped_id_is_replaced(tmp_path: Path) -> None:
     assert loaded.by_id["disk_full"].explanation.startswith("The gateway")
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line", "reason"),
     [
         pytest.param(GOOD.replace("category: network", "category: weather"), 3, "category", id="unknown-category"),

@@ -4,16 +4,21 @@ import pytest
 
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.catalogue.loader import SHIPPED_FILES, shipped_files
-from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, MAX_SECONDS, find_flaw, hostile_lines, slowest_seconds
+from bcon_exporter.catalogue.pattern_tests import HOSTILE_BYTES, find_mistake, hostile_lines, slowest_seconds
+from bcon_exporter.clock import thread_cpu_seconds
 from bcon_exporter.diagnosis.candidate_lines import line_filter_of
 from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category
+from bcon_exporter.regexes import compile_pattern
 from tests.architecture.sources import ROOT
 from tests.factories import logs
 
 CATALOGUE = load_catalogue()
+PASSES = 100
+"""The slowest takes forty."""
+TRIES = 5
 PATTERNS = [
     (f"{signature.id}-{number}", pattern)
     for signature in CATALOGUE.signatures
@@ -23,16 +28,29 @@ PATTERNS = [
 
 @pytest.mark.slow
 def test_every_pattern_proves_itself() -> None:
-    assert {name: flaw for name, pattern in PATTERNS if (flaw := find_flaw(pattern)) is not None} == {}
+    assert {name: flaw for name, pattern in PATTERNS if (flaw := find_mistake(pattern)) is not None} == {}
 
 
 @pytest.mark.slow
-def test_a_hostile_line_takes_less_than_five_milliseconds_with_every_pattern() -> None:
+def test_a_hostile_line_costs_no_pattern_more_than_a_hundred_passes_over_it() -> None:
+    """How fast the machine is shows in both alike; `python -m bench.logs` tells the milliseconds."""
     assert [
         name for name, pattern in PATTERNS if any(len(text) != HOSTILE_BYTES for text in hostile_lines(pattern))
     ] == []
-    seconds = {name: slowest_seconds(pattern) for name, pattern in PATTERNS}
-    assert {name: taken for name, taken in seconds.items() if taken >= MAX_SECONDS} == {}
+    slow = dict(PATTERNS)
+    for _ in range(TRIES):  # a machine has hiccups, a pattern has none
+        slow = {name: pattern for name, pattern in slow.items() if slowest_seconds(pattern) > PASSES * pass_seconds()}
+    assert [*slow] == []
+
+
+def pass_seconds() -> float:
+    """CPU seconds of one pass over a line of this length, at its best of many."""
+    one_pass, line, best = compile_pattern("(?i)error|warn"), b"x" * HOSTILE_BYTES, float("inf")
+    for _ in range(20):
+        began = thread_cpu_seconds()
+        one_pass.search(line)
+        best = min(best, thread_cpu_seconds() - began)
+    return best
 
 
 def test_each_says_why_and_what_to_do_with_the_likeliest_cause_first() -> None:

@@ -10,6 +10,7 @@ import pytest
 from bcon_exporter.cli import main
 from bcon_exporter.tools.replay import write_snapshot
 from tests.factories import compose, container, exited, logs, snapshot
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "key"),
     [
         (("diagnose",), "findings"),
@@ -49,6 +50,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Any:
         (("disk",), "rows"),
         (("call", "diagnose_all", '{"limit": 1}'), "findings"),
     ],
+    shared=["run"],
 )
 def test_a_command_prints_the_answer_for_agents(run: Any, words: tuple[str, ...], key: str) -> None:
     _, page, err = run(*words)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.cli import analyze_log, main
+from tests.table_rows import table
 
 REFUSED = "ERROR dial tcp db:5432: connect: connection refused\n"
 Run = Callable[..., tuple[int, str, str]]
@@ -83,8 +84,8 @@ class Pipe(io.BytesIO):
         return False
 
 
-@pytest.mark.parametrize("kind", [io.BytesIO, Pipe])
-@pytest.mark.parametrize(
+@table("kind", [io.BytesIO, Pipe])
+@table(
     ("max_bytes", "kept"), [(12, "one\ntwo\nfour"), (13, "one\ntwo\nfour"), (11, "two\nfour"), (8, "four"), (5, "four")]
 )
 def test_of_a_huge_log_the_newest_whole_lines_are_read(kind: type[io.BytesIO], max_bytes: int, kept: str) -> None:

@@ -15,6 +15,7 @@ from bcon_exporter.model.container_facts import EngineFacts, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.tools.replay import read_snapshot, write_snapshot
 from tests.factories import NOON, compose, container, exited, logs, snapshot, usage
+from tests.table_rows import table
 
 SECRET = "hunter2-very-secret"
 ENGINE = EngineFacts(name="h", server_version="20.10", api_version="1.41", memory_bytes=2**30)
@@ -155,7 +156,7 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         assert err == ""
 
 
-@pytest.mark.parametrize(
+@table(
     "words",
     [
         ["diagnose"],
@@ -181,8 +182,9 @@ def test_json_is_the_envelope_and_nothing_else(run: Run, ailing: str) -> None:
         ["digest", "--since", "2d"],
         ["disk", "--limit", "3"],
     ],
+    shared=["run", "ailing"],
 )
-@pytest.mark.parametrize("form", ["table", "markdown", "json"])
+@table("form", ["table", "markdown", "json"])
 def test_every_tool_command_prints_every_format(run: Run, ailing: str, words: list[str], form: str) -> None:
     code, out, err = run(*words, "--from-snapshot", ailing, "--format", form)
     assert code in (0, 1)
@@ -203,7 +205,7 @@ def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
     assert json.loads(out)["error"]["code"] == "container_not_found"
 
 
-@pytest.mark.parametrize(
+@table(
     "words",
     [
         ["call", "health_check", "nojson"],
@@ -215,6 +217,7 @@ def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
         ["analyze-log", "/nonexistent"],
         ["list", "--format", "table", "--al", "--format", "json"],
     ],
+    shared=["run"],
 )
 def test_a_command_that_answers_in_json_fails_in_json(run: Run, words: list[str]) -> None:
     """Whatever is wrong: a program that reads the envelope finds one."""
@@ -229,7 +232,7 @@ def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) 
     assert run("list", "--al")[:2] == run("diagnos")[:2] == (2, "")
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "code", "said"),
     [
         (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
@@ -248,6 +251,7 @@ def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) 
         (["diagnose", "--watch", "web"], 2, "--watch"),
         ([], 2, "no command given"),
     ],
+    shared=["run"],
 )
 def test_a_usage_mistake_exits_with_2_and_names_it(run: Run, words: list[str], code: int, said: str) -> None:
     found, _, err = run(*words)
@@ -406,7 +410,7 @@ def test_healthcheck_without_a_daemon_exits_with_1(run: Run) -> None:
     )
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one.group != "Daemon"], ids=lambda one: one.name)
+@table("command", [one for one in COMMANDS if one.group != "Daemon"], ids=lambda one: one.name)
 def test_every_command_about_the_host_reads_a_snapshot(capsys: pytest.CaptureFixture[str], command: Command) -> None:
     if command.name in (
         "version",
@@ -449,7 +453,7 @@ def test_version_and_help_are_plain(run: Run) -> None:
     assert all(command.name in out for command in COMMANDS)
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@table("command", COMMANDS, ids=lambda command: command.name)
 def test_each_command_explains_itself(capsys: pytest.CaptureFixture[str], command: Command) -> None:
     name = command.name
     with pytest.raises(SystemExit) as caught:

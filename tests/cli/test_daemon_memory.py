@@ -16,6 +16,7 @@ from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.settings import Settings, load_settings
 from bcon_exporter.tools.replay import SnapshotMemory
 from tests.factories import ago, ended, exited, lifecycle, snapshot
+from tests.table_rows import table
 
 ENGINE = EngineFacts(name="h", server_version="28", api_version="1.51", id="ABCD")
 STOPPED = exited(143, name="web", lifecycle=lifecycle())
@@ -99,7 +100,7 @@ def test_the_memory_of_another_engine_is_not_taken(engine: EngineFacts | None, m
     assert found.unread["memory"].endswith("events reach back to 2026-01-01 11:03 UTC")
 
 
-@pytest.mark.parametrize(
+@table(
     ("body", "status"),
     [
         (b'{"error":{"code":"permission_denied"}}', 401),

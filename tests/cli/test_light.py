@@ -15,6 +15,7 @@ from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.model.tool_inputs import ListContainersInput
 from bcon_exporter.settings import add_setting_flags, list_settings
 from deploy.terminal_files import TABLE, render_table
+from tests.table_rows import table
 
 HEAVY = ("pydantic", "yaml", "re2", "rich", "docker", "asyncio", "sqlite3", "logging", "dataclasses")
 if sys.version_info >= (3, 14):  # where argparse itself loads them, for its colours
@@ -56,7 +57,7 @@ def test_settings_load_neither_engine_nor_judges(module: str) -> None:
     assert done.stdout == "\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@table("command", COMMANDS, ids=lambda command: command.name)
 def test_the_table_of_settings_gives_the_help_of_the_real_parser(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +73,7 @@ def test_the_table_of_settings_is_as_make_docs_writes_it() -> None:
     assert set(list_switches()) == {f"--{name}" for name, field in settings.items() if field.annotation is bool}
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
+@table("command", COMMANDS, ids=lambda command: command.name)
 def test_each_command_can_be_started(command: Command) -> None:
     module, _, function = command.run.partition(":")
     assert callable(getattr(__import__(f"bcon_exporter.cli.{module}", fromlist=[function]), function))

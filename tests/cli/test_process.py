@@ -86,6 +86,33 @@ def test_ctrl_c_ends_a_watch_cleanly(file: str) -> None:
     assert err == b""
 
 
+LOST = """
+import os, runpy, signal, sys
+class Interrupted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+seen = []
+def lose(event, args):
+    if not seen and event == "open" and args[0] == sys.argv[-1]:
+        seen.append(args)
+        Interrupted()
+sys.addaudithook(lose)
+runpy.run_module("bcon_exporter", run_name="__main__", alter_sys=True)
+"""
+"""Runs the program, which interrupts itself where Python can raise nothing: in a finaliser."""
+
+
+@pytest.mark.usefixtures("heeding_ctrl_c")
+def test_ctrl_c_is_heard_where_python_loses_it(file: str) -> None:
+    command = [sys.executable, "-c", LOST, "list", "--watch", "1s", "--from-snapshot", file]
+
+    done = subprocess.run(command, capture_output=True, env=environment(), check=False, timeout=30)
+
+    assert (done.returncode, done.stderr) == (130, b"")
+
+
 def test_the_module_is_the_console_script() -> None:
     done = subprocess.run([*COMMAND, "version"], capture_output=True, env=environment(), check=False, timeout=60)
     assert (done.returncode, done.stdout.split()[0]) == (0, b"bcon-exporter")

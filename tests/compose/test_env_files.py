@@ -12,6 +12,7 @@ from bcon_exporter.compose.invocation import parse_variables
 from bcon_exporter.compose.involved_files import ResolutionRequest
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.container_facts import ComposeIdentity
+from tests.table_rows import table
 
 PASSWORD, OTHER = "Qx7" + "rT9vLm2p", "Hj6" + "tR2mXq9s"
 
@@ -26,7 +27,7 @@ def learned(folder: Path, options: ComposeOptions, **parts: object) -> str:
     return book.of_project("shop").hide(PASSWORD)
 
 
-@pytest.mark.parametrize(
+@table(
     "line",
     [
         *(f"DB_PASSWORD={PASSWORD}", f" export DB_PASSWORD = {PASSWORD} ", f"DB_PASSWORD={PASSWORD} # a comment"),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
 from bcon_exporter.compose.failures import explain_failure, unset_variables
+from tests.table_rows import table
 
 SECRET = "hunter2-hunter2"  # stands where the binary quotes a value
 
 
-@pytest.mark.parametrize(
+@table(
     ("complaint", "said", "line"),
     [
         ("go-yaml load error in parser at L2.C3-L4.C4: did not find expected key", "not valid YAML", 4),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def test_a_file_whose_name_hangs_on_a_variable_is_known_by_every_value_it_may_ha
     assert len({absent, first, fingerprint(tmp_path, text, InvolvedFilesCache(environ)), None}) == 4
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "known"),
     [
         ("include:\n  - ${DIR:-${OTHER}}/inc.yaml\n", False),

@@ -135,3 +135,10 @@ def test_options_of_a_mount_are_fields_where_compose_hands_them_on() -> None:
     assert shown == {name: options for name, (_, options, _) in MOUNT_OPTIONS.items()}
     lost = {name: "volumes (options)" in find_unseen({"volumes": [row[0]]}) for name, row in MOUNT_OPTIONS.items()}
     assert lost == {name: is_lost for name, (_, _, is_lost) in MOUNT_OPTIONS.items()}
+
+
+def test_the_socket_that_compose_hands_out_is_expected() -> None:
+    assert fields(use_api_socket=True) == {
+        "environment.DOCKER_CONFIG": "/run/secrets/docker",
+        "volumes./var/run/docker.sock": "bind /var/run/docker.sock",
+    }

@@ -8,11 +8,10 @@ from __future__ import annotations
 from functools import cache
 from statistics import mean
 
-import pytest
-
 from tests.corpus.excerpts import JUDGED, load_corpus
 from tests.corpus.matchers import match_naively, match_with_product
 from tests.corpus.score import Score, judge, score
+from tests.table_rows import table
 
 F1_AT_LEAST = {
     "LOG_ERROR": 0.96,
@@ -40,7 +39,7 @@ def naive() -> Score:
     return score(judge(load_corpus(), match_naively))
 
 
-@pytest.mark.parametrize("label", JUDGED)
+@table("label", JUDGED)
 def test_no_label_falls_below_its_floor(label: str) -> None:
     assert product().labels[label].f1 >= F1_AT_LEAST[label]
 

@@ -1,7 +1,5 @@
 """Promise: what the documents say of symptoms and signatures is what rules, thresholds and catalogue say."""
 
-import pytest
-
 from deploy.symptom_documents import (
     SIGNATURES,
     SYMPTOMS,
@@ -10,6 +8,7 @@ from deploy.symptom_documents import (
     write_signatures,
     write_symptoms,
 )
+from tests.table_rows import table
 
 STALE = "stale: run `make docs`"
 
@@ -32,7 +31,7 @@ def test_conditions_show_the_defaults_of_thresholds() -> None:
     assert f"| CPU above {numbers['cpu_ratio']} of what" in SYMPTOMS.read_text()
 
 
-@pytest.mark.parametrize(
+@table(
     ("seconds", "words"),
     [(1, "a second"), (3, "3 seconds"), (60, "a minute"), (90, "90 seconds"), (600, "10 minutes"), (3600, "an hour"),
      (86_400, "a day"), (0, "0 seconds")],

@@ -168,7 +168,7 @@ class Stage:
     def environ(self) -> dict[str, str]:
         """The variables of the user who deploys: for Compose and for bcon-exporter."""
         return {
-            "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin:{self.engine.state / 'applets'}",
+            "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin:{self.engine.state / 'applets'}:{COMPOSE.parent}",
             "HOME": str(self.folder.parent),
             "DOCKER_HOST": self.engine.host,
             "DOCKER_CONFIG": str(self.engine.state / "client"),

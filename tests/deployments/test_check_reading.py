@@ -16,6 +16,7 @@ from bcon_exporter.errors import ComposeFileNotFoundError, InvalidInputError
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.desired import RunningProject
 from bcon_exporter.secrets.masking import Sealer
+from tests.table_rows import table
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAIN = """\
@@ -66,7 +67,7 @@ def test_each_port_has_its_line() -> None:
     assert {text: place.line for text, place in items.items()} == {"8080:80": 9, "81": 10, "8081": 11}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "a: [",

@@ -10,7 +10,7 @@ import pytest
 from bcon_exporter.compose.wanted_deployment import make_deployment
 from bcon_exporter.deployments.check import CHECK_RULES, check_deployment, judge
 from bcon_exporter.model.check_report import CheckCode, CheckInput, CheckVerdict
-from bcon_exporter.model.container_facts import ContainerState, Limits, NetworkFacts, VolumeFacts
+from bcon_exporter.model.container_facts import AddressPool, ContainerState, Limits, NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import (
     BindSource,
     ComposeRefusal,
@@ -20,13 +20,17 @@ from bcon_exporter.model.deployment import (
     ImageFacts,
     KeyLocation,
     MissingEnvFile,
+    PathMount,
+    WantedDeployment,
     WantedFile,
+    WantedHook,
     WantedNetwork,
     WantedVolume,
 )
 from bcon_exporter.model.wiring import Wiring
 from tests.deployments.checking import ENGINE, GIB, IMAGE, check, listening, own, port, said, service, situation
 from tests.factories import container, usage
+from tests.table_rows import table
 
 BLIND = HostFacts(unseen={"everything": "the engine runs on another machine"})
 
@@ -55,7 +59,7 @@ def test_who_could_not_judge_everything_does_not_say_that_it_would_come_up(monke
     assert report.rule_faults["port_taken"].startswith("port_taken (ZeroDivisionError at test_check_rules.py:")
 
 
-@pytest.mark.parametrize(
+@table(
     ("wanted", "held", "is_taken"),
     [
         (port(8080), "8080", True),
@@ -182,7 +186,7 @@ def test_two_billion_replicas_are_not_counted_out(name: str, is_taken: bool) -> 
     assert said(report) == ([("fails", "name_taken", "web")] if is_taken else [])
 
 
-@pytest.mark.parametrize(
+@table(
     ("name", "is_one"),
     [
         *((name, True) for name in ("app", "app:1", "ghcr.io/x/y__z:1.2-rc_1", "localhost:5000/a", "REG.example:1/a")),
@@ -293,7 +297,7 @@ def test_an_image_of_which_nothing_is_known_or_that_is_always_pulled_is_not_judg
     assert (said(always), len(always.not_checked)) == ([], 1)
 
 
-@pytest.mark.parametrize(
+@table(
     ("platform", "image", "emulated", "is_wrong"),
     [
         (None, "amd64", (), False),
@@ -465,3 +469,148 @@ def test_a_thousand_services_are_judged_with_every_rule() -> None:
     report = check(*services, containers=containers, host=host)
     assert {one.code for one in report.findings} == {CheckCode.PORT_TWICE, CheckCode.LIMIT_BELOW_USE}
     assert sum(one.code is CheckCode.PORT_TWICE for one in report.findings) == 1000
+
+
+ARM = ImageFacts(id="sha256:" + "2" * 64, os="linux", architecture="arm64")
+
+
+@pytest.mark.parametrize(
+    ("hook", "image", "service_says", "expected"),
+    [
+        ({"image": "tool:1"}, IMAGE, {}, []),
+        ({"image": "tool:1"}, None, {}, [("risk", "hook_image_missing", "web")]),
+        ({"image": "tool:1"}, None, {"pull_policy": "never"}, [("fails", "hook_image_missing", "web")]),
+        ({"image": "tool:1", "is_built": True}, None, {"pull_policy": "never"}, []),
+        ({"image": "app:1"}, IMAGE, {}, []),
+        ({"image": "Tool:1", "has_image_name": False}, None, {}, [("fails", "hook_image_missing", "web")]),
+        ({"image": "tool:1"}, ARM, {}, [("fails", "image_platform", "web")]),
+        ({"image": "app:1", "per_replica": True}, IMAGE, {}, [("fails", "compose_error", "web")]),
+        (
+            {"image": "app:1", "binds": (BindSource(source="/srv/x", target="/x", creates=False),)},
+            IMAGE,
+            {},
+            [("fails", "bind_missing", "web")],
+        ),
+        ({"image": "app:1", "devices": ("/dev/x",)}, IMAGE, {}, [("fails", "device_missing", "web")]),
+    ],
+)
+def test_a_hook_is_judged_beside_its_service(
+    hook: dict[str, Any], image: ImageFacts | None, service_says: dict[str, Any], expected: list[tuple[str, str, str]]
+) -> None:
+    wanted = WantedHook(name="pre_start[0]", **hook)
+    images = {"web": IMAGE, "web pre_start[0]": image}
+    host = HostFacts(sockets=(), paths={"/srv/x": False, "/dev/x": False}, emulated=(), default_log_is_bounded=True)
+    assert said(check(service(hooks=(wanted,), **service_says), images=images, host=host)) == expected
+
+
+def test_of_the_image_of_a_hook_that_could_not_be_read_nothing_is_said() -> None:
+    wanted = WantedHook(name="pre_start[0]", image="tool:1")
+    report = check(service(hooks=(wanted,)), images={"web": IMAGE})
+    assert (said(report), report.not_checked[0].what) == ([], "the image tool:1 of web pre_start[0]")
+
+
+@pytest.mark.parametrize(
+    ("programs", "expected"),
+    [
+        ({"cloud": True, "docker-model": True}, []),
+        (
+            {"cloud": False, "docker-model": False},
+            [("fails", "provider_missing", "db"), ("fails", "provider_missing", "web")],
+        ),
+        ({}, []),
+    ],
+)
+def test_a_provider_and_models_need_a_program(programs: dict[str, bool], expected: list[tuple[str, str, str]]) -> None:
+    services = (service(uses_models=True), service("db", enabled=False, provider="cloud"))
+    report = check(*services, programs=programs)
+    assert said(report) == expected
+    assert len(report.not_checked) == (0 if programs else 2)
+
+
+def networks(*subnets: str) -> tuple[NetworkFacts, ...]:
+    """Networks of the host."""
+    return tuple(
+        NetworkFacts(id=f"n{index}", name=f"n{index}", driver="bridge", subnets=(subnet,))
+        for index, subnet in enumerate(subnets)
+    )
+
+
+def using(*wanted: WantedNetwork, keys: tuple[str, ...] | None = None) -> WantedDeployment:
+    """A deployment whose one service uses these networks."""
+    used = tuple(network.key for network in wanted) if keys is None else keys
+    return WantedDeployment(project="app", services=(service(networks=used),), networks=wanted)
+
+
+TWO_POOLS = (AddressPool(base="10.0.0.0/23", size=24), AddressPool(base="10.1.0.0/24", size=24))
+
+
+@pytest.mark.parametrize(
+    ("taken", "needed", "expected"),
+    [
+        (("10.0.0.0/24", "10.0.1.0/24"), 1, 0),
+        (("10.0.0.0/24", "10.0.1.0/24", "10.1.0.0/28"), 1, 1),
+        (("10.0.0.0/8",), 1, 1),
+        ((), 3, 0),
+        ((), 4, 1),
+        (("192.168.0.0/16", "fd00::/64"), 3, 0),
+    ],
+)
+def test_a_new_network_needs_a_subnet_of_the_engines_pools(taken: tuple[str, ...], needed: int, expected: int) -> None:
+    keys = [f"net{index}" for index in range(needed)]
+    wanted = tuple(WantedNetwork(key=key, name=f"app_{key}", takes_from_pools=True) for key in keys)
+    engine = ENGINE.model_copy(update={"address_pools": TWO_POOLS})
+    report = check(deployment=using(*wanted), images={"web": IMAGE}, networks=networks(*taken), engine=engine)
+    assert said(report) == [("fails", "address_pools_used_up", "web")] * expected
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        {"external": True, "takes_from_pools": True},
+        {"takes_from_pools": False},
+        {"name": "n0", "takes_from_pools": True},
+        {"key": "unused", "takes_from_pools": True},
+    ],
+)
+def test_a_network_that_takes_no_subnet_from_the_pools_needs_none(network: dict[str, Any]) -> None:
+    wanted = WantedNetwork(**{"key": "default", "name": "app_default", **network})
+    full = networks("10.0.0.0/8")
+    engine = ENGINE.model_copy(update={"address_pools": TWO_POOLS})
+    report = check(deployment=using(wanted, keys=("default",)), images={"web": IMAGE}, networks=full, engine=engine)
+    assert "address_pools_used_up" not in [code for _, code, _ in said(report)]
+
+
+def test_the_engines_own_pools_are_those_of_its_source() -> None:
+    wanted = (WantedNetwork(key="default", name="app_default", takes_from_pools=True),)
+    subnets = [f"172.{second}.0.0/16" for second in range(17, 32)] + [
+        f"192.168.{third}.0/20" for third in range(0, 256, 16)
+    ]
+    all_taken = check(deployment=using(*wanted), images={"web": IMAGE}, networks=networks(*subnets))
+    assert said(all_taken) == [("fails", "address_pools_used_up", "web")]
+    one_left = check(deployment=using(*wanted), images={"web": IMAGE}, networks=networks(*subnets[1:]))
+    assert said(one_left) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "lies_on", "fails"),
+    [
+        *(
+            (asked, lies_on, lies_on == "private")
+            for asked in ("slave", "rslave")
+            for lies_on in ("private", "slave", "shared")
+        ),
+        *(
+            (asked, lies_on, lies_on != "shared")
+            for asked in ("shared", "rshared")
+            for lies_on in ("private", "slave", "shared")
+        ),
+        ("rprivate", "private", False),
+        ("", "private", False),
+        ("rslave", None, False),
+    ],
+)
+def test_a_propagation_needs_a_mount_that_allows_it(asked: str, lies_on: str | None, *, fails: bool) -> None:
+    mounts = {"/d": PathMount(point="/", propagation=lies_on)} if lies_on else {}
+    host = HostFacts(sockets=(), paths={"/d": True}, mounts=mounts, emulated=(), default_log_is_bounded=True)
+    report = check(service(binds=(BindSource(source="/d", target="/d", propagation=asked),)), host=host)
+    assert said(report) == ([("fails", "mount_not_shared", "web")] if fails else [])

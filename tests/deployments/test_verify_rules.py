@@ -17,7 +17,8 @@ from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.verify_report import VerifyCode
 from tests.deployments.judging import DEPLOYED, codes, deployed, verdicts
 from tests.drift.builders import service
-from tests.factories import NOON, ago, compose, ended, health, lifecycle, probe
+from tests.factories import NOON, ago, compose, ended, health, lifecycle, logs, probe
+from tests.table_rows import table
 
 GOOD = ("good", None, None)
 NOTES_ONLY = {DriftType.EXTRA_CONTAINER}
@@ -45,7 +46,7 @@ def restarted(count: int, code: int = 1, **facts: Any) -> ContainerFacts:
     return deployed(**{"restart_policy": "always", "started_at": times[-1], "lifecycle": past, **facts})
 
 
-@pytest.mark.parametrize("symptom", SymptomType)
+@table("symptom", SymptomType)
 def test_every_symptom_leads_to_one_code(symptom: SymptomType) -> None:
     assert len([rule.code for rule in VERIFY_RULES if symptom in rule.symptoms]) == 1
 
@@ -55,7 +56,7 @@ def test_every_drift_leads_to_one_code(drift: DriftType) -> None:
     assert len([rule.code for rule in VERIFY_RULES if drift in rule.drift_types]) == 1
 
 
-@pytest.mark.parametrize("symptom", sorted(set(SymptomType) - {SymptomType.PAUSED, SymptomType.NEVER_STARTED}))
+@table("symptom", sorted(set(SymptomType) - {SymptomType.PAUSED, SymptomType.NEVER_STARTED}))
 def test_a_new_symptom_of_error_makes_its_service_bad(symptom: SymptomType) -> None:
     container = deployed()
     shown = Symptom(type=symptom, severity=Severity.ERROR, description="It is bad.", detected_at=NOON)
@@ -254,3 +255,82 @@ def test_one_that_was_created_a_moment_ago_may_just_not_have_had_its_turn() -> N
     assert codes(fresh)["web"] == ("unsure", None, None)
     older = deployed(state=ContainerState.CREATED, created_at=ago(4), started_at=None)
     assert codes(older)["web"] == ("bad", "not_running", None)
+
+
+def hook(index: int = 0, of: str = "web", **facts: Any) -> ContainerFacts:
+    """A hook of a service that ended with 3, unless told."""
+    claim = {"hook": "pre_start", "hook_index": index, "config_hash": None}
+    name = f"shop-{of}-pre_start-{index}"
+    state = {
+        "state": ContainerState.EXITED,
+        "exit_code": 3,
+        "finished_at": ago(20),
+        "started_at": ago(21),
+        "usage": None,
+    }
+    return deployed(of, 1, claim=claim, name=name, **{**state, **facts})
+
+
+def waiting(name: str = "web", **facts: Any) -> ContainerFacts:
+    """A container that was made and not started."""
+    return deployed(name, **{"state": ContainerState.CREATED, "started_at": None, "usage": None, **facts})
+
+
+REFUSED = 'psql: error: connection to server at "db" (172.18.0.2), port 5432 failed: Connection refused'
+
+
+@pytest.mark.parametrize(
+    ("case", "containers", "expected"),
+    [
+        ("failed", (waiting(), hook()), {"web": ("bad", "hook_failed", None)}),
+        ("the second failed", (waiting(), hook(1)), {"web": ("bad", "hook_failed", None)}),
+        (
+            "is only made",
+            (waiting(), hook(state=ContainerState.CREATED, exit_code=None)),
+            {"web": ("bad", "not_running", None)},
+        ),
+        (
+            "could not be started",
+            (waiting(), hook(state=ContainerState.CREATED, error="no such file", exit_code=127)),
+            {"web": ("bad", "hook_failed", None)},
+        ),
+        ("runs", (waiting(), hook(state=ContainerState.RUNNING)), {"web": ("unsure", None, None)}),
+        ("left over beside one that runs", (deployed(), hook()), {"web": GOOD}),
+        (
+            "another service waits for it",
+            (waiting(), hook(), waiting("api", claim={"depends_on": "web:service_started:true"})),
+            {"web": ("bad", "hook_failed", None), "api": ("bad", "waits_for", "web")},
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_hook_decides_whether_its_service_is_started(
+    case: str, containers: tuple[ContainerFacts, ...], expected: dict[str, tuple[str, str | None, str | None]]
+) -> None:
+    assert codes(*containers) == expected, case
+
+
+def test_a_hook_that_failed_gives_its_own_cause_and_log() -> None:
+    failed = hook(logs=logs('ERROR: relation "users" does not exist'))
+    told = verdicts(waiting(), failed)["web"]
+    assert (
+        told.message == "It was created and never started: its pre_start hook shop-web-pre_start-0 ended with code 3."
+    )
+    assert 'ERROR: relation "users" does not exist' in told.evidence
+    assert told.causes[0].id == "migration_not_run"
+
+
+def test_a_hook_that_suffers_from_a_dead_database_names_it_as_the_root() -> None:
+    dead = ended_with(1, name="db")
+    kept = hook(logs=logs(REFUSED))
+    assert codes(waiting(), kept, dead)["web"] == ("bad", "hook_failed", "db")
+    trying = hook(state=ContainerState.RUNNING, logs=logs(*[REFUSED] * 3))
+    assert codes(waiting(), trying, dead)["web"] == ("bad", "waits_for", "db")
+
+
+def test_a_hook_of_which_no_container_is_there_has_failed_before_it_ran() -> None:
+    wanted = (service("web", pre_start=1),)
+    assert codes(waiting(), services=wanted)["web"] == ("bad", "hook_failed", None)
+    just_made = waiting(created_at=ago(1))
+    assert codes(just_made, services=wanted)["web"] == ("unsure", None, None)
+    assert codes(waiting(), services=(service("web"),))["web"] == ("bad", "not_running", None)

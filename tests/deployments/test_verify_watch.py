@@ -18,6 +18,7 @@ from bcon_exporter.model.verify_report import DeploymentVerdict
 from tests.deployments.judging import deployed, look
 from tests.drift.builders import OTHER_IMAGE_ID, project, service
 from tests.factories import NOON, ago, compose, container, ended, full_id, health, lifecycle, logs, snapshot
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -29,7 +30,7 @@ def made(seconds_ago: float, *, started: float | None = None, **facts: Any) -> C
     return container(**{"created_at": ago(seconds_ago), "started_at": start, **facts})
 
 
-@pytest.mark.parametrize(
+@table(
     ("containers", "began"),
     [
         ((), None),

@@ -101,7 +101,7 @@ def play(engine: PrivateEngine, case: Case, parent: Path) -> Played:
     """Play a case: `up`, what happens after it, and `verify` beside or after it."""
     try:
         with Stage(engine, case, parent) as stage:
-            return _watch(stage, case)
+            return watch(stage, case)
     except (StageError, AssertionError, OSError, KeyError, TypeError) as error:
         return Played(case, problem=f"{type(error).__name__}: {error}"[:500])
 
@@ -121,7 +121,7 @@ def play_row(engine: PrivateEngine, cases: Sequence[Case], parent: Path) -> list
         try:
             with Stage(engine, case, parent, shares_engine=True) as stage:
                 all_ready.wait(timeout=_SET_UP_SECONDS)
-                return _watch(stage, case)
+                return watch(stage, case)
         except (StageError, AssertionError, OSError, KeyError, TypeError, threading.BrokenBarrierError) as error:
             all_ready.abort()
             return Played(case, problem=f"{type(error).__name__}: {error}"[:500])
@@ -132,7 +132,7 @@ def play_row(engine: PrivateEngine, cases: Sequence[Case], parent: Path) -> list
         return [replace(result, case=case) for case, result in zip(cases, results, strict=True)]
 
 
-def _watch(stage: Stage, case: Case) -> Played:
+def watch(stage: Stage, case: Case) -> Played:
     plan = case.raw["verify"]
     timers = [
         threading.Timer(float(one["at_seconds"]), _run_line, (stage, str(one["run"])))

@@ -33,7 +33,7 @@ SAMPLE = (
     ("profiles-debug", ".env activates another profile"),
     ("wiki-bookstack", "a service is renamed"),
 )
-"""What `make test` asks: a limit, one that shares a namespace, a file that Compose reads, one more and one less."""
+"""What `make test-all` asks: a limit, one that shares a namespace, a file that Compose reads, one more and one less."""
 FLAGS = ("--default-address-pool=base=10.180.0.0/14,size=24",)
 AT_ONCE = 3
 _LIST = '{{.ID}} {{.Label "com.docker.compose.service"}} {{.Label "com.docker.compose.oneoff"}}'

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.diagnosis.rule import PRESENT, Case, SymptomRule
 from bcon_exporter.diagnosis.rules import RULE_OF, SYMPTOM_RULES
@@ -13,6 +11,7 @@ from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import container, exited, snapshot
+from tests.table_rows import table
 
 DECIDING = frozenset(rule.type for rule in SYMPTOM_RULES if rule.decides)
 UNREAD = {"inspect": "the engine did not answer in time"}
@@ -36,8 +35,8 @@ def report_of(*containers: ContainerFacts, rules: tuple[SymptomRule, ...] | None
     return diagnose_host(host, Thresholds(), shipped(), rules=rules)[0]
 
 
-@pytest.mark.parametrize("raises", [False, True])
-@pytest.mark.parametrize("kind", list(SymptomType))
+@table("raises", [False, True])
+@table("kind", list(SymptomType))
 def test_only_the_rules_that_decide_leave_a_container_unchecked(kind: SymptomType, raises: bool) -> None:
     report = report_of(container(name="web"), rules=(rule(kind, raises=raises),))
 

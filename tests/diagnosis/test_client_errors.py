@@ -8,6 +8,7 @@ from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category
 from tests.factories import logs
+from tests.table_rows import table
 
 CATALOGUE = load_catalogue()
 
@@ -38,12 +39,12 @@ OF_THE_PROGRAM = [
 ]
 
 
-@pytest.mark.parametrize("text", OF_CLIENTS)
+@table("text", OF_CLIENTS)
 def test_a_line_names_the_client_that_asked(text: str) -> None:
     assert names_client(text)
 
 
-@pytest.mark.parametrize("text", OF_THE_PROGRAM)
+@table("text", OF_THE_PROGRAM)
 def test_a_line_tells_of_what_the_program_asked(text: str) -> None:
     assert not names_client(text)
 
@@ -66,7 +67,7 @@ def test_a_clients_refused_login_is_an_auth_failure_and_no_symptom(text: str) ->
     assert not any(event.shows(kind) for kind in SymptomType)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "error: client 203.0.113.9#52115: zone transfer 'example.org/AXFR/IN' denied",

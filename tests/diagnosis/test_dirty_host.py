@@ -3,14 +3,13 @@
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.reports import DiagnoseAllReport
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, ago, compose, container, exited, health, lifecycle, logs, snapshot, usage
+from tests.table_rows import table
 
 BLANK = lifecycle(observed_since=NOON)
 BOOTED = timedelta(minutes=25)
@@ -97,7 +96,7 @@ def test_nobody_is_paged() -> None:
     assert report.total_containers == 42
 
 
-@pytest.mark.parametrize("index", range(30))
+@table("index", range(30))
 def test_an_old_end_is_told_as_history_and_not_hidden(index: int) -> None:
     facts = old_exits()[index]
     report = report_of(facts).reports[0]

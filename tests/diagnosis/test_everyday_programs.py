@@ -9,6 +9,7 @@ from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Level
 from tests.diagnosis.judging import diagnose, shipped
 from tests.factories import container, exited, logs, network
+from tests.table_rows import table
 
 
 def events(*texts: str) -> list[LogEvent]:
@@ -29,7 +30,7 @@ def symptoms(*texts: str) -> dict[str, str]:
     return {str(one.type): str(one.severity) for one in found if one.severity != "info"}
 
 
-@pytest.mark.parametrize(
+@table(
     ("cause", "text"),
     [
         ("capability_missing", "nginx: [emerg] bind() to 0.0.0.0:80 failed (13: Permission denied)"),
@@ -78,7 +79,7 @@ def test_the_likeliest_cause(cause: str, text: str) -> None:
     assert first_cause(text) == cause
 
 
-@pytest.mark.parametrize(
+@table(
     "texts",
     [
         ("panic: runtime error: index out of range [5] with length 3", "", "goroutine 1 [running]:", "main.main()", "\t/app/main.go:12 +0x1d"),
@@ -137,7 +138,7 @@ def test_an_upstream_that_cannot_be_reached_is_a_matter_of_the_network() -> None
     assert symptoms(*[text] * 3)["network_error"] == "error"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "[10:00:00] [WRN] [31] Slow HTTP Response from http://media.lan/Users/1/Views to 10.0.0.9 in 0:00:02.1173 with Status Code 200",

@@ -3,6 +3,7 @@
 import pytest
 
 from bcon_exporter.diagnosis.failure_phrases import is_fatal, is_lost_answer, looks_like_failure
+from tests.table_rows import table
 
 FAILURES = [
     "Error: order 42 is broken",
@@ -45,12 +46,12 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("text", FAILURES)
+@table("text", FAILURES)
 def test_a_failure_is_seen(text: str) -> None:
     assert looks_like_failure(text)
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@table("text", HARMLESS)
 def test_a_word_alone_is_no_failure(text: str) -> None:
     assert not looks_like_failure(text)
 

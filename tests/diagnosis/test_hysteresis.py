@@ -244,3 +244,33 @@ def test_a_failed_start_is_over_once_somebody_has_started_it() -> None:
     assert "exit_error" in host.scan(failed, after=3)
     assert "exit_error" in host.scan(failed, after=3)
     assert host.scan(container(), after=3) == ()
+
+
+class TestFailuresThatStand:
+    """What could not be started is as bad after an hour as at once: age alone ends no page."""
+
+    def test_a_start_that_failed_stays_critical_until_it_is_history(self) -> None:
+        host = Host()
+        refused = container(
+            state=ContainerState.CREATED, started_at=None, usage=None, exit_code=0, error="port is already allocated",
+            created_at=NOON, restart_policy="no",
+        )  # fmt: skip
+        shown = []
+        for minutes in (1, 9, 1, 60, 22 * 60):
+            host.scan(refused, after=60 * minutes)
+            assert host.report is not None
+            shown.append(host.report.status)
+        assert shown == ["critical"] * 5
+        host.scan(refused, after=3600)
+        assert host.report is not None
+        assert host.report.status == "healthy"
+
+    def test_one_that_failed_long_before_the_first_look_is_a_warning(self) -> None:
+        host = Host()
+        refused = container(
+            state=ContainerState.CREATED, started_at=None, usage=None, exit_code=0, error="port is already allocated",
+            created_at=NOON, restart_policy="no",
+        )  # fmt: skip
+        host.scan(refused, after=3600)
+        assert host.report is not None
+        assert host.report.status == "warning"

@@ -8,6 +8,7 @@ from bcon_exporter.model.container_facts import HealthStatus, LogLine
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import diagnose, shipped
 from tests.factories import container, health, logs
+from tests.table_rows import table
 
 WARNED = "2026-03-01T10:00:00.000Z  WARN 1 --- [nio-1] c.e.s.Orders : could not refresh the cache"
 STALE = ("java.lang.IllegalStateException: cache is stale", "\tat c.e.s.Cache.get(Cache.java:12)")
@@ -23,7 +24,7 @@ def signatures(*texts: str) -> set[str]:
     return {hit.signature.id for event in failed(*texts) for hit in event.hits}
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "critical=0 warning=0 ok=12",
@@ -110,7 +111,7 @@ def test_what_its_own_health_check_provokes_is_no_failure() -> None:
     assert diagnose(container(logs=lines, health=health(HealthStatus.UNHEALTHY))).status == "error"
 
 
-@pytest.mark.parametrize(
+@table(
     ("signature", "text"),
     [
         ("missing_template", "ERROR job 17: template missing: invoice.html"),

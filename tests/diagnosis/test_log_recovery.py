@@ -4,11 +4,12 @@ import pytest
 
 from bcon_exporter.diagnosis.joined_lines import LineBuffer
 from bcon_exporter.diagnosis.log_recovery import Recoveries, is_retried
+from tests.table_rows import table
 
 REFUSED = "ERROR dial tcp db:5432: connect: connection refused"
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "INFO connected to db:5432 after 3 attempts",
@@ -33,7 +34,7 @@ def test_news_of_success_ends_a_failure(text: str) -> None:
     assert Recoveries(LineBuffer([REFUSED, text])).follow(0, ready_counts=False)
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "INFO not connected to db",

@@ -4,6 +4,7 @@ import pytest
 
 from bcon_exporter.diagnosis.multiline import event_bounds, unwrapped
 from tests.factories import logs
+from tests.table_rows import table
 
 PYTHON = (
     "[ERROR] worker failed",
@@ -49,7 +50,7 @@ def test_an_exception_below_an_info_line_belongs_to_it_where_the_line_tells_of_o
     assert event_bounds(lines, 2) == ((0, 3) if is_one else (1, 3))
 
 
-@pytest.mark.parametrize(
+@table(
     ("last", "is_one"),
     [
         ("requests.exceptions.ReadTimeout: HTTPConnectionPool(host='api', port=80): Read timed out.", True),

@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import pytest
-
 from bcon_exporter.diagnosis.start_errors import MAX_CHARS, START_ERRORS, start_error_of
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.wiring import Wiring
 from tests.diagnosis.judging import diagnose
 from tests.factories import ago, container, exited, full_id
+from tests.table_rows import table
 
 RUNC = "failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
 NEW_RUNC = f"failed to create task for container: {RUNC}"
@@ -28,7 +27,7 @@ def refused(error: str, code: int = 128, **facts: Any) -> DiagnosisReport:
     return diagnose(container(**{**base, **facts}))
 
 
-@pytest.mark.parametrize(
+@table(
     ("error", "cause"),
     [
         (RUNC + 'exec: "/bin/nosuch": stat /bin/nosuch: no such file or directory: unknown', "command_not_found"),

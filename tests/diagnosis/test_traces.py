@@ -1,11 +1,10 @@
 """Promise: a stack trace is one event, in each language, however many exceptions it chains."""
 
-import pytest
-
 from bcon_exporter.diagnosis.log_events import read_events
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import shipped
 from tests.factories import logs
+from tests.table_rows import table
 
 TRACES = {
     "python, chained": """\
@@ -75,7 +74,7 @@ note: run with `RUST_BACKTRACE=full` for a verbose backtrace.""",
 }
 
 
-@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+@table("trace", TRACES.values(), ids=TRACES)
 def test_a_trace_is_one_failure(trace: str) -> None:
     lines = logs("INFO before", *trace.split("\n"), "INFO after").lines
     (event,) = read_events(lines, shipped())
@@ -84,7 +83,7 @@ def test_a_trace_is_one_failure(trace: str) -> None:
     assert (event.index, event.line_count) == (1, len(trace.split("\n")))
 
 
-@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+@table("trace", TRACES.values(), ids=TRACES)
 def test_two_traces_are_two_failures(trace: str) -> None:
     lines = logs(*trace.split("\n"), "INFO between", *trace.split("\n")).lines
 

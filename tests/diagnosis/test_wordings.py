@@ -1,12 +1,11 @@
 """Promise: a failure is named by what its sentence means, in whatever words a program says it."""
 
-import pytest
-
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_text import lines_of
 from bcon_exporter.model.findings import SymptomType
 from bcon_exporter.model.signatures import Category
+from tests.table_rows import table
 
 CATALOGUE = load_catalogue()
 CONFIG, MISSING, PERMISSION = Category.CONFIG_ERROR, Category.MISSING_DEPENDENCY, Category.PERMISSION
@@ -127,7 +126,7 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize(("category", "text"), FAILURES)
+@table(("category", "text"), FAILURES)
 def test_a_failure_is_named(category: Category, text: str) -> None:
     report = analyze(lines_of([text]), CATALOGUE)
 
@@ -135,6 +134,6 @@ def test_a_failure_is_named(category: Category, text: str) -> None:
     assert SymptomType.LOG_ERROR in {symptom.type for symptom in report.symptoms}
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@table("text", HARMLESS)
 def test_a_harmless_line_shows_nothing(text: str) -> None:
     assert analyze(lines_of([text]), CATALOGUE).symptoms == ()

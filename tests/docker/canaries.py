@@ -124,12 +124,44 @@ def log_lines(canaries: Canaries) -> tuple[list[str], list[str]]:
     return out, err
 
 
+def encoded_lines(canaries: Canaries, env: str) -> list[str]:
+    """Lines with what an environment holds, in the encodings in which programs log what they got."""
+    base64_of = {f"base64 at {n}": base64.b64encode(b"x" * n + env.encode() + b"yyy").decode() for n in range(3)}
+    encodings = {
+        "hex": env.encode().hex(),
+        "hex in capitals": env.encode().hex().upper(),
+        **base64_of,
+        "percent": "".join(f"%{ord(char):02X}" for char in env),
+        "percent twice": "".join(f"%25{ord(char):02x}" for char in env),
+        "HTML": "".join(f"&#{ord(char)};" for char in env),
+        "HTML in hex": "".join(f"&#x{ord(char):x};" for char in env),
+        "Unicode escapes": "".join(f"\\u{ord(char):04x}" for char in env),
+        "JSON in JSON": "".join(f"\\\\u{ord(char):04x}" for char in env),
+        "byte escapes": "".join(f"\\x{ord(char):02x}" for char in env),
+    }
+    lines = [f"ERROR cannot use {canaries.keep(f'log: env in {name}', text)} here" for name, text in encodings.items()]
+    first, second = (
+        canaries.keep("log: first half of env", env[:10]),
+        canaries.keep("log: second half of env", env[10:]),
+    )
+    escaped = {
+        "percent": "%7B%22password%22%3A%22@%22%7D",
+        "HTML": "&quot;password&quot;: &quot;@&quot;",
+        "Unicode escapes": "\\u0022password\\u0022:\\u0022@\\u0022",
+        "a continued line": "password=\\\n@",
+    }
+    lines += [f"ERROR {text.replace('@', canaries.password(f'log: name in {name}'))}" for name, text in escaped.items()]
+    return [*lines, f"ERROR wrapped {first}", second]
+
+
 def start_containers(engine: TestEngine, canaries: Canaries, folder: Path) -> None:
     """Start containers that hold a secret wherever one can stand."""
     out, err = log_lines(canaries)
     logs = folder / "logs"
     logs.mkdir()
     (logs / "out").write_text("\n".join(out) + "\n")
+    env = canaries.password("env")
+    err += encoded_lines(canaries, env)
     (logs / "err").write_text("\n".join(err) + "\n" + f"unended password={canaries.password('log: unended line')}")
     mounted = folder / canaries.token("mount source", "vault")
     mounted.mkdir()
@@ -138,7 +170,7 @@ def start_containers(engine: TestEngine, canaries: Canaries, folder: Path) -> No
     engine.docker("network", "create", "--label", f"note={canaries.token('network label')}", "net1")
     engine.docker(
         *("run", "-d", "--name", "everything", "--restart", "always"),
-        *("-e", f"DB_PASSWORD={canaries.password('env')}", "-e", f"GREETING={canaries.password('innocent env')}"),
+        *("-e", f"DB_PASSWORD={env}", "-e", f"GREETING={canaries.password('innocent env')}"),
         *("-e", f"LINK=https://u:{canaries.password('env URL')}@h/"),
         *("-l", f"com.example.api-key={canaries.password('label')}"),
         *("-l", f"com.example.home=https://u:{canaries.password('label URL')}@h/"),

@@ -88,7 +88,7 @@ class Daemon:
                 self._command, stdout=log, stderr=log, env=self._environ, cwd=self._checkout
             )
         try:
-            self.port = int(wait_until(self._find_port, f"the daemon to serve:\n{self.log}", timeout_seconds=30))
+            self.port = int(wait_until(self._find_port, f"the daemon to serve:\n{self.log}", timeout_seconds=90))
         except AssertionError:
             self._kill()
             raise AssertionError(self.log) from None

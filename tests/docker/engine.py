@@ -21,8 +21,9 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from tests.docker.processes import Process, innermost_pid, read_process, read_tree
 from tests.waiting import wait_until
@@ -226,6 +227,18 @@ class PrivateEngine:
         """Run the Compose binary of the wheel against this engine in the folder of a Compose file."""
         binary = Path(sys.executable).parent / "docker-compose"
         return self._run([str(binary), *arguments], cwd, 180.0, check=check)
+
+    def read(self, path: str, timeout_seconds: float = 60.0) -> Any:
+        """What the engine's API answers to a GET, decoded: a hundredth of what a command costs."""
+        with closing(http.client.HTTPConnection("localhost", timeout=timeout_seconds)) as connection:
+            connection.sock = socket.socket(socket.AF_UNIX)
+            connection.sock.settimeout(timeout_seconds)
+            connection.sock.connect(str(self.socket))
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read()
+        assert answer.status == http.HTTPStatus.OK, body.decode(errors="replace")
+        return json.loads(body)
 
     def environment(self) -> dict[str, str]:
         """The environment of a command that speaks to this engine."""

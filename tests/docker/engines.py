@@ -1,7 +1,7 @@
 """Which engine the tests run on, and what differs from one engine to another: nothing else here knows versions.
 
     make engines                              # the contract on every one of them, with a table of how it went
-    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes; so does `make test`
+    TEST_DOCKER=28.5 pytest -m docker         # an engine and tools that .ci/engines.sh makes; so does `make test-all`
     TEST_DOCKER=28.5+image-store pytest …     # the same with containerd's image store
     TEST_DOCKER_HOST=unix:///… pytest -m contract   # an engine that runs already; it should have nothing in it
 
@@ -16,11 +16,12 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+from tests.runs.tries import Result, run_tests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,14 +32,13 @@ SCRIPT = Path(__file__).parents[2] / ".ci" / "engines.sh"
 IMAGE_STORE = "+image-store"
 IMAGE_STORE_FLAGS = ("--feature", "containerd-snapshotter=true")
 NEWEST = "28.5"
-OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON, GOLDEN = "own", "guest", "guest-outside", "newest-python", "golden"
+OWN, GUEST, GUEST_OUTSIDE, NEWEST_PYTHON = "own", "guest", "guest-outside", "newest-python"
 GUEST_BY_API = "guest-by-api"
 ALL = (OWN, "26.1", NEWEST, f"{NEWEST}{IMAGE_STORE}", GUEST, GUEST_OUTSIDE, NEWEST_PYTHON)
 GUEST_SOCKET = "unix:///run/docker.sock"
 
-BESIDE_THE_GUEST = ((GUEST_BY_API,), (GOLDEN, OWN, NEWEST_PYTHON))
-"""On what `make test` goes on, beside the guest, when it has run all else on an engine that was made: a guest mostly
-waits. The golden answers come before what takes several cores."""
+IN_THE_GUEST = (GUEST, GUEST_BY_API)
+"""What `make test-all` asks of one guest, one after the other."""
 
 PLACES = ("tests/docker", "tests/alerting", "tests/outputs/alertmanager")
 """Where tests of the contract stand."""
@@ -48,7 +48,7 @@ _OUTSIDE = "contract and not own_engine and not same_machine"
 FROM_OUTSIDE = ("-m", _OUTSIDE, "tests/docker")
 _READERS = ("host_snapshot", "host_events", "host_logs", "readers", "history_engine")
 BY_API = ("-m", _OUTSIDE, *(f"tests/docker/test_{name}.py" for name in _READERS))
-"""What is read by the API alone. Of the rest of the contract `make test` is content with the guest's inside."""
+"""What is read by the API alone. Of the rest of the contract `make test-all` is content with the guest's inside."""
 UNIT = (
     *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),
     *("--ignore=tests/architecture", "--ignore=tests/deploy"),
@@ -56,12 +56,6 @@ UNIT = (
 """What the sources and a checkout say is the same on any Python; examples are searched for on another one."""
 
 AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
-GOLDEN_TESTS = ("tests/golden",)
-TWO_HOSTS_AT_ONCE = ("-n", "2")
-"""They need no engine: one of recorded hosts answers, which must not be slow. They wait nine tenths of their time."""
-
-TESTS_FAILED, NO_TESTS_SELECTED = 1, 5
-"""Exit codes of pytest."""
 
 
 @dataclass(frozen=True)
@@ -179,66 +173,61 @@ class Run:
         return f"{self.engine:17} {self.what:19} {result:7} {self.seconds:5.0f} s  {self.versions}"
 
 
-def run_on(name: str) -> Iterator[Run]:
-    """Run on one of ALL what it is there for; one that cannot be made is a run that failed."""
-    versions = "versions unknown"
+def run_on(*names: str) -> Iterator[Run]:
+    """Run on each of these, of ALL, what it is there for; all that is asked of the guest, in one boot of it."""
+    in_guest = [name for name in names if name in GUEST_RUNS]
+    for name in names:
+        if name not in GUEST_RUNS:
+            yield from _or_not_made([name], _run_here(name))
+        elif name == in_guest[0]:
+            yield from _or_not_made(in_guest, _run_in_guest(in_guest))
+
+
+def _or_not_made(names: Sequence[str], runs: Iterator[Run]) -> Iterator[Run]:
+    """One that cannot be made is a run that failed, for each name that has not run."""
+    ended = []
     try:
-        versions = versions_of(name)
-        if name == GUEST:
-            with booted_guest() as guest:
-                yield timed(name, "contract, inside", versions, lambda: run_pytest(inside(guest), IN_GUEST))
-        elif name in (GUEST_OUTSIDE, GUEST_BY_API):
-            what, selected = (
-                ("contract, outside", FROM_OUTSIDE) if name == GUEST_OUTSIDE else ("what is read, by API", BY_API)
-            )
-            with booted_guest() as guest:
-                yield timed(name, what, versions, lambda: run_pytest(outside(guest), selected))
-        elif name == NEWEST_PYTHON:
-            yield timed(name, "unit tests", versions, lambda: run_pytest(on_newest_python(), UNIT, AT_ONCE))
-        elif name == GOLDEN:
-            yield timed(name, "golden answers", versions, lambda: run_pytest(here({}), GOLDEN_TESTS, TWO_HOSTS_AT_ONCE))
-        else:
-            pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
-            yield timed(name, "contract", versions, lambda: run_pytest(pytest_there, CONTRACT, AT_ONCE))
+        for run in runs:
+            ended.append(run.engine)
+            yield run
     except subprocess.CalledProcessError as error:
         sys.stderr.write(f"{error}\n")
-        yield Run(name, "could not be made", False, 0.0, versions)
+        for name in names:
+            if name not in ended:
+                yield Run(name, "could not be made", False, 0.0, "versions unknown")
+
+
+def _run_here(name: str) -> Iterator[Run]:
+    versions = versions_of(name)
+    if name == NEWEST_PYTHON:
+        yield timed(name, "unit tests", versions, lambda lane: run_tests(on_newest_python(), lane, UNIT, AT_ONCE))
+    else:
+        pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
+        yield timed(name, "contract", versions, lambda lane: run_tests(pytest_there, lane, CONTRACT, AT_ONCE))
+
+
+def _run_in_guest(names: Sequence[str]) -> Iterator[Run]:
+    versions = versions_of(GUEST)
+    with booted_guest() as guest:
+        for name in names:
+            what, selected, place = GUEST_RUNS[name]
+            yield timed(name, what, versions, lambda lane: run_tests(place(guest), lane, selected))  # noqa: B023 -- called at once
 
 
 def versions_of(name: str) -> str:
     """What there is, in one line."""
-    if name == GOLDEN:
-        return "recorded hosts"
     made_as = {OWN: [], GUEST: [NEWEST], GUEST_OUTSIDE: [NEWEST], GUEST_BY_API: [NEWEST], NEWEST_PYTHON: [NEWEST]}.get(
         name, [name.removesuffix(IMAGE_STORE)]
     )
     return ", ".join(ask_script("versions", *made_as).splitlines())
 
 
-def timed(engine: str, what: str, versions: str, run: Callable[[], bool]) -> Run:
+def timed(engine: str, what: str, versions: str, run: Callable[[str], Result]) -> Run:
     """Run, and say how it went."""
     sys.stdout.write(f"== {engine}: {what}\n")
     sys.stdout.flush()
-    began = time.monotonic()
-    return Run(engine, what, run(), time.monotonic() - began, versions)
-
-
-def run_pytest(
-    pytest_there: Callable[[list[str]], int], selected: Sequence[str], side_by_side: Sequence[str] = ()
-) -> bool:
-    """Run tests, one by one or side by side; what failed runs once more, alone.
-
-    A busy machine may hold a test up for longer than it waits.
-    """
-    remembered = f"cache_dir=.state/failed-{os.getpid()}"  # another process may run tests of this folder meanwhile
-    arguments = ["-q", "-o", remembered, *selected, *shlex.split(os.environ.get("PYTEST_ARGS", ""))]
-    code = pytest_there([*arguments, "--cache-clear", *side_by_side])
-    if code == TESTS_FAILED:
-        sys.stdout.write("== What failed, once more and alone:\n")
-        sys.stdout.flush()
-        failed = ["--last-failed", "--last-failed-no-failures", "none", "--maxfail", "3", "-rfEp"]
-        code = pytest_there([*arguments, *failed])
-    return code == 0 or (code == NO_TESTS_SELECTED and bool(os.environ.get("PYTEST_ARGS")))
+    result = run(f"{engine}: {what}")
+    return Run(engine, what, result.passed, result.seconds, versions)
 
 
 def here(environ: Mapping[str, str], *python: str | Path) -> Callable[[list[str]], int]:
@@ -304,57 +293,28 @@ def outside(guest: Guest) -> Callable[[list[str]], int]:
     return lambda arguments: run([*arguments, f"--basetemp={guest.temporary}/outside"])
 
 
+GUEST_RUNS: dict[str, tuple[str, Sequence[str], Callable[[Guest], Callable[[list[str]], int]]]] = {
+    GUEST: ("contract, inside", IN_GUEST, inside),
+    GUEST_OUTSIDE: ("contract, outside", FROM_OUTSIDE, outside),
+    GUEST_BY_API: ("what is read, by API", BY_API, outside),
+}
+"""What is asked of a guest's engine, by name: in words, which tests, and where they run."""
+
+
 def ask_script(*arguments: str) -> str:
     """What the script prints; it says itself why it fails."""
     return subprocess.run([SCRIPT, *arguments], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def read_tested(file: Path) -> Run:
-    """What `make test` has just run whole: the file names the engine, and was written when that began."""
-    name = file.read_text().strip()
-    return Run(name, "everything", True, time.time() - file.stat().st_mtime, versions_of(name))
-
-
-def main(words: list[str]) -> int:
-    """Run on the engines of these names, all without any; 1 when one failed or could not be made.
-
-    `--tested FILE`: after `make test` has run everything on one engine, run on those that go with it.
-    """
-    if words[:1] == ["--tested"]:
-        rows = [read_tested(Path(words[1]))]
-        if rows[0].engine == OWN:
-            return tell([*rows, *run_on(GOLDEN)])
-        with ExitStack() as processes:
-            beside = [processes.enter_context(run_meanwhile(names)) for names in BESIDE_THE_GUEST]
-            rows += run_on(GUEST)
-            passed = [end() for end in beside]
-        return tell(rows) or (0 if all(passed) else 1)
-    return tell([row for name in words or ALL for row in run_on(name)])
+def main(names: Sequence[str]) -> int:
+    """Run on the engines of these names, all without any; 1 when one failed or could not be made."""
+    return tell(list(run_on(*(names or ALL))))
 
 
 def tell(rows: Sequence[Run]) -> int:
     """Print the table; 1 when a run failed."""
     sys.stdout.write("".join(f"{row}\n" for row in rows))
     return 0 if all(row.passed for row in rows) else 1
-
-
-@contextmanager
-def run_meanwhile(names: Sequence[str]) -> Iterator[Callable[[], bool]]:
-    """Run on these in a process of its own. What is yielded waits, prints what it said and tells if all passed."""
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen([sys.executable, "-m", "tests.docker.engines", *names], stdout=said, stderr=said)
-
-        def end() -> bool:
-            process.wait()
-            said.seek(0)
-            sys.stdout.write(said.read())
-            return process.returncode == 0
-
-        try:
-            yield end
-        finally:
-            process.terminate()
-            process.wait()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from bcon_exporter.cli import main
 from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Daemon
 from tests.docker.nobody import as_nobody, needs_root
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -165,7 +166,7 @@ def check(error: dict[str, Any], code: str, says: str) -> None:
     assert CANARY not in str(error)
 
 
-@pytest.mark.parametrize("name", CASES)
+@table("name", CASES, shared=["run", "host"])
 def test_a_bad_request_by_command(run: Callable[..., tuple[int, str, str]], host: Host, name: str) -> None:
     bad = CASES[name]
     code, out, err = run("call", bad.tool, json.dumps(host.fill(bad.payload)))
@@ -176,7 +177,7 @@ def test_a_bad_request_by_command(run: Callable[..., tuple[int, str, str]], host
     assert CANARY not in err
 
 
-@pytest.mark.parametrize("name", CASES)
+@table("name", CASES, shared=["host"])
 def test_a_bad_request_by_http(host: Host, name: str) -> None:
     bad = CASES[name]
     answer = host.daemon.ask(f"/api/v1/tools/{bad.tool}", "POST", host.fill(bad.payload))

@@ -177,11 +177,9 @@ def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[l
     """Every command, those that show something of containers or of a file in every format."""
     found = [["snapshot"], ["snapshot", "--output", str(snapshot)], ["check-config"], ["rules"], ["health"]]
     found.append(["call", "get_cost_report"])
-    found.append(["history", "--since", "1h"])
-    found.append(["changes", "--since", "1h"])
-    found.append(["digest", "--since", "1h"])
-    found.append(["disk"])
-    found += [["incidents", "--format", form] for form in ("table", "json", "markdown")]
+    past = [["history", "--since", "1h"], ["changes", "--since", "1h"], ["digest", "--since", "1h"], ["disk"]]
+    past += [["incidents"]]
+    found += [[*words, "--format", form] for words in past for form in ("table", "json", "markdown")]
     for form in ("table", "json", "markdown", "agent"):
         about = [["info"], ["logs"], ["diagnose"]]
         plain = [["diagnose"], ["drift"], ["list", "--all"], ["untracked", "--all"]]
@@ -342,6 +340,8 @@ def look_everywhere(
     ask_wrongly(daemon, shown, scene.canaries)
     run_here(shown, commands(scene.containers, scene.files, snapshot), capfd, *here)
     run_here(shown, replays(snapshot), capfd)
+    served_at = ("--web.listen-address", f"127.0.0.1:{daemon.port}")
+    run_here(shown, [["alerts", "--format", form] for form in ("table", "json", "markdown")], capfd, *served_at)
     run_wrongly(shown, scene.canaries, scene.folder, capfd)
     shown.add("snapshot file", snapshot.read_text())
 

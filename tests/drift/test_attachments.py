@@ -93,6 +93,14 @@ def test_what_the_engine_could_not_do_is_a_remark_while_the_hash_is_the_files(
     assert "has no effect" in report.remarks[0].message
 
 
+def test_what_the_engine_drops_explains_no_other_hash_beside_what_no_container_shows() -> None:
+    edited = replica("web", claim={"config_hash": "h0"})
+    beside_hook = only(drift(project(service("web", {"annotations.a": "b"}, unseen=("post_start",))), edited))
+    assert (beside_hook.field, beside_hook.compose_would) == (None, "recreate")
+    assert beside_hook.message.endswith("It may be in what a container does not tell: post_start, annotations.a.")
+    assert only(drift(project(service("web", {"annotations.a": "b"})), edited)).field == "annotations.a"
+
+
 @pytest.mark.parametrize(
     ("actual", "cannot", "status"),
     [

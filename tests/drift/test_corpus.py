@@ -11,7 +11,7 @@ from pathlib import Path
 from yaml.nodes import MappingNode, ScalarNode
 
 from bcon_exporter.model.findings import DriftType
-from tests.drift_corpus.cases import read_cases
+from tests.drift_corpus.cases import choose_sample, kinds_of, read_cases
 from tests.drift_corpus.images import read_names
 from tests.drift_corpus.rewriting import read, section, walk
 
@@ -133,3 +133,12 @@ def test_every_image_of_the_corpus_has_a_variant() -> None:
             images |= set(re.findall(r"image: *[\"']?([\w./-]+:[\w.-]+)", (case.folder / file).read_text()))
     assert len(images) > 60
     assert images - set(named) == set()
+
+
+def test_the_sample_shows_every_kind_that_the_corpus_has_by_half_of_its_projects() -> None:
+    sample = choose_sample(read_cases())
+    assert {kind for case in sample for kind in kinds_of(case)} == {
+        kind for case in read_cases() for kind in kinds_of(case)
+    }
+    assert len(sample) <= len(read_cases()) / 2
+    assert choose_sample(sample) == sample

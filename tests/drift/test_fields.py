@@ -8,11 +8,12 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.secrets.normal_form import ABSENT_TEXT
 from tests.drift.builders import BASE, drift, kinds, only, project, replica, sealed, service
+from tests.table_rows import table
 
 CONFIG = "config_mismatch"
 
 
-@pytest.mark.parametrize(
+@table(
     "path",
     [
         "environment.A",
@@ -33,7 +34,7 @@ def test_a_declared_field_is_compared_absent_changed_and_equal(path: str) -> Non
     assert kinds(drift(desired, replica())) == [("web", CONFIG, path)]
 
 
-@pytest.mark.parametrize(
+@table(
     "path",
     [
         "environment.A",

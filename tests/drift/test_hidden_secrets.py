@@ -1,7 +1,5 @@
 """Promise: a secret that is masked on one side of a difference is not shown on the other; no difference is lost."""
 
-import pytest
-
 from bcon_exporter.drift.fields import FieldDifference
 from bcon_exporter.drift.images import has_other_image
 from bcon_exporter.drift.wording import mask_both, mask_counterparts
@@ -12,13 +10,14 @@ from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.secrets.normal_form import seal_fields, seal_image
 from tests.factories import container
+from tests.table_rows import table
 
 OLD, NEW = "Qx7" + "rT9vLm2p", "Wk3" + "pZ8nBc5d"
 KNOWN = KnownSecrets(frozenset((NEW,)))
 SEALER = Sealer(b"k")
 
 
-@pytest.mark.parametrize(
+@table(
     ("masked", "text", "shown"),
     [
         ("***", OLD, "***"),

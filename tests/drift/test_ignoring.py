@@ -7,6 +7,7 @@ import pytest
 from bcon_exporter.drift import detect_drift, parse_ignore_rule
 from bcon_exporter.model.reports import DriftReport, DriftStatus
 from tests.drift.builders import drift, host, kinds, project, replica, service
+from tests.table_rows import table
 
 LABEL = "bcon.drift.ignore"
 DESIRED = project(service("web", {"user": "1", "environment.A": "x"}), service("worker"))
@@ -18,7 +19,7 @@ def ignoring(*rules: str) -> DriftReport:
     return detect_drift(DESIRED, host(WEB), tuple(map(parse_ignore_rule, rules)))
 
 
-@pytest.mark.parametrize(
+@table(
     ("rule", "left"),
     [
         ("shop", []),

@@ -27,7 +27,7 @@ All keys of expect.yaml are optional:
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -124,6 +124,30 @@ class Case:
         given = [flag for name in self.files for flag in ("-f", name)]
         given += [flag for name in self.profiles for flag in ("--profile", name)]
         return (*given, *(("-p", self.project) if self.project else ()))
+
+
+def kinds_of(case: Case) -> frozenset[tuple[str, ...]]:
+    """What a project is there to show: each field on each side, each outcome, each way to be brought up."""
+    kinds: set[tuple[str, ...]] = {("needs", need) for need in case.requires}
+    for change in case.changes:
+        side = "engine" if change.is_of_engine else "file"
+        kinds |= {(side, drift_type, (path or "").partition(".")[0]) for _, drift_type, path in change.found}
+        kinds.add(("ends", change.status, change.error or ""))
+    ways = {"profiles": case.profiles, "before": case.before, "after": case.after, "finished": case.finished}
+    kinds |= {("way", way) for way, given in {**ways, "scale": case.scale, "miss": case.miss}.items() if given}
+    return frozenset({*kinds, ("daemon", case.daemon)})
+
+
+def choose_sample(cases: Iterable[Case]) -> tuple[Case, ...]:
+    """The few projects that together show every kind: always the one next that shows most of what is left."""
+    others, chosen = list(cases), list[Case]()
+    left = frozenset[tuple[str, ...]]().union(*map(kinds_of, others))
+    while left:
+        best = max(others, key=lambda case: len(kinds_of(case) & left))
+        others.remove(best)
+        chosen.append(best)
+        left -= kinds_of(best)
+    return tuple(sorted(chosen, key=lambda case: case.name))
 
 
 @cache

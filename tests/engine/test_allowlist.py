@@ -10,6 +10,7 @@ from bcon_exporter.engine.allowlist import (
     is_valid_image,
     is_valid_reference,
 )
+from tests.table_rows import table
 
 ID = "4f" * 32
 DIGEST = "sha256:" + "0a" * 32
@@ -122,22 +123,22 @@ EVIL = (
 )
 
 
-@pytest.mark.parametrize("target", GOOD)
-@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@table("target", GOOD)
+@table("method", ["GET", "HEAD"])
 def test_the_reads_we_need_pass(method: str, target: str) -> None:
     check_request(method, target)
 
 
 @pytest.mark.promise("S7")
-@pytest.mark.parametrize("target", EVIL)
+@table("target", EVIL)
 def test_everything_else_is_refused(target: str) -> None:
     with pytest.raises(RequestRefusedError):
         check_request("GET", target)
 
 
 @pytest.mark.promise("S7")
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "CONNECT", "OPTIONS", "TRACE", "get", "", None])
-@pytest.mark.parametrize("target", GOOD[:5])
+@table("method", ["POST", "PUT", "DELETE", "PATCH", "CONNECT", "OPTIONS", "TRACE", "get", "", None])
+@table("target", GOOD[:5])
 def test_no_other_method_passes(method: str | None, target: str) -> None:
     with pytest.raises(RequestRefusedError):
         check_request(method, target)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.engine.cgroup import CgroupReader, parse_network_devices
+from tests.table_rows import table
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
 OTHER = "f" * 64
@@ -85,7 +86,7 @@ def test_v2_counters_are_read(tmp_path: Path) -> None:
     assert (sample.block_read_bytes, sample.block_write_bytes) == (4097, 10)
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "parent"),
     [
         (f"docker/{ID}", ""),
@@ -101,7 +102,7 @@ def test_v2_counters_are_read(tmp_path: Path) -> None:
         (f"docker/{OTHER}/docker/{ID}", ""),
     ],
 )
-@pytest.mark.parametrize("make", [make_v1, make_v2])
+@table("make", [make_v1, make_v2])
 def test_a_container_is_found_wherever_the_engine_put_it(
     tmp_path: Path, make: Callable[[Path, str], None], path: str, parent: str
 ) -> None:

@@ -15,6 +15,7 @@ from bcon_exporter.engine.scan import Deadline, HostOptions
 from bcon_exporter.engine.session import EngineSession
 from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
+from tests.table_rows import table
 
 WRITES: tuple[Callable[[ReadOnlyClient], Any], ...] = (
     lambda c: c.start("x"),
@@ -46,7 +47,7 @@ def session_for(url: str, seconds: float = 2.0) -> EngineSession:
 
 
 @pytest.mark.promise("S7")
-@pytest.mark.parametrize("write", WRITES)
+@table("write", WRITES)
 def test_no_write_and_no_path_beyond_the_list_leaves(write: Callable[[ReadOnlyClient], Any], tmp_path: Path) -> None:
     with FakeEngine(tmp_path / "s", lambda connection: connection.close()) as engine:
         client = session_for(engine.url).client()
@@ -67,7 +68,7 @@ def test_a_proxy_of_the_environment_is_not_used(monkeypatch: pytest.MonkeyPatch)
     assert not session.client().trust_env
 
 
-@pytest.mark.parametrize(
+@table(
     "body",
     [b"", b"null", b"[]", b"{}", b'{"ApiVersion": 7}', b'{"ApiVersion": "1.12"}', b"<html>", b"[" * 100_000, b"\xff"],
 )
@@ -212,7 +213,7 @@ def test_who_asks_an_engine_that_has_just_been_silent_is_told_at_once(tmp_path: 
 
 
 @pytest.mark.promise("F19")
-@pytest.mark.parametrize(
+@table(
     ("engine", "minimum", "chosen"),
     [
         ("1.41", "1.12", (1, 41)),
@@ -242,8 +243,8 @@ def test_errors_of_docker_py_are_ours(tmp_path: Path) -> None:
         session_for(engine.url).call("networks", "listing networks", Deadline.after(2), lambda c: c.networks())
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b'{"message":7}', b"<html>", b"[" * 100_000, b"\xff"])
-@pytest.mark.parametrize("status", ["404 Not Found", "500 Internal Server Error"])
+@table("body", [b"", b"{}", b"[]", b"null", b'{"message":7}', b"<html>", b"[" * 100_000, b"\xff"])
+@table("status", ["404 Not Found", "500 Internal Server Error"])
 def test_an_error_of_the_engine_without_a_message_is_ours_too(tmp_path: Path, body: bytes, status: str) -> None:
     def talk(connection: socket.socket) -> None:
         while read_requests(connection):

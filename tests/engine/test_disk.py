@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.engine.disk import kind_of, parse_mounts_table, read_disks
+from bcon_exporter.engine.disk import (
+    find_mount_point,
+    kind_of,
+    parse_mounts_table,
+    parse_propagations,
+    read_disks,
+)
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Mount
 
 TABLE = b"""\
@@ -110,3 +116,15 @@ def test_a_hostile_path_is_stated_as_unread(path: str) -> None:
 )
 def test_the_mount_table_tells_the_file_system_of_a_path(path: str, kind: str) -> None:
     assert kind_of(path, parse_mounts_table(TABLE)) == kind
+
+
+def test_how_mounts_are_passed_on_stands_among_the_optional_fields() -> None:
+    table = (
+        TABLE
+        + b"26 21 8:3 / /srv rw master:1 - ext4 /dev/sda3 rw\n27 21 8:4 / /both rw shared:3 master:1 - ext4 x rw\n"
+    )
+    found = parse_propagations(table)
+    assert (found["/"], found["/srv"], found["/both"], found["/proc"]) == ("shared", "slave", "shared", "private")
+    assert found["/mnt/with blank"] == "private"
+    assert find_mount_point("/srv/a/b", found) == "/srv"
+    assert find_mount_point("relative", {}) is None

@@ -16,6 +16,7 @@ from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, Wants
 from bcon_exporter.errors import BconError, DeadlineExceededError, DockerConnectionError
 from bcon_exporter.secrets.masking import Sealer
 from tests.engine.fake_engine import Conversation, FakeEngine, answer, read_requests
+from tests.table_rows import table
 
 GOOD, BAD = "a" * 64, "b" * 64
 VERSION = b'{"ApiVersion":"1.41","MinAPIVersion":"1.12","Version":"20.10"}'
@@ -70,8 +71,8 @@ NONSENSE = (
 
 
 @pytest.mark.promise("F17")
-@pytest.mark.parametrize("nonsense", NONSENSE)
-@pytest.mark.parametrize("endpoint", ["json", "stats", "logs"])
+@table("nonsense", NONSENSE)
+@table("endpoint", ["json", "stats", "logs"])
 def test_nonsense_about_one_container_costs_that_one_only(tmp_path: Path, endpoint: str, nonsense: bytes) -> None:
     with FakeEngine(tmp_path / "s", engine_with({f"{BAD}/{endpoint}": answer(nonsense)})) as engine:
         snapshot = host_for(engine.url).observe(utc_now(), 5.0, ALL).snapshot
@@ -94,7 +95,7 @@ def test_a_broken_answer_about_one_container_costs_that_one_only(tmp_path: Path,
 
 
 @pytest.mark.promise("F17")
-@pytest.mark.parametrize("nonsense", [b"", b"null", b"7", b"{}", b"<html>", b"[", b'[{"Id":1},', b"[" * 200_000])
+@table("nonsense", [b"", b"null", b"7", b"{}", b"<html>", b"[", b'[{"Id":1},', b"[" * 200_000])
 def test_a_list_that_is_none_is_an_error_of_ours(tmp_path: Path, nonsense: bytes) -> None:
     with (
         FakeEngine(tmp_path / "s", engine_with({"containers/json": answer(nonsense)})) as engine,

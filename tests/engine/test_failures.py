@@ -20,6 +20,7 @@ from bcon_exporter.errors import (
     InvalidInputError,
     PermissionDeniedError,
 )
+from tests.table_rows import table
 
 ENDPOINT = Endpoint("unix:///x.sock", source="DOCKER_HOST")
 
@@ -29,8 +30,8 @@ def wrapped(inner: Exception) -> Exception:
     return requests.exceptions.ConnectionError(urllib3.exceptions.ProtocolError("Connection aborted.", inner))
 
 
-@pytest.mark.parametrize("wrap", [lambda error: error, wrapped])
-@pytest.mark.parametrize(
+@table("wrap", [lambda error: error, wrapped])
+@table(
     ("error", "kind", "hint"),
     [
         (FileNotFoundError(errno.ENOENT, "x"), DockerConnectionError, "absent"),
@@ -68,7 +69,7 @@ def test_other_failures_are_translated_too(error: Exception, kind: type[BconErro
     assert type(translate(error, ENDPOINT, "listing containers")) is kind
 
 
-@pytest.mark.parametrize(
+@table(
     ("status", "body", "kind"),
     [
         (404, b'{"message":"No such container: x"}', ContainerNotFoundError),

@@ -9,6 +9,7 @@ import pytest
 
 from bcon_exporter.engine.find_socket import TlsFiles, default_sockets, find_endpoint
 from bcon_exporter.errors import SettingsError
+from tests.table_rows import table
 
 
 def write_context(home: Path, name: str, docker: dict[str, object], *, tls: bool = False) -> None:
@@ -50,7 +51,7 @@ def test_addresses_are_normalised(given: str, url: str, tmp_path: Path) -> None:
     assert find_endpoint(given, {}, home=tmp_path).url == url
 
 
-@pytest.mark.parametrize(
+@table(
     ("given", "says"),
     [
         ("ssh://me@box", "forward the socket"),

@@ -15,6 +15,7 @@ from bcon_exporter.engine.containers import CONTAINERS_AT_MOST, LIST_CAP_BYTES
 from bcon_exporter.errors import DockerConnectionError
 from bcon_exporter.secrets.masking import Sealer
 from tests.engine.fleet_engine import FleetEngine, FleetEngineProcess, id_of
+from tests.table_rows import table
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def test_when_an_endpoint_hangs_for_all_each_container_is_told_to_lack_it(tmp_pa
 
 
 @pytest.mark.promise("F19")
-@pytest.mark.parametrize("status", [401, 403, 405, 501])
-@pytest.mark.parametrize("endpoint", ["inspect", "stats", "logs"])
+@table("status", [401, 403, 405, 501])
+@table("endpoint", ["inspect", "stats", "logs"])
 def test_what_a_proxy_refuses_is_told_once_and_asked_once_an_interval_until_it_is_allowed_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, endpoint: str, status: int
 ) -> None:

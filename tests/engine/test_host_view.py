@@ -84,3 +84,15 @@ def test_paths_are_seen_where_the_engines_own_folder_is(tmp_path: Path) -> None:
 def test_nothing_is_seen_of_another_machine(tmp_path: Path) -> None:
     seen = look_at_host("tcp://far:2376", make_proc(tmp_path / "proc"), engine_at(tmp_path), [BRIDGE], {"/": "/"})
     assert (seen.sockets, seen.paths, len(seen.unseen)) == (None, None, 2)
+
+
+def test_the_mount_below_a_path_is_found_though_it_is_not_there_yet(tmp_path: Path) -> None:
+    proc = make_proc(tmp_path / "proc")
+    (proc / "self").mkdir(exist_ok=True)
+    (proc / "self" / "mountinfo").write_text(
+        f"1 0 8:1 / / rw - ext4 x rw\n2 1 8:2 / {tmp_path}/d rw shared:2 - ext4 y rw\n"
+    )
+    (tmp_path / "link").symlink_to(tmp_path / "d")
+    paths = {"a": str(tmp_path / "d" / "new"), "b": str(tmp_path / "link" / "x"), "c": str(tmp_path), "d": "odd\0"}
+    found = look_at_host(LOCAL, proc, engine_at(tmp_path), [BRIDGE], paths).mounts
+    assert {name: one.propagation for name, one in found.items()} == {"a": "shared", "b": "shared", "c": "private"}

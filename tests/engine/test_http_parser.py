@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.engine.http_parser import Answer, AnswerReader, MalformedAnswerError
+from tests.table_rows import table
 
 PLAIN = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nApi-Version: 1.41\r\n\r\nhello"
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n"
@@ -59,8 +60,8 @@ def test_an_end_within_an_answer_is_an_error(begin: bytes) -> None:
         reader.feed_end()
 
 
-@pytest.mark.parametrize("data", [PLAIN, CHUNKED, TRAILED, b"HTTP/1.1 200 OK\r\n\r\nhello"])
-@pytest.mark.parametrize("step", [1, None])
+@table("data", [PLAIN, CHUNKED, TRAILED, b"HTTP/1.1 200 OK\r\n\r\nhello"])
+@table("step", [1, None])
 def test_a_longer_body_than_allowed_is_cut_and_its_connection_not_used_again(data: bytes, step: int | None) -> None:
     answers = read(data, cap=4, step=step)
     assert len(answers) == 1
@@ -79,7 +80,7 @@ def test_a_connection_to_be_closed_is_not_reusable() -> None:
     assert not reader.reusable
 
 
-@pytest.mark.parametrize(
+@table(
     "garbage",
     [
         b"<html>",

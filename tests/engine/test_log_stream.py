@@ -19,6 +19,7 @@ from bcon_exporter.engine.parse.log_stream import MAX_LINE_CHARS, parse_stamp
 from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 from bcon_exporter.secrets.masking import mask_lines
+from tests.table_rows import table
 
 STAMP = b"2026-11-21T22:42:55.481855266Z "
 CHUNK = 16 * 1024
@@ -141,7 +142,7 @@ def test_a_huge_line_shows_head_and_tail_and_holds_little_memory(tty: bool) -> N
     assert peak < 1_000_000
 
 
-@pytest.mark.parametrize("filler", [0, 5000, 11_000, 12_100, 12_280, 12_288, 13_000, 40_000])
+@table("filler", [0, 5000, 11_000, 12_100, 12_280, 12_288, 13_000, 40_000])
 def test_no_half_of_a_secret_survives_a_cut(filler: int) -> None:
     secret = "Zq7" + "w8Rt" * 10
     text = ("x " * (filler // 2) + f"password={secret} " + "y " * 20_000).encode()
@@ -218,7 +219,7 @@ def test_an_unended_line_is_marked_incomplete() -> None:
     assert [e.complete for e in split_entries(STAMP + b"a\r\n" + STAMP + b"b", tty=True)] == [True, False]
 
 
-@pytest.mark.parametrize(
+@table(
     ("stamp", "nanoseconds"),
     [
         (b"1970-01-01T00:00:01Z", 1_000_000_000),

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.engine.parse import parse_event
+from tests.table_rows import table
 
 ID = "1d9ce5dc444139c94e0ffda0e4e5c52d67a15b50496f8eccdc30b5b3a711ae4d"
 
@@ -22,7 +23,7 @@ def make_event(action: str = "start", kind: str = "container", **attributes: str
     }
 
 
-@pytest.mark.parametrize(
+@table(
     "action",
     ["create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"],
 )
@@ -33,7 +34,7 @@ def test_lifecycle_actions_are_read(action: str) -> None:
     assert event.at == datetime(2026, 11, 21, 22, 29, 43, 463183, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@table(
     "action",
     [
         "exec_create: sh -c x",
@@ -101,6 +102,13 @@ def test_compose_labels_give_the_identity() -> None:
     event = parse_event(make_event(**{f"com.docker.compose.{key}": value for key, value in labels.items()}))
     assert event is not None
     assert (event.project, event.service, event.number, event.oneoff) == ("shop", "web", 2, True)
+
+
+def test_a_hook_is_no_replica_of_its_service() -> None:
+    labels = {"project": "shop", "service": "web", "hook": "pre_start", "hook-index": "0"}
+    event = parse_event(make_event(**{f"com.docker.compose.{key}": value for key, value in labels.items()}))
+    assert event is not None
+    assert (event.service, event.number, event.oneoff) == ("web", None, True)
 
 
 @pytest.mark.parametrize("action", ["connect", "disconnect"])

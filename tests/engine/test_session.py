@@ -12,6 +12,7 @@ from bcon_exporter.engine.scan import Deadline, HostOptions
 from bcon_exporter.engine.session import BulkRequest, EngineSession
 from bcon_exporter.errors import BconError, DeadlineExceededError
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
+from tests.table_rows import table
 
 TARGET = "/v1.41/containers/json"
 
@@ -56,8 +57,8 @@ def ask_for_info(session: EngineSession) -> None:
     session.call("info", "asking for the engine's info", Deadline.after(0.3), lambda client: client.info())
 
 
-@pytest.mark.parametrize("raw", [answer(b"{}", "500 X"), answer(b"{}", "403 X"), answer(b"x")[:-1], answer(b"<"), b""])
-@pytest.mark.parametrize("before", [True, False])
+@table("raw", [answer(b"{}", "500 X"), answer(b"{}", "403 X"), answer(b"x")[:-1], answer(b"<"), b""])
+@table("before", [True, False])
 def test_an_engine_that_can_be_reached_is_not_down_for_its_failing_info(
     tmp_path: Path, raw: bytes, before: bool
 ) -> None:

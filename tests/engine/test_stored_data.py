@@ -15,6 +15,7 @@ from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.secrets.masking import Sealer
 from tests.engine.fake_engine import FakeEngine, answer, read_requests
 from tests.factories import NOON, full_id
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     import socket
@@ -93,10 +94,8 @@ def test_what_is_no_usage_is_none(raw: Any) -> None:
 JUNK: tuple[Any, ...] = (None, True, -1, 2**80, 1.5, "x", [], {}, [None], [[]], [{"Id": 7, "Name": 9}], {"Id": {}})
 
 
-@pytest.mark.parametrize("junk", JUNK, ids=repr)
-@pytest.mark.parametrize(
-    "key", [*USAGE, "Labels", "Mounts", "Names", "SizeRw", "Size", "UsageData", "RepoTags", "State"]
-)
+@table("junk", JUNK, ids=repr)
+@table("key", [*USAGE, "Labels", "Mounts", "Names", "SizeRw", "Size", "UsageData", "RepoTags", "State"])
 def test_whatever_stands_there_nothing_is_raised(key: str, junk: Any) -> None:
     raw = {kind: list(map(dict, value)) if isinstance(value, list) else value for kind, value in USAGE.items()}
     if key in raw:

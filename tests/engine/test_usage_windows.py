@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bcon_exporter.engine.usage_windows import UsageWindows, count_cpuset, cpu_count
 from bcon_exporter.model.container_facts import Limits, UsageFacts
 from bcon_exporter.readings import UsageSample
+from tests.table_rows import table
 
 START = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 NO_LIMITS = Limits()
@@ -176,7 +177,7 @@ def test_no_ratio_ever_leaves_zero_to_one(samples: list[UsageSample], limits: Li
         assert ratio is None or 0.0 <= ratio <= 1.0
 
 
-@pytest.mark.parametrize(
+@table(
     ("cpuset", "count"),
     [
         ("0", 1),

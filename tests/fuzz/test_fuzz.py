@@ -1,7 +1,7 @@
 """Kept cases and new ones: no text from outside makes a reader fail, act, grow or disagree with itself.
 
-`make test` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what it
-finds there, one file a case, to be kept with the mend.
+`make test-all` replays what is kept in `cases/TARGET/` and searches a little; `make fuzz` searches long and writes what
+it finds there, one file a case, to be kept with the mend.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.targets import TARGETS
 from tests.growth.rows import ANY_UNITS, FRAME_STAMP, HOSTILE_UNITS, SECRET_UNITS, YAML_UNITS
+from tests.table_rows import table
 
 CASES = Path(__file__).parent / "cases"
 LONG = bool(os.environ.get("TEST_FUZZ"))
@@ -97,9 +98,7 @@ def kept_cases() -> list[tuple[str, Path]]:
     return [(folder.name, file) for folder in sorted(CASES.iterdir()) for file in sorted(folder.iterdir())]
 
 
-@pytest.mark.parametrize(
-    ("name", "file"), kept_cases(), ids=lambda value: value.name if isinstance(value, Path) else value
-)
+@table(("name", "file"), kept_cases(), ids=lambda value: value.name if isinstance(value, Path) else value)
 def test_kept_cases_stay_mended(name: str, file: Path) -> None:
     TARGETS[name](file.read_bytes())
 

@@ -1,41 +1,30 @@
-"""Plays a recorded host to the real daemon and takes down all that it says. Later commits may not edit it.
+"""All that the real daemon says of a recorded host at its last moment: the golden answers. They stay as they are.
 
     python -m tests.golden.answers [HOST…]       # writes answers/ anew and names the keys that changed
 
-The daemon runs with its clock at the recorded times, one scan a moment; the engine is `tests/golden/engine.py`.
+The daemon is played by `tests/golden/playing.py`, the engine by `tests/golden/engine.py`.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.golden.engine import RecordedEngine
+from tests.golden.playing import PROJECTS, PlayedDaemon
 from tests.golden.recording import list_hosts, read_host
-from tests.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.golden.recording import Host, Moment
 
-HERE = Path(__file__).parent
-ANSWERS = HERE / "answers"
-PROJECTS = Path("/tmp/bcon-golden")
-INTERVAL_SECONDS = 5
-TRIES = 4
-TOO_LATE = ("did not answer in time", "the scan's time was over")
-SERVING = re.compile(r"serving on https?://127\.0\.0\.1:(\d+)")
+ANSWERS = Path(__file__).parent / "answers"
 NOT_OF_THE_HOST = re.compile(
     r"^(?:# |process_|python_|bcon_(?:build_info|docker_requests?_|scan_last_duration_seconds|scans_)).*\n",
     re.MULTILINE,
@@ -53,71 +42,8 @@ EACH_AT_MOST = 12
 """Containers that every tool is asked about; diagnose_all tells of all of them."""
 
 
-class PlayedDaemon:
-    """The daemon as a process, its clock in a file."""
-
-    def __init__(self, folder: Path, engine: RecordedEngine) -> None:
-        self.folder, self._engine = folder, engine
-        self._clock = folder / "now"
-        self.port = 0
-
-    def show(self, moment: Moment) -> None:
-        """Go to a moment: engine and clock."""
-        self._clock.with_suffix(".new").write_text(str(moment.at_nanoseconds))
-        self._engine.show(moment)
-        self._clock.with_suffix(".new").replace(self._clock)
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Run it until the end of the block."""
-        log_file = self.folder / "daemon.log"
-        command = [sys.executable, str(HERE / "daemon_at.py"), str(self._clock), "serve"]
-        command += ["--docker.host", self._engine.host, "--web.listen-address", "127.0.0.1:0"]
-        command += ["--state.path", str(self.folder / "state.db"), "--compose.roots", str(PROJECTS)]
-        command += [f"--scan.diagnose-interval={INTERVAL_SECONDS}s", f"--scan.drift-interval={INTERVAL_SECONDS}s"]
-        environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(HERE.parents[1]), "PYTHONHASHSEED": "0"}
-        with log_file.open("wb") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=log, env=environ)
-        try:
-            self.port = int(wait_until(lambda: SERVING.findall(log_file.read_text()), "the daemon to serve")[0])
-            yield
-            process.send_signal(signal.SIGTERM)
-            process.wait(20)
-        finally:
-            process.kill()
-            process.wait(10)
-
-    def ask(self, path: str, body: dict[str, Any] | None = None) -> Any:
-        """One answer: decoded JSON, or text."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            text = None if body is None else json.dumps(body)
-            connection.request("GET" if body is None else "POST", path, text, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            said = answer.read().decode()
-            return json.loads(said) if "json" in (answer.headers["Content-Type"] or "") else said
-        finally:
-            connection.close()
-
-    def scans(self) -> tuple[int, int]:
-        """How many scans of each kind have ended."""
-        found = dict(re.findall(r'^bcon_scans_total\{scan="(\w+)"\} (\d+)', self.ask("/metrics"), re.MULTILINE))
-        return int(found.get("diagnose", 0)), int(found.get("drift", 0))
-
-
 def play(host: Host) -> dict[str, Any]:
-    """Play one host from its first moment to its last; return all answers at the last.
-
-    The daemon has five seconds a scan. Where the machine was too busy for that, the host is played again.
-    """
-    for _ in range(TRIES - 1):
-        answers = _play(host)
-        if not any(said in render(answers) for said in TOO_LATE):
-            return answers
-    return _play(host)
-
-
-def _play(host: Host) -> dict[str, Any]:
+    """Play one host from its first moment to its last; return all answers at the last."""
     _write_files(host)
     answers: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="bcon-golden-") as parent:
@@ -125,15 +51,9 @@ def _play(host: Host) -> dict[str, Any]:
         with RecordedEngine(host, folder / "docker.sock") as engine:
             daemon = PlayedDaemon(folder, engine)
             for run in _runs(host.moments):
-                daemon.show(run[0])
-                with daemon.running():
-                    _wait_for_scans(
-                        daemon, (1, 1)
-                    )  # the first may be over before the engine's memory of events is read
-                    for moment in run[1:]:
-                        before = daemon.scans()
-                        daemon.show(moment)
-                        _wait_for_scans(daemon, before)
+                with daemon.running(run[0]):
+                    for moment in run:  # the first twice: then the engine's memory of events is read for certain
+                        daemon.scan(moment)
                     answers = _take(daemon)
     return answers
 
@@ -146,15 +66,6 @@ def _runs(moments: list[Moment]) -> list[list[Moment]]:
             runs.append([])
         runs[-1].append(moment)
     return runs
-
-
-def _wait_for_scans(daemon: PlayedDaemon, before: tuple[int, int]) -> None:
-    """Wait until one more of both is done: there are seconds then until the next."""
-
-    def are_done() -> bool:
-        return all(now > then for now, then in zip(daemon.scans(), before, strict=True))
-
-    wait_until(are_done, "both scans of a moment", timeout_seconds=90, every_seconds=0.2)
 
 
 def _write_files(host: Host) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import re
 import struct
+import termios
 import threading
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -21,10 +24,42 @@ VERSION = re.compile(r"^/v1\.\d+(?=/)")
 LOGS = re.compile(r"^/containers/([^/]+)/logs$")
 NANO = 1_000_000_000
 LOOK_EVERY_SECONDS = 0.1
+TOLD_WITHIN_SECONDS = 120.0
+
+
+@dataclass(eq=False)
+class Follower:
+    """A connection that events are sent on as they happen."""
+
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+    query: dict[str, list[str]]
+    sent: int = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the other end is still open."""
+        return not (self.reader.at_eof() or self.writer.is_closing())
+
+    async def send(self, text: bytes) -> None:
+        """Send it, and return once the other end has taken it from its socket."""
+        self.writer.write(b"%x\r\n%s\r\n" % (len(text), text))
+        await self.writer.drain()
+        connection = self.writer.get_extra_info("socket")
+        while self.is_there and (self.writer.transport.get_write_buffer_size() or _count_unread(connection.fileno())):
+            await asyncio.sleep(0.001)
 
 
 class RecordedEngine:
-    """Answers while it is entered; `show` chooses the moment."""
+    """Answers while it is entered; `show` chooses the moment.
+
+    Attributes:
+        events_type: The content type of events.
+        minimum: A request in an API version below this one is refused; None refuses none.
+    """
+
+    events_type = "application/json"
+    minimum: tuple[int, int] | None = None
 
     def __init__(self, host: Host, socket: Path) -> None:
         self._host, self._socket = host, socket
@@ -36,6 +71,8 @@ class RecordedEngine:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="recorded-engine")
         self._tasks: set[asyncio.Task[None]] = set()
+        self._followers: set[Follower] = set()
+        self._telling = asyncio.Lock()
 
     @property
     def host(self) -> str:
@@ -45,6 +82,11 @@ class RecordedEngine:
     def show(self, moment: Moment) -> None:
         """Answer as at this moment from now on."""
         self._moment = moment
+
+    def wait_until_told(self) -> None:
+        """Wait until somebody follows the events and has taken in all of the moment that is shown."""
+        told = asyncio.run_coroutine_threadsafe(self._tell_a_follower(), self._loop)
+        told.result(TOLD_WITHIN_SECONDS)
 
     def __enter__(self) -> RecordedEngine:
         self._thread.start()
@@ -75,8 +117,12 @@ class RecordedEngine:
                 method, target, _ = head.decode("latin-1").split("\r\n", 1)[0].split(" ")
                 url = urlsplit(target)
                 path, query = VERSION.sub("", unquote(url.path)), parse_qs(url.query)
+                if (refusal := self._refuse_version(url.path)) is not None:
+                    self._answer(writer, method, 400, refusal, "application/json")
+                    await writer.drain()
+                    continue
                 if path == "/events" and "until" not in query:
-                    await self._follow_events(writer, query)
+                    await self._serve_follower(Follower(reader, writer, query))
                     return
                 self._answer(writer, method, *self._find(path, query))
                 await writer.drain()
@@ -92,12 +138,23 @@ class RecordedEngine:
         head += f"Server: Docker\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(head.encode() + (b"" if method == "HEAD" else body))
 
+    def _refuse_version(self, path: str) -> bytes | None:
+        asked = VERSION.match(path)
+        if self.minimum is None or asked is None:
+            return None
+        version = tuple(map(int, asked[0].removeprefix("/v").split(".")))
+        if version >= self.minimum:
+            return None
+        needed = ".".join(map(str, self.minimum))
+        message = f"client version {asked[0].removeprefix('/v')} is too old. Minimum supported API version is {needed}"
+        return json.dumps({"message": message}).encode()
+
     def _find(self, path: str, query: dict[str, list[str]]) -> tuple[int, bytes, str]:
         if path == "/_ping":
             return 200, b"OK", "text/plain"
         if path == "/events":
             lines = [json.dumps(event) for event in self._events(query)]
-            return 200, "\n".join([*lines, ""]).encode(), "application/json"
+            return 200, "\n".join([*lines, ""]).encode(), self.events_type
         if found := LOGS.match(path):
             return 200, self._read_log(found[1], query), "application/octet-stream"
         answer = self._moment.answers.get(path)
@@ -129,18 +186,33 @@ class RecordedEngine:
             and (actions is None or {event["Action"], event["Action"].partition(":")[0]} & set(actions))
         ]
 
-    async def _follow_events(self, writer: asyncio.StreamWriter, query: dict[str, list[str]]) -> None:
+    async def _serve_follower(self, follower: Follower) -> None:
         head = f"HTTP/1.1 200 OK\r\nApi-Version: {self._moment.answers['/version']['ApiVersion']}\r\n"
-        writer.write(f"{head}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
-        sent, shown = 0, None
-        while not writer.is_closing():
-            if self._moment is not shown:
-                shown, events = self._moment, self._events(query)
-                for event in events[sent:]:
-                    line = json.dumps(event).encode() + b"\n"
-                    writer.write(b"%x\r\n%s\r\n" % (len(line), line))
-                sent = len(events)
-                await writer.drain()
+        follower.writer.write(f"{head}Content-Type: {self.events_type}\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
+        self._followers.add(follower)
+        try:
+            while follower.is_there:
+                await self._tell(follower)
+                await asyncio.sleep(LOOK_EVERY_SECONDS)
+        finally:
+            self._followers.discard(follower)
+
+    async def _tell(self, follower: Follower) -> None:
+        """Send the events that have happened since it was told last."""
+        async with self._telling:
+            events = self._events(follower.query)[follower.sent :]
+            follower.sent += len(events)
+            if events:
+                await follower.send(b"".join(json.dumps(event).encode() + b"\n" for event in events))
+
+    async def _tell_a_follower(self) -> None:
+        """Who takes the empty line at the end from its socket has done with the lines before it."""
+        while True:
+            for follower in [one for one in self._followers if one.is_there]:
+                await self._tell(follower)
+                await follower.send(b"\n")
+                if follower.is_there:
+                    return
             await asyncio.sleep(LOOK_EVERY_SECONDS)
 
 
@@ -158,3 +230,8 @@ def _frame(at: int, stream: int, text: str, is_terminal: bool) -> bytes:
 
 def _stamp(at: int) -> str:
     return f"{datetime.fromtimestamp(at // NANO, UTC):%Y-%m-%dT%H:%M:%S}.{at % NANO:09d}Z"
+
+
+def _count_unread(descriptor: int) -> int:
+    """The bytes that the other end of a Unix socket has not read yet."""
+    return int(struct.unpack("i", fcntl.ioctl(descriptor, termios.TIOCOUTQ, b"\0" * 4))[0])

@@ -27,7 +27,7 @@ from tests.docker.conftest import make_engine
 from tests.docker.image import IMAGE
 from tests.docker.scenarios.stage import add_files_to_image, start_all
 from tests.docker.scenarios.table import DAY_ONE, TABLE, load_table
-from tests.golden.answers import INTERVAL_SECONDS, PROJECTS
+from tests.golden.playing import INTERVAL_SECONDS, PROJECTS
 from tests.golden.recording import HOSTS, NO_SUCH_PID, Host, Moment
 from tests.waiting import wait_until
 

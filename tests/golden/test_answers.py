@@ -30,7 +30,7 @@ def alone_with_its_files(host: Host) -> Iterator[None]:
         yield
 
 
-@pytest.mark.alone  # beside many others an engine in Python may be too slow for the daemon; beside one more it is not
+@pytest.mark.integration
 @pytest.mark.parametrize("name", list_hosts())
 def test_the_answers_about_a_recorded_host_are_the_golden_ones(name: str) -> None:
     host = read_host(name)

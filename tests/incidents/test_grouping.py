@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bcon_exporter.incidents import (
-    HOST_STEPS,
+    RESTART_STEPS,
     HostTroubles,
     IncidentNews,
     IncidentStep,
@@ -19,6 +19,9 @@ from bcon_exporter.incidents import (
     Who,
     acknowledge,
     is_ahead,
+    is_outage_open,
+    journal_step,
+    observe_outage,
     observe_troubles,
 )
 from bcon_exporter.model.findings import LikelyCause, Severity
@@ -93,7 +96,7 @@ def test_a_root_and_all_who_suffer_from_it_are_one_incident() -> None:
     assert (incident.root.service, incident.root.code, incident.severity) == ("db", "oom_killed", "critical")
     assert incident.started_at == NOON - MINUTE
     assert names(incident) == {"shop-db-1": "root", "shop-web-1": "suffers", "shop-api-1": "suffers"}
-    assert incident.title == "shop-db-1 was killed for want of memory; shop-web-1 and shop-api-1 suffer from it"
+    assert incident.title == "shop-db-1 ran out of memory; shop-web-1 and shop-api-1 suffer from it"
     assert watch.scan(trouble("db", "oom_killed", severity=Severity.CRITICAL), after=MINUTE) == (), "nothing new"
 
 
@@ -191,10 +194,22 @@ def test_a_late_root_that_fails_after_a_shutdown_belongs_to_the_hosts_incident()
     watch = Watch()
     watch.scan(trouble("web"))
     back = NOON + 3 * MINUTE
-    watch.scan(trouble("web"), after=3 * MINUTE, shutdown_ended_at=back)
-    watch.scan(trouble("web", root="db"), trouble("db"), after=MINUTE, shutdown_ended_at=back)
-    told = [names(tracked.incident) for tracked in watch.state.open]
-    assert told == [{"shop-web-1": "root"}, {"the host": "root", "shop-db-1": "suffers"}]
+    down = left_down("job", since=back)
+    watch.scan(trouble("web"), down, after=3 * MINUTE, shutdown_ended_at=back)
+    watch.scan(trouble("web", root="db"), down, trouble("db"), after=MINUTE, shutdown_ended_at=back)
+    told = [list(names(tracked.incident)) for tracked in watch.state.open]
+    assert told == [["shop-web-1"], ["the host", "shop-job-1", "shop-db-1"]]
+
+
+def test_what_is_seen_to_be_left_down_a_scan_later_is_told_too() -> None:
+    watch = Watch()
+    watch.scan()
+    back = NOON + MINUTE
+    watch.scan(left_down("one", since=back), after=MINUTE, shutdown_ended_at=back)
+    two = left_down("two", since=back + MINUTE)
+    news = watch.scan(left_down("one", since=back), two, after=MINUTE, shutdown_ended_at=back)
+    assert steps(news) == ["opened", "merged"]
+    assert set(names(watch.only)) == {"the host", "shop-one-1", "shop-two-1"}
 
 
 @pytest.mark.parametrize(("code", "root"), [("password_rotated", "db"), ("", "web")])
@@ -324,49 +339,113 @@ def test_a_container_that_is_gone_ends_it_and_one_that_does_not_run_does_not() -
     assert [one.incident.ended_by for one in watch.scan(after=2 * MINUTE)] == [EndedBy.REMOVED]
 
 
-def test_more_than_ten_roots_in_one_scan_are_one_incident_of_the_host() -> None:
-    many = [trouble(f"s{number}") for number in range(11)]
+def left_down(name: str, **more: Any) -> Trouble:
+    """A container that ended with the engine, and that nothing has started again."""
+    return trouble(name, "not_started_again", severity=Severity.WARNING, **more)
+
+
+@pytest.mark.parametrize("has_watched", [True, False])
+def test_many_roots_in_one_scan_are_many_incidents_each_with_its_own_cause(*, has_watched: bool) -> None:
+    causes = [LikelyCause(id=f"cause_{number}", description="It is so.", confidence=0.9) for number in range(35)]
     watch = Watch()
-    watch.scan(*many[:10])
-    assert len(watch.state.open) == 10
+    news = watch.scan(*(trouble(f"s{n}", causes=(causes[n],)) for n in range(35)), has_watched=has_watched)
+    assert steps(news) == ["opened"] * 35
+    assert [one.incident.causes[0].id for one in watch.state.open] == [cause.id for cause in causes]
+    assert {one.incident.root.code for one in watch.state.open} == {"exit_error"}
+
+
+def test_many_that_end_in_one_moment_are_no_evidence_of_the_host() -> None:
     watch = Watch()
-    assert steps(watch.scan(*many)) == ["opened"]
-    assert (watch.only.root.code, watch.only.root.name, len(watch.only.members)) == ("host", "the host", 12)
-    assert watch.scan(*many, after=MINUTE) == ()
+    watch.scan()
+    watch.scan(*(left_down(f"s{n}") for n in range(12)), after=MINUTE)
+    assert watch.state.open == (), "no engine was restarted: warnings open nothing"
 
 
-def test_an_incident_of_the_host_says_of_it_what_most_share_and_nothing_of_one_container() -> None:
-    own = LikelyCause(id="memory_limit_too_low", description="Its limit is too low.", confidence=0.9)
-    shared = LikelyCause(id="dns_down", description="No name is found.", confidence=0.6, evidence=("no such host",))
-    peer = LikelyCause(id="dependency_down", description="db has failed.", confidence=0.9, peer="db")
-    said = LikelyCause(id="program_error", description="Its log says which.", confidence=0.5)
-    many = [
-        trouble(f"s{number}", causes=(own,) if not number else (own, shared) if number < 3 else (shared, said, peer))
-        for number in range(12)
-    ]
-    watch = Watch()
-    watch.scan(*many)
-    incident = watch.only
-    assert [(cause.id, cause.evidence) for cause in incident.causes] == [("dns_down", ())]
-    assert incident.suggestions == HOST_STEPS
-    watch.scan(*many, after=MINUTE)
-    assert watch.only.causes == incident.causes
-
-
-def test_many_warnings_are_no_failure_of_the_host() -> None:
-    watch = Watch()
-    assert watch.scan(*(trouble(f"s{number}", severity=Severity.WARNING) for number in range(11))) == ()
-
-
-def test_an_engine_that_went_down_is_one_incident_with_what_failed_with_it() -> None:
+def test_what_did_not_come_back_with_the_engine_is_one_incident_that_names_all_of_it() -> None:
     watch = Watch()
     watch.scan()
     back = watch.now + 30 * SECOND
-    assert steps(watch.scan(trouble("db"), after=MINUTE, shutdown_ended_at=back)) == ["opened"]
-    watch.scan(trouble("db"), trouble("web"), after=MINUTE, shutdown_ended_at=back)
-    assert names(watch.only) == {"the host": "root", "shop-db-1": "suffers", "shop-web-1": "suffers"}
-    watch.scan(trouble("db"), trouble("web"), trouble("cache"), after=5 * MINUTE, shutdown_ended_at=back)
+    down = [left_down(f"s{number}", since=back + 30 * SECOND) for number in range(6)]
+    before = left_down("long-down", since=NOON - HOUR)
+    assert steps(watch.scan(*down, before, after=MINUTE, shutdown_ended_at=back)) == ["opened"]
+    incident = watch.only
+    assert (incident.severity, incident.started_at, incident.suggestions) == ("warning", back, RESTART_STEPS)
+    assert names(incident) == {"the host": "root", **{f"shop-s{n}-1": "suffers" for n in range(6)}}
+    assert incident.title == (
+        "the engine or its host was restarted: shop-s0-1, shop-s1-1, shop-s2-1 and 3 more were not started again"
+    )
+    for _ in range(10):
+        assert watch.scan(*down[:1], after=MINUTE, shutdown_ended_at=back, lives={"s1": WELL}) == ()
+    watch.scan(after=MINUTE, shutdown_ended_at=back, lives={"s0": WELL})
+    assert steps(watch.scan(after=2 * MINUTE, shutdown_ended_at=back, lives={"s0": WELL})) == ["closed"]
+
+
+def test_what_fails_within_five_minutes_after_the_engine_came_back_belongs_to_it() -> None:
+    watch = Watch()
+    watch.scan()
+    back = watch.now + 30 * SECOND
+    down = left_down("job", since=back)
+    watch.scan(down, trouble("db"), after=MINUTE, shutdown_ended_at=back)
+    assert watch.only.title == (
+        "the engine or its host was restarted: shop-job-1 was not started again, shop-db-1 fails since"
+    )
+    watch.scan(down, trouble("db"), trouble("web"), after=MINUTE, shutdown_ended_at=back)
+    assert set(names(watch.only)) == {"the host", "shop-job-1", "shop-db-1", "shop-web-1"}
+    watch.scan(down, trouble("db"), trouble("cache"), after=5 * MINUTE, shutdown_ended_at=back)
     assert [one.incident.root.name for one in watch.state.open] == ["the host", "shop-cache-1"]
+
+
+@pytest.mark.parametrize("minutes", [4, 20])
+def test_what_did_not_come_back_is_told_however_late_the_exporter_looks(minutes: int) -> None:
+    watch = Watch()
+    watch.scan()
+    down = left_down("job", since=NOON + minutes * MINUTE)
+    watch.scan(down, after=minutes * MINUTE, shutdown_ended_at=NOON + MINUTE)
+    assert watch.only.root.code == "host"
+
+
+def test_an_engine_that_comes_back_with_everything_is_no_incident() -> None:
+    watch = Watch()
+    watch.scan()
+    assert watch.scan(after=MINUTE, shutdown_ended_at=watch.now + SECOND) == ()
+    assert watch.scan(trouble("db"), after=MINUTE, shutdown_ended_at=NOON + SECOND)[0].incident.root.service == "db"
+
+
+def test_a_second_restart_tells_of_what_it_left_down_too() -> None:
+    watch = Watch()
+    watch.scan()
+    first, second = NOON + MINUTE, NOON + HOUR
+    one = left_down("one", since=first)
+    watch.scan(one, after=MINUTE, shutdown_ended_at=first)
+    assert watch.scan(one, after=HOUR, shutdown_ended_at=second) == (), "nothing new was left down"
+    third = watch.now + MINUTE
+    news = watch.scan(one, left_down("two", since=third), after=MINUTE, shutdown_ended_at=third)
+    assert steps(news) == ["opened", "merged"]
+    assert list(names(watch.only)) == ["the host", "shop-two-1", "shop-one-1"]
+
+
+def test_an_engine_that_did_not_answer_and_comes_back_without_some_is_told_as_one() -> None:
+    watch = Watch()
+    watch.scan()
+    watch.state, news = observe_outage(watch.state, NOON, NOON + 2 * MINUTE)
+    assert is_outage_open(watch.state)
+    back = NOON + 3 * MINUTE
+    news = watch.scan(left_down("job", since=back), after=3 * MINUTE, shutdown_ended_at=back)
+    assert steps(news) == ["opened", "merged"]
+    assert watch.only.title == "the engine or its host was restarted: shop-job-1 was not started again"
+    assert not is_outage_open(watch.state), "scans that fail now are news"
+
+
+def test_a_failure_that_is_only_too_old_to_be_told_is_not_said_to_be_over() -> None:
+    watch = Watch()
+    watch.scan(trouble("job"))
+    old = {"job": Life(is_well=True, is_history=True)}
+    watch.scan(after=MINUTE, lives=old)
+    (news,) = watch.scan(after=2 * MINUTE, lives=old)
+    assert (news.step, news.incident.ended_by, news.incident.is_open) == ("closed", None, False)
+    told = journal_step(news, watch.now)
+    assert told is not None
+    assert told.text.endswith("is told no more after 60 s: it is as it was, and history by now")
 
 
 def test_a_shutdown_from_before_the_exporter_began_is_no_incident() -> None:
@@ -546,5 +625,6 @@ def test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too(
 @pytest.mark.parametrize(("has_watched", "told"), [(True, ["opened"]), (False, [])])
 def test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news(*, has_watched: bool, told: list[str]) -> None:
     watch = Watch()
-    assert steps(watch.scan(shutdown_ended_at=NOON - MINUTE, has_watched=has_watched)) == told
-    assert steps(watch.scan(after=MINUTE, shutdown_ended_at=NOON - MINUTE)) == []
+    down = left_down("job")
+    assert steps(watch.scan(down, shutdown_ended_at=NOON - MINUTE, has_watched=has_watched)) == told
+    assert steps(watch.scan(down, after=MINUTE, shutdown_ended_at=NOON - MINUTE)) == []

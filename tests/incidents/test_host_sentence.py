@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-
 from bcon_exporter.incidents import HostSituation, HostTone, describe_host
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import DriftType, Severity, Status, SymptomType
@@ -17,6 +15,7 @@ from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllRepor
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from tests.factories import NOON, ago, container
 from tests.outputs.scenes import diagnosis, difference, drift_report, not_judged, report_of, symptom
+from tests.table_rows import table
 
 NOW = NOON + timedelta(seconds=5)
 
@@ -79,7 +78,7 @@ def deployed(project: str, verdict: DeploymentVerdict, minutes_ago: float) -> De
 DB = incident(
     "db",
     "oom_killed",
-    "db was killed for want of memory; api and web suffer from it",
+    "db ran out of memory; api and web suffer from it",
     "api",
     "web",
     changes=(
@@ -96,7 +95,7 @@ DB_REPORTS = (
 HIGH = ill("search", SymptomType.HIGH_MEMORY, "warning")
 BLIND = diagnosis(container(name="vault"), checked=False, not_evaluated=(not_judged(SymptomType.EXIT_ERROR),))
 DRIFTED = drift_report("cloud", difference(DriftType.IMAGE_MISMATCH), difference(DriftType.MISSING_SERVICE))
-DB_TOLD = "db was killed for want of memory; api and web suffer from it. Changed before: db's image, 11:54."
+DB_TOLD = "db ran out of memory; api and web suffer from it. Changed before: db's image, 11:54."
 
 SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "healthy for three days": (
@@ -138,7 +137,7 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "nothing runs, as somebody wanted": (
         host_of(*well(3, state=ContainerState.EXITED)),
         HostTone.GOOD,
-        "Nothing runs: all 3 containers ended as asked, or did the work and ended.",
+        "Nothing runs, and none of the 3 containers shows a failure of late.",
     ),
     "no container": (host_of(), HostTone.GOOD, "There is no container to look at."),
     "no scan yet": (
@@ -159,12 +158,12 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "drift only": (
         host_of(*well(3), drift=(drift_report("blog"), DRIFTED)),
         HostTone.WARNING,
-        "All 3 are well. cloud has left its Compose files: 2 differences.",
+        "All 3 are well. cloud differs from its Compose files: 2 differences.",
     ),
     "warnings only": (
         host_of(*well(3), HIGH),
         HostTone.WARNING,
-        "3 of 4 are well. A warning: search is almost out of memory.",
+        "3 of 4 are well. A warning: search uses much of its memory.",
     ),
     "a deployment that failed": (
         host_of(
@@ -198,17 +197,17 @@ SITUATIONS: dict[str, tuple[HostSituation, HostTone, str]] = {
     "errors where no daemon has kept incidents": (
         host_of(*well(1), *DB_REPORTS),
         HostTone.BAD,
-        "1 of 4 is well. db was killed for want of memory; api and web suffer from it.",
+        "1 of 4 is well. db ran out of memory; api and web suffer from it.",
     ),
     "a failure that has just ended": (
         host_of(*well(3), diagnosis(container(name="db")), incidents=(DB,)),
         HostTone.WARNING,
-        "All 4 are well. Just over, if it stays so: db was killed for want of memory; api and web suffer from it.",
+        "All 4 are well. Just over, if it stays so: db ran out of memory; api and web suffer from it.",
     ),
 }
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+@table("situation", SITUATIONS)
 def test_the_first_line_says_how_the_host_is(situation: str) -> None:
     host, tone, text = SITUATIONS[situation]
     sentence = describe_host(host)

@@ -11,6 +11,7 @@ from pydantic import SecretStr
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import Scene, decide_message, note_arrival
 from bcon_exporter.model.findings import Severity
+from bcon_exporter.model.incidents import FirstLook, IncidentRoot
 from bcon_exporter.model.messages import ReceiverState
 from bcon_exporter.model.quiet import Muting, QuietLine
 from bcon_exporter.model.receivers import Receiver
@@ -35,6 +36,7 @@ class Phone:
         self.open: dict[str, Incident] = {}
         self.ended: dict[str, Incident] = {}
         self.muting = Muting()
+        self.first_look: FirstLook | None = None
         self.is_down = self.is_unreadable = False
         self.keys: list[str] = []
 
@@ -60,7 +62,7 @@ class Phone:
         while True:
             scene = Scene(
                 now=self.now, scan_at=self.scan_at, interval=30 * SECOND, open=tuple(self.open.values()),
-                find_ended=self.find_ended, muting=self.muting,
+                find_ended=self.find_ended, muting=self.muting, first_look=self.first_look,
             )  # fmt: skip
             self.state = decide_message(self.state, scene, self.receiver)
             assert ReceiverState.model_validate_json(self.state.model_dump_json()) == self.state
@@ -352,3 +354,51 @@ def test_an_incident_of_the_host_is_for_every_project() -> None:
     phone.open["db"] = made.model_copy(update={"root": made.root.model_copy(update={"code": "host"})})
     phone.hear()
     assert phone.hear(30 * SECOND) == ["db opened"]
+
+
+@pytest.mark.parametrize(("least", "told"), [(Severity.ERROR, ["db opened"]), (Severity.CRITICAL, [])])
+def test_what_an_engine_did_not_start_again_is_a_warning_and_told_to_all_but_the_pager(
+    least: Severity, told: list[str]
+) -> None:
+    phone = Phone(least=least)
+    made = phone.begin(severity="warning")
+    phone.open["db"] = made.model_copy(update={"root": made.root.model_copy(update={"code": "host"})})
+    phone.hear()
+    assert phone.hear(30 * SECOND) == told
+
+
+def test_all_that_was_ill_before_the_first_look_is_one_message_when_files_and_containers_have_been_looked_at() -> None:
+    phone = Phone()
+    phone.first_look = FirstLook(at=NOON)
+    for number in range(35):
+        phone.begin(f"s{number}", severity="critical" if number % 3 else "error", started_at=NOON)
+    assert phone.hear() == []
+    assert phone.hear(30 * SECOND) == []
+    phone.begin("file", started_at=NOON + 20 * SECOND, root=IncidentRoot(container=None, code="missing_service"))
+    phone.first_look = FirstLook(at=NOON, files_at=NOON + 20 * SECOND, is_over=True)
+    (message,) = phone.hear(SECOND)
+    assert message.count("opened") == 36
+    assert phone.hear(HOUR) == []
+
+
+def test_what_is_critical_and_began_after_the_first_look_waits_for_no_file() -> None:
+    phone = Phone()
+    phone.first_look = FirstLook(at=NOON)
+    phone.begin("old", started_at=NOON)
+    phone.begin("new", started_at=NOON + SECOND, severity="critical")
+    phone.hear()
+    assert phone.hear(10 * SECOND, is_scan=False) == ["new opened"]
+
+
+def test_many_of_one_scan_are_told_in_one_message_with_the_first_of_them() -> None:
+    phone = Phone()
+    for number in range(11):
+        phone.begin(f"s{number}", severity="error" if number else "critical")
+    phone.hear()
+    (message,) = phone.hear(10 * SECOND, is_scan=False)
+    assert message.count("opened") == 11
+    few = Phone()
+    for number in range(10):
+        few.begin(f"s{number}", severity="error" if number else "critical")
+    few.hear()
+    assert few.hear(10 * SECOND, is_scan=False) == ["s0 opened"]

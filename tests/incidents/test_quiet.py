@@ -12,6 +12,7 @@ from bcon_exporter.incidents import find_muting, is_muted
 from bcon_exporter.model.incidents import Incident, IncidentMember, IncidentRoot
 from bcon_exporter.model.quiet import Muting, Quiet, QuietLine, parse_hours, parse_quiet_hours
 from tests.factories import NOON, compose, container
+from tests.table_rows import table
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -28,7 +29,7 @@ def berlin(text: str, *, fold: int = 0) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=BERLIN, fold=fold).astimezone(UTC)
 
 
-@pytest.mark.parametrize(
+@table(
     ("hours", "wall", "left"),
     [
         ("03:00-03:45", "02:59:59", None),
@@ -49,7 +50,7 @@ def test_hours_of_a_day_last_from_their_first_minute_to_before_their_last(
     assert parse_hours(hours)[0].remaining(datetime.fromisoformat(f"2026-06-01T{wall}+00:00")) == left
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "",
@@ -140,7 +141,7 @@ QUIET_SHOP = Muting(projects={"shop": QuietLine(name="shop", source="command", u
 QUIET_HOST = Muting(host=QuietLine(name=None, source="setting", until=NOON + HOUR))
 
 
-@pytest.mark.parametrize(
+@table(
     ("about", "muting", "after", "muted"),
     [
         (incident("web"), Muting(), timedelta(), False),

@@ -16,6 +16,7 @@ from tests.factories import NOON, ago, compose, container, ended, lifecycle, sna
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
 
 if TYPE_CHECKING:
+    from bcon_exporter.incidents import Life, Trouble
     from bcon_exporter.model.container_facts import ContainerFacts
     from bcon_exporter.model.findings import Symptom
     from bcon_exporter.model.reports import DriftReport
@@ -128,3 +129,51 @@ def test_a_container_is_called_by_its_own_name_while_compose_makes_it_anew() -> 
     ill = web("f1c80234d898_shop-db-1", "db")
     report = report_of([diagnosis(ill, symptoms=(symptom(SymptomType.EXIT_ERROR),))])
     assert [one.who.container for one in find_troubles(report, snapshot(ill)).troubles] == ["shop-db-1"]
+
+
+def life_of(facts: ContainerFacts, *symptoms: Symptom, is_quiet: bool = False) -> tuple[Life, Trouble | None]:
+    report = report_of([diagnosis(facts, symptoms=symptoms)])
+    host = find_troubles(report, snapshot(facts), is_quiet=lambda _: is_quiet)
+    (life,) = host.lives.values()
+    return life, next(iter(host.troubles), None)
+
+
+def test_what_an_engine_left_down_goes_on_until_it_is_started_or_muted_though_it_is_a_warning() -> None:
+    down = web(state=ContainerState.EXITED)
+    left = symptom(SymptomType.NOT_STARTED_AGAIN, Severity.WARNING)
+    life, trouble = life_of(down, left)
+    assert not life.is_well
+    assert trouble is not None
+    assert trouble.goes_on
+    life, trouble = life_of(down, left, is_quiet=True)
+    assert (life.is_well, trouble) == (True, None)
+    _, trouble = life_of(down, left, symptom(SymptomType.LOG_UNBOUNDED, Severity.WARNING), is_quiet=True)
+    assert trouble is not None, "it has more to say than that"
+
+
+@pytest.mark.parametrize("severity", [Severity.WARNING, Severity.CRITICAL])
+def test_a_start_that_failed_goes_on_until_it_succeeds(severity: Severity) -> None:
+    made = web(state=ContainerState.CREATED)
+    _, trouble = life_of(made, symptom(SymptomType.START_FAILED, severity))
+    assert trouble is not None
+    assert trouble.goes_on
+
+
+def test_a_paused_container_is_not_well() -> None:
+    assert not life_of(web(state=ContainerState.PAUSED))[0].is_well
+
+
+@pytest.mark.parametrize(("requested", "is_history"), [(False, True), (True, False), (None, False)])
+def test_only_a_failure_that_nothing_has_mended_is_history(requested: bool | None, *, is_history: bool) -> None:
+    past = lifecycle(stop_requested=requested)
+    down = web(state=ContainerState.EXITED, lifecycle=past)
+    assert life_of(down, symptom(SymptomType.EXIT_ERROR, Severity.INFO))[0].is_history is is_history
+    assert not life_of(down)[0].is_history
+
+
+def test_what_differed_at_the_first_look_need_not_stand_for_a_minute_more() -> None:
+    drift = difference(DriftType.MISSING_SERVICE, "db", severity=Severity.ERROR, first_seen=NOON - timedelta(seconds=5))
+    facts = web()
+    report, host = report_of([diagnosis(facts)]), snapshot(facts)
+    for look, count in ((None, 0), (NOON - timedelta(seconds=6), 0), (NOON - timedelta(seconds=5), 1)):
+        assert len(find_troubles(report, host, (drift_report("shop", drift),), first_look_at=look).troubles) == count

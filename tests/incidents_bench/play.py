@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
@@ -38,6 +39,9 @@ DEPLOYMENT_OVER_SECONDS = 75.0
 SETTLED_WITHIN_SECONDS = 120.0
 STARTS_APART_SECONDS = 4.0
 """So that cases do not fail together: more than ten roots in one scan are the host's failure."""
+_WORKED = re.compile(r"INFO 12 (?:rows|requests) (?:read|served|done)")
+_FAILED = re.compile(r"ERROR|Error|FATAL")
+_WORKED_TIMES = 3
 
 
 @dataclass
@@ -67,6 +71,7 @@ class Stage:
 
     Attributes:
         watched: Seconds from the first step on.
+        watched_at_most: While less is told than should be, so long: a busy machine may be late.
         deployed: Seconds between a deployment and the first step, at least.
     """
 
@@ -77,9 +82,10 @@ class Stage:
         folder: Path,
         watched: float = WATCHED_SECONDS,
         deployed: float = DEPLOYMENT_OVER_SECONDS,
+        watched_at_most: float = 0.0,
     ) -> None:
         self.engine, self.monitoring, self.folder = engine, monitoring, folder
-        self.watched, self.deployed = watched, deployed
+        self.watched, self.deployed, self.watched_at_most = watched, deployed, watched_at_most
         self._starts, self._deploys = threading.Lock(), threading.Semaphore(DEPLOYED_TOGETHER)
 
     def play(self, cases: Sequence[Case], side_by_side: int = SIDE_BY_SIDE) -> dict[str, Seen]:
@@ -109,8 +115,8 @@ class Stage:
             began = time.time()
             played.run_steps()
             wait_until(
-                lambda: time.time() - began > self.watched, "the case to be over",
-                timeout_seconds=2 * self.watched, every_seconds=0.5,
+                lambda: self._is_over(case, began), "the case to be over",
+                timeout_seconds=2 * max(self.watched, self.watched_at_most), every_seconds=0.5,
             )  # fmt: skip
             self._write_down(case, began, seen)
         except (AssertionError, OSError, KeyError, subprocess.TimeoutExpired) as error:
@@ -118,6 +124,15 @@ class Stage:
         finally:
             played.clear()
         return seen
+
+    def _is_over(self, case: Case, began: float) -> bool:
+        seconds = time.time() - began
+        if seconds <= self.watched:
+            return False
+        seen = Seen()
+        self._write_down(case, began, seen)
+        fewest = min(len(seen.incidents), len(seen.told), len(seen.pushed))
+        return fewest >= case.expect.incidents or seconds > self.watched_at_most
 
     def _settle(self, case: Case, deployed: float, seen: Seen) -> None:
         """Wait until nothing is wrong with it for its time; one that stays ill goes on, and it is written down."""
@@ -202,6 +217,18 @@ class Played:
         for name in case.projects:
             self._write(name)
             self._up(name)
+
+    def has_worked(self) -> bool:
+        """Whether every service that logs its work has done so a few times since it failed last."""
+        for project in self.case.projects:
+            for service, written in self.case.projects[project]["services"].items():
+                if not _WORKED.search(str(written.get("command"))):
+                    continue
+                container = f"{self.case.full_name(project)}-{service}-1"
+                since_failure = _FAILED.split(self._engine.docker("logs", container))[-1]
+                if len(_WORKED.findall(since_failure)) < _WORKED_TIMES:
+                    return False
+        return True
 
     def run_steps(self) -> None:
         """Do each when its time has come."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
+from bcon_exporter.model.container_facts import ContainerFacts, EngineFacts, HostSnapshot
 from bcon_exporter.model.lifecycle import EventBatch, LifecycleEvent, LifecycleFacts
 from tests import factories
 from tests.factories import NOON, ago, full_id
@@ -44,9 +44,14 @@ def container(**facts: Any) -> ContainerFacts:
     return factories.container(**{"restart_policy": "always", "lifecycle": None, "usage": None, "logs": None, **facts})
 
 
-def scan(keeper: MemoryKeeper, *containers: ContainerFacts, now: datetime = NOON) -> HostSnapshot:
+def scan(
+    keeper: MemoryKeeper, *containers: ContainerFacts, now: datetime = NOON, engine_started_at: datetime | None = None
+) -> HostSnapshot:
     """Fold in a snapshot of these containers."""
-    return keeper.observe(HostSnapshot(taken_at=now, containers=containers))
+    engine = None
+    if engine_started_at is not None:
+        engine = EngineFacts(name="h", server_version="28", api_version="1.51", started_at=engine_started_at)
+    return keeper.observe(HostSnapshot(taken_at=now, containers=containers, engine=engine))
 
 
 def past_of(keeper: MemoryKeeper, seen: ContainerFacts, now: datetime = NOON) -> LifecycleFacts:

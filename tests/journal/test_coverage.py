@@ -280,6 +280,56 @@ def test_an_engine_that_was_down_for_hours_went_down_all_the_same() -> None:
     assert seen.exits[-1].shutdown
 
 
+def stop_and_restart(
+    path: Path, stopped_before: float, *, lived: bool = True, heard: bool = True, down_minutes: float = 1
+) -> LifecycleFacts:
+    """An engine stops at NOON and comes back; a container without policy was stopped so many seconds before.
+
+    Args:
+        path: Of the state file.
+        stopped_before: 0 for one that ran until the engine stopped.
+        lived: Another one ran until then and was started again.
+        heard: A daemon heard the events of the stop.
+        down_minutes: How long the engine was away.
+    """
+    engine_up = NOON + down_minutes * MINUTE
+    ended = NOON - timedelta(seconds=stopped_before)
+    job = container(name="job", state=ContainerState.EXITED, exit_code=143, started_at=ago(5000), finished_at=ended)
+    web = container(name="web", started_at=engine_up, finished_at=NOON)
+    events = [
+        event(at - timedelta(milliseconds=300), "kill", one.name, signal=15) for one, at in ((job, ended), (web, NOON))
+    ]
+    events += [event(at, "die", one.name, exit_code=143) for one, at in ((job, ended), (web, NOON))]
+    keeper = open_keeper(path)
+    began = NOON + timedelta(seconds=1) if heard else ago(hours=1)
+    keeper.add_events(batch(since=ago(hours=2), covered_until=None if heard else began), began)
+    now = engine_up + timedelta(seconds=30)
+    keeper.add_events(batch(*(events if heard else ()), broken_at=(began,), since=engine_up), now)
+    seen = scan(keeper, *((job, web) if lived else (job,)), now=now, engine_started_at=engine_up)
+    assert seen.containers[0].lifecycle is not None
+    return seen.containers[0].lifecycle
+
+
+@pytest.mark.parametrize(("stopped_before", "heard", "told"), [
+    (0, True, "shutdown"), (1.5, True, "shutdown"), (4, True, "requested"), (18, True, "requested"),
+    (0, False, "shutdown"), (14, False, "shutdown"), (16, False, "unknown"), (1800, False, "unknown"),
+])  # fmt: skip
+def test_what_was_stopped_before_the_engine_was_did_not_end_with_it(
+    tmp_path: Path, stopped_before: float, heard: bool, told: str
+) -> None:
+    past = stop_and_restart(tmp_path / "state.db", stopped_before, heard=heard)
+    last = past.exits[-1] if past.exits else None
+    known = "unknown" if last is None else "shutdown" if last.shutdown else "requested" if last.requested else "crash"
+    assert known == told
+
+
+def test_after_hours_without_contact_an_end_of_which_nothing_tells_is_not_put_down_to_the_engine(
+    tmp_path: Path,
+) -> None:
+    past = stop_and_restart(tmp_path / "state.db", 60, lived=False, heard=False, down_minutes=600)
+    assert past.exits == ()
+
+
 def test_an_engine_that_slept_and_woke_leaves_no_trace() -> None:
     """SIGSTOP and SIGCONT: no events meanwhile, nothing read, then all as before."""
     keeper = open_keeper()

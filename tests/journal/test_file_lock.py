@@ -52,7 +52,9 @@ def test_a_second_daemon_leaves_the_file_to_the_first_and_says_so(
     second.close()
 
 
-def test_a_second_daemon_takes_the_file_over_when_the_first_has_ended(state: Path) -> None:
+def test_a_second_daemon_takes_the_file_over_when_the_first_has_ended_and_says_so(
+    state: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     fill(state)
     first, second = open_beside(state), open_beside(state)
     second.add_events(batch(*crash_loop(3, name="works")), NOON)
@@ -60,6 +62,9 @@ def test_a_second_daemon_takes_the_file_over_when_the_first_has_ended(state: Pat
     later = NOON + timedelta(minutes=10)
     second.add_events(batch(), later)
     assert status_of(second) == "file"
+    assert caplog.messages[-1].startswith(
+        f"The state file {state} is taken over; until now: {state} is in use by another bcon-exporter"
+    )
     assert past_of(second, container(), later).restarts_total == 200, "what the first had seen"
     assert past_of(second, container(name="works"), later).restarts_total == 3, "what the second had seen"
     assert second.conclude_first_seen("symptom", dict.fromkeys({"old"}), later)["old"] == ago(hours=5)

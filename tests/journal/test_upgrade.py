@@ -1,5 +1,6 @@
 """Promise: an upgrade from 0.1.0 loses nothing, not even when it is killed, and 0.1.0 can start again on its copy."""
 
+import json
 import shutil
 import signal
 import sqlite3
@@ -12,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION
+from bcon_exporter.journal import EntryFilter, MemoryKeeper
+from bcon_exporter.journal.schema import APPLICATION_ID, SCHEMA_VERSION, TABLES
 from bcon_exporter.model.container_facts import ContainerState
 from tests.factories import NOON, ago
 from tests.journal.keepers import batch, container, crash_loop, open_keeper, past_of, scan
@@ -33,6 +35,17 @@ def make_old(path: Path) -> Path:
         connection.executescript(OLD.read_text())
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA user_version = 1")
+        connection.execute("PRAGMA journal_mode = WAL")
+    path.chmod(0o600)
+    return path
+
+
+def make_of_0_2_0(path: Path) -> Path:
+    """A crash loop, a job that failed and removed itself, and the journal of both."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((Path(__file__).parent / "state_of_0_2_0.sql").read_text())
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA user_version = 2")
         connection.execute("PRAGMA journal_mode = WAL")
     path.chmod(0o600)
     return path
@@ -117,6 +130,49 @@ def test_one_that_is_set_back_to_0_1_0_is_taken_over_again(state: Path) -> None:
             file.unlink()
     state.with_name("state.db.v1").rename(state)
     assert past_of(open_keeper(state, now=LATER), container(), LATER).restarts_total == 7
+
+
+def read_texts(keeper: MemoryKeeper) -> list[str]:
+    return [entry.text for entry in keeper.find_entries(EntryFilter(ago(days=1), LATER), 1000)]
+
+
+@pytest.mark.parametrize("read_only", [False, True], ids=["daemon", "command"])
+def test_a_file_of_0_2_0_is_read_as_it_is(tmp_path: Path, *, read_only: bool) -> None:
+    state = make_of_0_2_0(tmp_path / "state.db")
+    keeper = open_keeper(state, now=LATER, read_only=read_only)
+    assert keeper.status == "file", keeper.reason
+    assert read_texts(keeper)[:4] == ["removed", "crashed after 1 s, exit code 7", "started", "became unhealthy"]
+    assert len(read_texts(keeper)) == 10
+    assert [(run.name, run.exit_code) for run in scan(keeper, now=LATER).failed_runs] == [("job", 7)]
+    assert not state.with_name("state.db.v2").exists()
+
+
+def test_0_2_0_can_read_what_is_written_now(tmp_path: Path) -> None:
+    """Its tables have its columns, rows of its kinds their fields; what is new are keys and indexes."""
+    state = make_of_0_2_0(tmp_path / "state.db")
+    with closing(sqlite3.connect(state)) as connection:
+        before = {table: columns_of(connection, table) for table in TABLES}
+        old = connection.execute("SELECT * FROM journal ORDER BY id").fetchall()
+    keeper = open_keeper(state, now=LATER)
+    keeper.add_events(batch(*crash_loop(30, last=LATER), since=NOON), LATER)
+    scan(keeper, container(restart_count=33), now=LATER + timedelta(seconds=10))
+    keeper.close()
+    with closing(sqlite3.connect(state)) as connection:
+        assert {table: columns_of(connection, table) for table in TABLES} == before
+        assert version_of(state) == 2
+        rows = connection.execute("SELECT * FROM journal ORDER BY id").fetchall()
+        assert rows[: len(old)] == old
+        fields = {"crash": ("exit_code", 1), "start": ("by_policy", True)}
+        for row in rows[len(old) :]:
+            name, value = fields[row[2]]
+            assert json.loads(row[-1])[name] == value
+        assert connection.execute(
+            "SELECT count(*) FROM journal_words WHERE journal_words MATCH 'times'"
+        ).fetchone() == (2,)
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> list[tuple[object, ...]]:
+    return connection.execute(f"PRAGMA table_info({table})").fetchall()
 
 
 OPENING = """

@@ -30,6 +30,12 @@ def test_replicas_that_differ_have_identities_that_differ(one: tuple[str, str, i
     assert (names[0] == names[1]) == (one == two)
 
 
+def test_a_hook_has_a_past_of_its_own() -> None:
+    hook = container(name="shop-web-pre_start-0", compose=compose("web", hook="pre_start"))
+    told = event(NOON, "die", "shop-web-pre_start-0", project="shop", service="web", oneoff=True)
+    assert identity_of(hook) == identity_of_event(told) != identity_of(container(compose=compose("web")))
+
+
 def test_a_name_like_a_replica_is_not_one() -> None:
     assert identity_of(container(name='["shop", "web", 1]')) != identity_of(container(compose=compose("web")))
 

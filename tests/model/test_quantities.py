@@ -1,12 +1,11 @@
 """Counts and lengths of time read the same in every text."""
 
-import pytest
-
 from bcon_exporter.model.findings import STATUSES, Severity
 from bcon_exporter.model.quantities import show_count, show_duration, show_times
+from tests.table_rows import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("seconds", "shown"),
     [
         (-5, "0 s"),

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.tool_inputs import NOW, WORDS, GetContainerLogsInput, ListContainersInput, parse_published
 from bcon_exporter.model.validation_messages import tell_refusal
+from tests.table_rows import table
 
 AS_WORDS = {WORDS: True}
 
@@ -27,7 +28,7 @@ def test_a_number_of_lines_is_a_whole_number(tail: object) -> None:
         assert said == "must be a whole number"
 
 
-@pytest.mark.parametrize("since", [1, 1.5, True, "1", "-5", " 17.0 ", "yesterday", "2026-13-01T00:00:00Z", {}])
+@table("since", [1, 1.5, True, "1", "-5", " 17.0 ", "yesterday", "2026-13-01T00:00:00Z", {}])
 def test_a_time_is_written_as_one(since: object) -> None:
     """A number would be taken for seconds since 1970, whatever was meant: the answer would be right for nobody."""
     said = refusal(GetContainerLogsInput, {"container_id": "web", "since": since})
@@ -56,7 +57,7 @@ def test_a_time_may_be_said_as_how_long_ago(said: str, back: dict[str, int]) -> 
     assert given.since == now - timedelta(**back)
 
 
-@pytest.mark.parametrize("said", ["10", "m", "10 m", "-10m", "10m ago", "9" * 40 + "d", "1h" * 40, "3651d", ""])
+@table("said", ["10", "m", "10 m", "-10m", "10m ago", "9" * 40 + "d", "1h" * 40, "3651d", ""])
 def test_what_is_no_length_of_time_is_no_time_either(said: str) -> None:
     now = datetime(2026, 1, 31, 12, tzinfo=UTC)
     with pytest.raises(ValidationError):
@@ -77,9 +78,7 @@ def test_published_ports_are_a_port_or_a_range(raw: str, first: int, last: int, 
     assert (ports[0], ports[-1], of) == (first, last, protocol)
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "0", "65536", "a", "8080-80", "80-", "-80", "80/", "80/icmp", "80/tcp/x", "٨٠", "9" * 5000]
-)
+@table("raw", ["", "0", "65536", "a", "8080-80", "80-", "-80", "80/", "80/icmp", "80/tcp/x", "٨٠", "9" * 5000])
 def test_what_is_no_port_is_refused_as_a_filter(raw: str) -> None:
     if raw == "80/":  # a port without a protocol, as docker reads it
         assert parse_published(raw)[1] == "tcp"

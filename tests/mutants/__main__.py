@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tests.mutants.breaking import NoSuchGuardError
 from tests.mutants.guards import GUARDS, Guard, ShippedGuard
+from tests.runs.marks import is_run_by_make_test
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +112,7 @@ def main(words: Sequence[str]) -> int:
         print(f"\n{verdict.result}: {verdict.guard.name}, {verdict.guard.how}\n{verdict.said[-2000:]}")
     print(
         f"{len(verdicts)} guards broken, {len(verdicts) - len(bad)} found, {len(bad)} not; "
+        f"{sum(map(_finds_early, verdicts))} of them by `make test`, the others by `make test-all`; "
         f"{time.monotonic() - started:.0f} s"
     )
     return 1 if bad or not verdicts else 0
@@ -125,6 +127,10 @@ def _tests_pass(copies: SimpleQueue[Copy], guards: Sequence[AnyGuard]) -> bool:
     if code != 0:
         print(f"with every guard in place the tests {'hang' if code is None else 'fail'} already:\n{said[-4000:]}")
     return code == 0
+
+
+def _finds_early(verdict: Verdict) -> bool:
+    return verdict.result in FOUND and any(map(is_run_by_make_test, verdict.guard.tests))
 
 
 def _tell_result(code: int | None) -> Result:

@@ -244,7 +244,7 @@ TEXT = (
     _known("_forms", returns("(value,)"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_base64_cores", returns("()"), "test_a_value_is_hidden_in_every_form_that_text_gives_it"),
     _known("_MOST_SEARCHED_AT_ONCE", set_to("10 ** 9"), "test_to_hide_as_much_as_one_environment_may_hold_takes_little_memory"),
-    _known("KnownSecrets._hide", with_text("_search_for(self._literals)", "_search_for.__wrapped__(('x',))"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
+    _known("KnownSecrets._hide_literals", with_text("_search_for(self._literals)", "_search_for.__wrapped__(('x',))"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
     _known("_EXPRESSIONS_KEPT", set_to("10 ** 6"), "test_what_thousands_of_containers_hold_takes_little_memory_also_while_their_projects_are_learned"),
     _known("_find_all", always("not within"), "test_a_value_is_found_among_many_as_among_few_in_little_text_as_in_much"),
     _known("KnownSecrets._find_literals", never("self.too_many"), "test_with_more_values_than_can_be_searched_nothing_is_shown"),
@@ -358,7 +358,7 @@ HTTP = (
     _limits("PasswordChecks.check", never("wait"), "test_wrong_passwords_are_checked_a_few_times_and_then_refused_without_a_check"),
     _limits("PasswordChecks.check", never("self._waiting[client] >= _CHECKS_PER_CLIENT"), "test_few_checks_wait_for_each_other_and_fewer_of_one_client"),
     _limits("Gate._find_user", never("path in PROBE_PATHS"), "test_probes_check_no_password"),
-    _limits("TokenBuckets._put", never("len(self._buckets) > _CLIENTS_MAX"), "test_buckets_are_kept_for_so_many_clients"),
+    _limits("TokenBuckets._put", never("len(self._buckets) > CLIENTS_MAX"), "test_buckets_are_kept_for_so_many_clients"),
     _limits("GoodPairs._digest", with_text("hashed +", "b'' +"), "test_a_good_pair_stays_known_over_a_reload_while_its_users_hash_is_the_same"),
     _gate("parse_basic", with_text("ValueError", "UnicodeDecodeError"), "test_anything_but_the_right_pair_is_401"),
     _api("read_json", never("media_type != 'application/json'"), "test_bodies_that_are_no_input_are_refused"),
@@ -390,6 +390,10 @@ _hostile = _Tests("security/test_compose_text.py")
 _patience = _Tests("compose/test_background_work.py")
 _app = _Tests("test_app.py")
 _what_if = _Tests("tools/test_what_if.py")
+_environment = _Tests("compose/test_environment_values.py")
+_refused = _Tests("security/test_refused_files.py")
+_encodings = _Tests("secrets/test_encodings.py")
+_odd_names = _Tests("security/test_odd_names.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -413,9 +417,9 @@ COMPOSE = (
     _files("check_file", never("S_ISREG"), "test_command_line_tells_absent_directory_and_device_apart"),
     _files("FILE_BYTES", set_to("10 ** 12"), "test_a_file_may_have_one_mebibyte"),
     _sandbox("_FORCED", set_to("{}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
-    _sandbox("_environment", returns("{**os.environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
-    _sandbox("sandbox._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
-    _sandbox("_OUTPUT_BYTES", set_to("10 ** 12"), "test_endless_output_is_cut"),
+    _sandbox("_environment", returns("{**__import__('os').environ, **environ, **_FORCED}"), "test_only_the_given_environment_is_seen_and_remote_includes_are_off"),
+    _sandbox("limited_process._end", with_text("os.killpg(process.pid, signal.SIGKILL)", "process.kill()"), "test_a_run_that_hangs_is_ended_with_everything_it_started"),
+    _sandbox("limited_process._exchange", with_text("len(buffer) > cap", "False"), "test_endless_output_is_cut"),
     _sandbox("limited_launcher.main", without("resource.setrlimit"), "test_memory_beyond_the_limit_is_refused", "test_nothing_can_be_written"),
     _reader("explain_failure", returns("ComposeParseError(complaint)"), "test_parse_errors_name_file_and_line_and_never_quote_the_file"),
     _app("_compose_options", always("trusted"), "test_the_daemons_compose_sees_nothing_of_the_daemons_environment"),
@@ -582,8 +586,15 @@ _replay = _Tests("tools/test_replay.py")
 _light = _Tests("cli/test_light.py")
 _parts = _Tests("cli/test_parts.py")
 _terminal = _Tests("cli/test_terminal.py")
+_process = _Tests("cli/test_process.py")
+_exits = _Tests("diagnosis/rules/test_exit_error.py")
+_kills = _Tests("diagnosis/rules/test_oom_killed.py")
 
 HOUSE = (
+    _exits("_is_still_to_be_told", returns("False"), "test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it"),
+    _kills("oom_killed._child", with_text("(case.now - at).total_seconds() >= ENDED_WITHIN_SECONDS", "True"), "test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it"),
+    _scheduler("Scheduler._on_due", never("was_refused and"), "test_who_asks_the_moment_a_scan_has_ended_gets_the_next_one"),
+    _process("_interrupt_again", with_text("issubclass(lost.exc_type, KeyboardInterrupt)", "False"), "test_ctrl_c_is_heard_where_python_loses_it"),
     _waiting("bound_waiting_entries", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _waiting("waiting_entries._tell", returns("None"), "test_of_the_entries_that_wait_for_the_file_the_newest_are_kept_and_one_gap_tells_of_the_others"),
     _lock("_is_ours", returns("True"), "test_a_second_daemon_leaves_the_file_to_the_first_and_says_so"),
@@ -662,12 +673,22 @@ _muting = _Tests("incidents/test_quiet.py")
 _quiet_routes = _Tests("outputs/http/test_quiet.py")
 _quiet_tools = _Tests("tools/test_quiet.py")
 _notes = _Tests("tools/test_notes.py")
+_repetitions = _Tests("memory/test_repetitions.py")
+_fair_share = _Tests("journal/test_fair_share.py")
+_stores = _Tests("tools/test_stores.py")
 _notes_routes = _Tests("outputs/http/test_notes.py")
 _note_questions = _Tests("outputs/mcp/test_note_questions.py")
 _notices = _Tests("incidents/test_notices.py")
 _delivery = _Tests("outputs/messages/test_delivery.py")
 _sender = _Tests("outputs/messages/test_sender.py")
 _messages = _Tests("outputs/messages/test_wording.py")
+_message_start = _Tests("outputs/messages/test_start.py")
+_bounded = _Tests("test_bounded_http.py")
+_one_heap = _Tests("test_one_heap.py")
+_tool_calls = _Tests("outputs/http/test_tool_calls.py")
+_many_services = _Tests("tools/test_many_services.py")
+_stdio = _Tests("outputs/mcp/test_stdio.py")
+_other_owner = _Tests("journal/test_other_owner.py")
 
 DEPLOYMENTS_AND_INCIDENTS = (
     # what is told of a deployment
@@ -710,6 +731,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _muting("quiet.is_muted", with_text("now - incident.started_at < SUFFERERS_WAIT", "True"), "test_an_incident_is_muted_by_a_quiet_root_for_a_while_by_all_members_and_by_a_person_who_is_on_it"),
     _quiet_routes("is_own_form", with_text("is_from_here and ", ""), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
     _quiet_routes("is_own_form", with_text("hmac.compare_digest(token.encode(), form_token(scope).encode())", "True"), "test_a_form_that_was_not_made_here_for_this_user_is_refused"),
+    _quiet_routes("form_tokens._user_of", with_text("'' if token is None else ", "'' if token is not None else "), "test_each_who_shows_a_bearer_token_has_a_form_token_of_their_own"),
     _quiet_routes("refuse_other_sites", without_raise(), "test_other_web_sites_change_nothing"),
     _notes_routes("tool_routes._add_post_route", never("tool.effect != 'read'"), "test_other_web_sites_change_nothing"),
     _note_questions("note_questions.write_and_ask", with_text("params.request_state != written.id", "params.input_responses is None"), "test_a_yes_without_a_question_is_answered_with_the_question"),
@@ -717,15 +739,53 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _note_questions("_AgentServer.__init__", without("self.server.middleware.append"), "test_a_state_that_this_server_did_not_make_is_refused"),
     _note_questions("note_questions.can_ask", returns("True"), "test_a_client_that_cannot_ask_leaves_it_pending"),
     _notes("note_book.find_approved", with_text(" if note.approved_at is not None", ""), "test_the_note_of_an_agent_waits_and_is_shown_nowhere_until_a_person_approves_it"),
-    _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_is_refused_and_so_is_its_dry_run"),
+    _notes("note_book.check_room", without_raise(), "test_the_five_hundred_and_first_note_of_people_is_refused_and_one_of_an_agent_waits"),
+    _repetitions("fold_repetitions", with_text("tally.rows < ROWS_OF_AN_HOUR", "True"), "test_of_each_kind_the_first_of_an_hour_are_told_and_the_rest_is_one_row"),
+    _repetitions("fold_repetitions", with_text("told < ROWS_OF_A_DAY", "True"), "test_a_subject_has_so_many_rows_a_day_of_whatever_kind"),
+    _repetitions("fold_repetitions", with_text("entry.kind not in ORDINARY", "False"), "test_incidents_changes_deployments_and_notes_are_told_each_time"),
+    _repetitions("repetitions._is_over", with_text("tally.hour > now + HOUR", "False"), "test_a_clock_that_leaps_costs_no_count"),
+    _repetitions("repetitions._bound", always("len(state.tallies) <= TALLIES_AT_MOST and len(state.days) <= TALLIES_AT_MOST"), "test_far_too_many_kinds_are_not_remembered_and_not_lost"),
+    _repetitions("name_repeated", with_text("bool(entry.data.get('by_policy'))", "False"), "test_what_somebody_asked_for_is_no_repetition_of_what_came_by_itself"),
+    _repetitions("share_out", with_text("left // (len(ascending) - number)", "left"), "test_whoever_has_little_keeps_all_of_it"),
+    _fair_share("entry_rows._share", with_text("min(count, caps[owner])", "count"), "test_what_floods_the_journal_has_its_own_room_and_its_oldest_go"),
+    _fair_share("find_excess", with_text("room.in_all - sum(lasting.values())", "room.in_all"), "test_ordinary_rows_go_before_those_of_incidents_and_changes"),
+    _fair_share("find_excess", with_text("PRUNED_AT_ONCE", "10 ** 9"), "test_a_file_that_an_earlier_version_filled_becomes_smaller_by_and_by"),
+    _fair_share("find_beyond", with_text("if identity in present", "if True"), "test_events_of_those_that_are_gone_go_first_the_least_recent_before_all"),
+    _fair_share("timeline._drop_oldest", with_text("event.action == 'health_status' and beyond > 0", "False"), "test_a_loop_of_restarts_loses_no_end_that_health_would_push_out"),
+    _fair_share("find_crowding", returns("{}"), "test_a_root_whose_incidents_never_stop_leaves_those_of_others"),
+    _fair_share("_bound_failed_runs", always("len(ordered) <= FAILED_RUNS_AT_MOST"), "test_a_job_that_fails_each_minute_pushes_out_no_failed_run_of_another"),
+    _fair_share("memory_rows._changed_repetitions", always("before.tallies is after.tallies"), "test_a_kill_in_the_open_hour_loses_no_count_and_a_command_reads_it"),
+    _fair_share("count_of_day", returns("{}"), "test_a_restart_of_the_exporter_gives_no_new_day"),
+    _stores("note_book._make_way", never("pending[caller] >= PENDING_OF_ONE"), "test_an_agent_that_writes_without_end_locks_nobody_out_of_notes"),
+    _stores("note_book._make_way", never("pending.total() >= PENDING_AT_MOST"), "test_many_agents_together_push_out_those_that_have_most"),
+    _stores("ChangeRates.count", without_raise(), "test_an_agent_that_writes_without_end_locks_nobody_out_of_notes", "test_one_person_is_limited_and_takes_nothing_from_another"),
+    _stores("Watches.join", with_text("own >= MOST_WATCHES_OF_ONE", "False"), "test_who_starts_watches_leaves_places_for_others_and_results_of_others_stay"),
+    _stores("Watches._forget", with_text("self._callers.get(run[1], '') == whose", "True"), "test_who_starts_watches_leaves_places_for_others_and_results_of_others_stay"),
+    _stores("KeptPages.keep", with_text("counts[kept[0]] == max(counts.values())", "True"), "test_an_agent_that_begins_many_lists_ends_none_of_another"),
+    _stores("find_costly", returns("{}"), "test_a_tool_that_is_called_without_end_pushes_no_other_out_of_the_ledger"),
     _notes("tools.notes.write_memory", never("request.dry_run"), "test_a_dry_run_is_the_default_stores_nothing_and_says_what_it_would_store"),
     _notes("tools.notes._masked", returns("note"), "test_secrets_are_masked_where_a_note_enters_by_the_rules_and_as_containers_hold_them"),
     _notes("tools.notes._to_answer", with_text("text=asked.text", "text=kept.text"), "test_an_agent_that_guesses_a_secret_does_not_learn_that_it_is_one"),
-    _notes("MemoryKeeper._count_entries", with_text(" if entry.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
+    _notes("MemoryKeeper._count_rows", with_text(" if row.code not in NOTE_CODES", ""), "test_notes_are_not_counted_among_the_entries_of_the_journal"),
     _quiet_routes("_own_path", returns("path"), "test_a_form_leads_to_this_site_only"),
     _quiet_tools("MemoryKeeper.acknowledge_incident", returns("None"), "test_a_person_who_is_on_an_incident_is_noted_once_and_a_scan_keeps_it"),
     _delivery("_confine_requests", with_text("'allow_redirects': False, ", ""), "test_no_redirect_is_followed"),
-    _delivery("delivery._run", with_text("timeout=deadline_seconds", "timeout=None"), "test_a_receiver_that_hangs_is_given_up"),
+    _delivery("limited_process._exchange", with_text("clock.monotonic() + limits.timeout_seconds", "clock.monotonic() + 1000000.0"), "test_a_receiver_that_hangs_is_given_up"),
+    _delivery("_keep_beginning", with_text("answer.raw.read(_ANSWER_BYTES, ", "answer.raw.read("), "test_of_an_answer_without_end_the_beginning_is_read_and_its_status_counts"),
+    _delivery("_ANSWER_SECONDS", set_to("100.0"), "test_of_an_answer_without_end_the_beginning_is_read_and_its_status_counts"),
+    _delivery("delivery._MEMORY_BYTES", set_to("1 << 40"), "test_a_receiver_whose_answer_fills_the_memory_is_told_of"),
+    _message_start("MessageSenders.start", with_text("threading.Thread(target=self._check, name='receivers', daemon=True).start()", "self._check()"), "test_the_start_waits_for_no_check_of_a_receiver_and_what_is_wrong_is_told_later"),
+    _sender("MessageSender.check", always("self.state.usable is None"), "test_a_message_that_arrived_knows_better_than_a_check_that_ends_later"),
+    _tool_calls("ToolCaller.call", with_text("await call_within(tool, self._calls.call(name, payload), seconds)", "await self._calls.call(name, payload)"), "test_a_call_that_takes_too_long_is_answered_in_time_with_an_error_that_says_so"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "False"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
+    _many_services("check.hide_among", with_text("hide(joined) == joined", "True"), "test_of_many_sentences_only_those_with_a_secret_are_searched_apart"),
+    _stdio("BoundedLines.readline", with_text("self._stream.readline(LINE_MAX_BYTES + 1)", "self._stream.readline()"), "test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered"),
+    _other_owner("opening._make_room", never("owner not in (0, os.geteuid())"), "test_root_uses_the_file_of_another_user_and_says_who_can_change_it"),
+    _one_heap("use_one_heap", returns("None"), "test_all_threads_have_one_heap"),
+    _bounded("BoundedConnection._cut", without("socket.socket.shutdown"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.connect", with_text("do_handshake_on_connect=False", "do_handshake_on_connect=True"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.read", never("self._is_cut"), "test_an_answer_that_trickles_is_cut_when_its_time_is_over"),
+    _bounded("BoundedConnection.read", never("len(body) > max_bytes"), "test_an_answer_is_read_up_to_its_cap_and_no_further"),
     _sender("MessageSender.tell", never("state != before"), "test_the_intent_is_in_the_state_file_before_the_message_leaves"),
     _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
     _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),
@@ -807,7 +867,25 @@ AGENTS = (
     _view("render_chosen", with_text("{'untrusted': chosen}", "{'result': chosen}"), "test_what_was_chosen_from_a_report_is_untrusted_whatever_it_is"),
     # what an edit shows
     _what_if("what_if._is_hidden", returns("False"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
-    _what_if("what_if.apply_changes", never("now != shown_before[at]"), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if._refuse_unhidden", without_raise(), "test_no_change_leaves_a_secret_without_what_it_is_known_by"),
+    _what_if("what_if.apply_changes", with_text("hidden_after.is_certain", "True"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._show_lines", with_text("hide_environment(text, path).text", "text"), "test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced"),
+    _what_if("what_if._refuse_shown_variables", without_raise(), "test_no_edit_makes_the_value_of_any_variable_one_that_is_told"),
+    _environment("_hide_comments", returns("hidden"), "test_no_value_of_a_compose_file_is_shown_and_all_else_stays"),
+    _environment("environment_values._hide_lines", returns("text"), "test_of_what_cannot_be_read_no_value_is_shown"),
+    _environment("_hide_env_file", never("quote"), "test_an_env_file_has_its_keys_alone"),
+    _encodings("KnownSecrets._hide_hex", returns("text"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _encodings("KnownSecrets._hide_escaped", returns("text"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _encodings("KnownSecrets._hide_split", returns("text"), "test_every_split_of_a_secret_over_lines_is_hidden"),
+    _encodings("KnownSecrets._hide_split", never("checks_left < 0"), "test_lines_that_all_might_be_halves_are_bounded"),
+    _encodings("_continued_word", returns("iter(())"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
+    _encodings("mask_pairs", always("_ESCAPED_HEAD.search(line) is None"), "test_a_secret_whose_name_is_written_with_escapes_is_masked"),
+    _encodings("escapes._MOST_LEVELS", set_to("1"), "test_a_known_secret_is_hidden_in_each_encoding"),
+    _odd_names("ContainedRow._draw", returns("caller()"), "test_what_raises_while_a_row_is_drawn_costs_that_row"),
+    _odd_names("views.to_rows", without("context.errors.contained"), "test_what_raises_in_one_row_of_a_page_costs_that_row"),
+    _odd_names("AnyName", set_to("ProjectName"), "test_each_link_of_a_page_leads_to_a_page"),
+    _refused("ComposeReader._learn_unresolved", without("self._book.learn_files"), "test_no_format_shows_what_a_file_holds_that_compose_refuses"),
+    _refused("parse_compose_file", without("_pairs_of_nodes"), "test_what_a_file_holds_is_known_from_its_text"),
     # the budget, and pages
     _paging("_fit_rows", with_text("used + frame(count) > max_bytes", "False"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),
     _paging("_fit_rows", never("written and (not taken)"), "test_a_row_larger_than_the_budget_is_made_to_fit_so_that_the_next_page_goes_on"),

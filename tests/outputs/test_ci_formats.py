@@ -17,6 +17,7 @@ from bcon_exporter.outputs.ci_formats import (
     render_junit,
     render_sarif,
 )
+from tests.table_rows import table
 
 SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 HOSTILE = (
@@ -65,8 +66,8 @@ def check_sarif(log: dict[str, Any]) -> None:
                 assert all(one["name"] for one in location.get("logicalLocations", ()))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("level", FindingLevel)
+@table("text", HOSTILE)
+@table("level", FindingLevel)
 def test_junit_is_well_formed_and_holds_every_finding_whatever_stands_in_it(text: str, level: FindingLevel) -> None:
     document = ET.fromstring(render_junit(report_of(finding_of(text, level))))
     suite = document.find("testsuite")

@@ -50,6 +50,7 @@ from bcon_exporter.outputs.text import render_markdown, render_text
 from bcon_exporter.outputs.text.listings import show_percent
 from bcon_exporter.tools.drift import DriftFindings
 from tests.factories import NOON
+from tests.table_rows import table
 
 HOSTILE = "\x1b[31m[bold]x[/bold]\x1b]0;title\x07 | `a` ``` <b>\r\u202e\ud800 # *y* [l](http://e)\n- z"
 
@@ -574,9 +575,7 @@ def test_untrusted_text_is_no_markup_in_markdown(value: Any) -> None:
     assert "z" not in [token.content for token in inline if token.type == "inline"], "its list is no list"
 
 
-@pytest.mark.parametrize(
-    "raw", ["- z", "+ z", "* z", "1. z", "12) z", "# z", "> z", "    z", "===", "| z |", "<z>", "```"]
-)
+@table("raw", ["- z", "+ z", "* z", "1. z", "12) z", "# z", "> z", "    z", "===", "| z |", "<z>", "```"])
 def test_what_begins_a_line_begins_no_list_and_no_heading(raw: str) -> None:
     shown = render_markdown(drift(status=DriftStatus.UNKNOWN, unknown_detail=raw))
     tokens = MarkdownIt("commonmark").parse(shown)

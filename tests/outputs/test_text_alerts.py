@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from rich.console import Console
 
-from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport
+from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport, MessageReceiverState
 from bcon_exporter.outputs.text import render_markdown, render_text
 from tests.factories import NOON
 
@@ -23,6 +23,10 @@ REPORT = AlertsReport(
     timestamp=NOON + timedelta(minutes=3),
     alerts=(FIRING, ENDED),
     alertmanagers=(AlertmanagerState(url="http://am:9093", error="no answer in time"),),
+    receivers=(
+        MessageReceiverState(name="phone", sent=1, usable=True),
+        MessageReceiverState(name="mail", usable=False, error="it cannot be reached"),
+    ),
 )
 
 
@@ -42,6 +46,8 @@ def test_firing_alerts_have_cause_and_suggestion_below_them() -> None:
     assert "Look." in text
     assert "resolved 2 min 10 s ago" in text or "resolved 2 min ago" in text
     assert "http://am:9093  takes no alerts: no answer in time" in text
+    assert "phone  1 message arrived" in text
+    assert "mail  messages do not arrive: it cannot be reached" in text
 
 
 def test_nothing_but_the_watchdog_is_nothing() -> None:

@@ -6,8 +6,6 @@ import shutil
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from playwright.sync_api import sync_playwright
-
 from tests.programs import need
 
 if TYPE_CHECKING:
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 def open_browser() -> Iterator[Browser]:
     """A browser until the end of the block."""
     need("chromium")
+    from playwright.sync_api import sync_playwright  # weighs much: `make unit` opens no browser
+
     with sync_playwright() as playwright:
         # A container's kernel often gives no user namespaces to Chromium's sandbox; it sees only pages of ours.
         flags = ["--no-sandbox", "--disable-gpu"]

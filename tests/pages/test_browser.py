@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
 
 from tests.factories import compose, container
 from tests.outputs.http.asking import users
@@ -32,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page  # noqa: TC004  # weighs much, and the dataclass needs its name only
 
     from tests.pages.stage import Served
     from tests.promises.plugin import Figure
@@ -98,6 +96,8 @@ def texts(page: Page, selector: str) -> list[str]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_page(browser: Browser, dirty: Served, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe  # weighs much: `make unit` opens no browser
+
     tab = open_tab(browser, color_scheme=scheme, reduced_motion="reduce")
     found = {}
     for path in pages_of(dirty):

@@ -18,7 +18,7 @@ INTRODUCTION = """\
 
 Every row is shown by tests that make the fault for real: on a private Docker Engine, with real sockets, disks, signals and
 clocks. `make chaos` runs all of them and writes this table; F16 alone takes two hours of it. `make chaos ROWS=F1,S4` runs those of
-some rows, and with `SHORT=1` in the short forms that `make test` runs too. What stands under "measured" is what they measured
+some rows, and with `SHORT=1` in the short forms that `make test-all` runs too. What stands under "measured" is what they measured
 last, on one machine of two cores, beside how many of them passed; a promise is about the bound, not about that figure.
 
 What an attacker is, and whom we trust with what: [SECURITY.md](../SECURITY.md).

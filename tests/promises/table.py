@@ -41,6 +41,11 @@ FAULTS = (
     Promise("F18", "50,000 malformed requests: made from the API's own description, raw bytes, TLS", "4xx in the usual envelope, no 5xx, no traceback, none hangs; memory comes back to within 10 MB"),
     Promise("F19", "Podman's API, engines from API 1.41 on, another version while the daemon runs, a proxy that forbids one endpoint", "All tools answer; the version is agreed on anew within an interval; what is forbidden is not asked for over and over"),
     Promise("F20", "A scan that hangs; a thread that never lets go of the interpreter", "`/-/healthy` is 503 after three intervals, at least 30 s; a process whose scheduler makes no turn for two minutes or four intervals ends itself; a pause of ten minutes makes no loop of restarts"),
+    Promise("F21", "A container whose health flips all the time, restarts in a loop, or is a new one each second", "Repetitions are counted: of each kind ten rows an hour, then one that says how often; 5,000 ordinary rows of one container, and as many of its incidents and changes; of a quiet one beside it all rows, events and incidents stay, for 90 days"),
+    Promise("F22", "An agent or a script that fills what can be filled: notes, quiets, watches, kept answers, sessions, the ledger", "Each store has a cap and gives room at the cost of whoever fills it; what people wrote stays, and they can write on"),
+    Promise("F23", "A receiver of messages or an Alertmanager answers without an end, slowly, or not at all", "At most 64 KiB of an answer are read, for 5 s at most, and its status counts; the process that sends has 256 MB of address space and 30 s; an Alertmanager has its time-out in all; the start waits for no check of a receiver"),
+    Promise("F24", "90 days of a busy host in the state file, every endpoint, page and tool asked for the most that it gives", "At most 1 MiB an answer"),
+    Promise("F26", "Agents that do not read what they asked for, or send a line of 100 MB", "At most 8 MiB of a line are held, the client is told and the connection goes on; who does not read is closed within 30 s, and others are answered meanwhile"),
 )  # fmt: skip
 
 SECURITY = (
@@ -52,10 +57,12 @@ SECURITY = (
     Promise("S6", "Which files are read", "Of Compose only regular files of up to 1 MiB whose real path, and that of all they involve, lies below `compose.roots`; over HTTP one and the same error for all others; no content of a file in any error; the Compose binary without our environment, with bounded time and memory, fetching nothing"),
     Promise("S7", "What is sent to the engine", "Nothing but GET and HEAD on a list of exact paths, checked in the client and in the shipped proxy; no redirect and no proxy is followed"),
     Promise("S8", "What text from containers can do", "Control characters, escapes and direction marks are removed or shown before anything else sees them; labels of series are at most 128 characters; the number of series is bounded"),
-    Promise("S9", "Where secrets go", "Nowhere: values of environment variables never leave, and what is held under a secret's name is masked in every string on every face, log and traceback"),
+    Promise("S9", "Where secrets go", "Nowhere: values of environment variables never leave, whatever their names, also not as the text of a Compose or env file, and what is held under a secret's name is masked in every string on every face, log and traceback"),
     Promise("S10", "Whose words are shown", "What a container prints or carries stands in a field of its own, never in our sentences; suggestions come from the catalogue"),
     Promise("S11", "What text can become", "Errors of validation quote no input; no shell, no pickle; SQL with parameters; no untrusted text becomes a path, an address or a template"),
     Promise("S12", "How it is shipped", "As nobody, on a read-only root, without capabilities, with limits; locked by hash, with a bill of materials; one regression test for each class of faults that peers were found to have"),
+    Promise("S13", "What names may be", "Any text that a label or an engine brings: each page, address and tool answers with what is there or with 4xx, never 500; what raises in one row of a page costs that row, which says so"),
+    Promise("S14", "How a known secret may be written", "As it is, in hex, in base64 at any alignment, percent-encoded, in JSON within JSON, as HTML or as Unicode escapes, and over two lines: hidden, in time linear in the text"),
 )  # fmt: skip
 
 PROMISES = (*FAULTS, *SECURITY)

@@ -13,6 +13,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.disk import LogReading, StoredData
 from bcon_exporter.schedule.disk_watch import EVERY_SECONDS, REST_SHARE, DiskWatch
 from tests.factories import NOON, container, snapshot
+from tests.left_open import close_later
 from tests.tools.hosts import ScriptedHost, context_of
 from tests.waiting import wait_until
 
@@ -67,7 +68,7 @@ class Stage:
     def __init__(self, path: Path | None = None) -> None:
         self.clock = Clock()
         self.host = Host(self.clock)
-        self.memory = MemoryKeeper.open(path, retention_seconds=86_400, now=NOON)
+        self.memory = close_later(MemoryKeeper.open(path, retention_seconds=86_400, now=NOON))
         self.context = context_of(
             host=self.host, memory=self.memory, now=self.clock.now, monotonic=self.clock.monotonic
         )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FAST = Intervals(0.05, 0.05)
 SLOW = Intervals(3600, 3600)
+ASKED = 300
 
 
 @dataclass
@@ -135,6 +136,14 @@ def test_who_asks_while_a_scan_runs_gets_the_next_one_and_shares_it(running: lis
     assert all(one.wait(5) for one in asked)
     assert job.runs == 2
     assert bench.scheduler.find_hang() is None
+
+
+def test_who_asks_the_moment_a_scan_has_ended_gets_the_next_one(running: list[Bench]) -> None:
+    drift = Quiet()
+    bench = start(running, Steps(), SLOW, drift)
+    wait_until(lambda: len(bench.finished) >= 2, "both first scans", timeout_seconds=5)
+    assert all(bench.scheduler.run_soon("drift").wait(5) for _ in range(ASKED))
+    assert bench.context.scans.status("drift").missed == 0, "a turn that another scan held up"
 
 
 def test_a_scan_that_fails_answers_those_who_asked_for_it_too(running: list[Bench]) -> None:

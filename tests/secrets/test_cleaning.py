@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bcon_exporter.secrets.cleaning import ELLIPSIS, MAX_INPUT_CHARS, clean_name, clean_text, clip_text, strip_controls
+from tests.table_rows import table
 
 WILD = st.text(st.characters(codec=None, exclude_categories=()), max_size=80) | st.lists(
     st.sampled_from(
@@ -21,7 +22,7 @@ def test_plain_text_comes_back_as_the_same_object() -> None:
 
 
 @pytest.mark.promise("S8")
-@pytest.mark.parametrize(
+@table(
     ("raw", "clean"),
     [
         ("\x1b[31mred\x1b[0m", "red"),

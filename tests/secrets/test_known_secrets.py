@@ -18,6 +18,7 @@ from bcon_exporter.secrets.known_secrets import (
 )
 from bcon_exporter.secrets.masking import mask_pair
 from tests.secrets.plain_words import ORDINARY_TEXTS, PLAIN_WORDS
+from tests.table_rows import table
 
 PASSWORD = "Qx7" + "rT9vLm2p"
 HARD = "p$ss w/rd+\"ü'é&=%" + "9Zk"
@@ -41,7 +42,7 @@ def test_the_corpus_of_plain_words_is_large_enough() -> None:
     assert len(set(PLAIN_WORDS)) >= 80
 
 
-@pytest.mark.parametrize("word", PLAIN_WORDS)
+@table("word", PLAIN_WORDS)
 def test_a_plain_word_is_masked_under_its_own_name_only(word: str) -> None:
     assert is_plain_word(word)
     assert find_secrets([("DB_PASSWORD", word)]) == frozenset()
@@ -55,7 +56,7 @@ def test_ordinary_text_stays_as_it_is_beside_all_plain_words() -> None:
         assert secrets.hide(text) == text
 
 
-@pytest.mark.parametrize(
+@table(
     "value",
     [
         *("s3cret", "hunter2!", "P@ssw0rd", "oldpassword1", "correct-horse-battery-staple", "a1b2", "$2b$10$abcdefgh"),
@@ -85,7 +86,7 @@ def test_a_weak_name_is_one_of_a_secret_where_its_value_looks_random() -> None:
     assert find_secrets([("AUTH", "Passwords-Only"), ("SALT", PASSWORD)]) == {PASSWORD}
 
 
-@pytest.mark.parametrize(
+@table(
     "form",
     [
         json.dumps(["--password", HARD]),

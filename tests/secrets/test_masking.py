@@ -36,6 +36,7 @@ from tests.secrets.secrets_corpus import (
     POSITIVES,
     make,
 )
+from tests.table_rows import table
 
 ISSUED = make_issued(each=12)
 
@@ -250,7 +251,7 @@ def test_what_a_log_puts_before_the_lines_of_a_key_is_kept() -> None:
     assert mask_lines(lines) == ["app-1  | 2026-01-31T12:00:00Z ***"] * 3
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "masked"),
     [
         ("password:\n  abc\nuser: bob", "password:\n  ***\nuser: bob"),
@@ -333,12 +334,12 @@ token_url public_key cache_key total_tokens passed LANG
 """
 
 
-@pytest.mark.parametrize("key", SECRET_KEYS.split())
+@table("key", SECRET_KEYS.split())
 def test_names_of_secrets_are_known(key: str) -> None:
     assert is_secret_key(key)
 
 
-@pytest.mark.parametrize("key", PLAIN_KEYS.split())
+@table("key", PLAIN_KEYS.split())
 def test_names_that_only_resemble_are_left_alone(key: str) -> None:
     assert not is_secret_key(key)
 
@@ -383,7 +384,7 @@ def test_text_with_a_lone_surrogate_can_be_sealed() -> None:
     assert Sealer.random().seal("command", "a\ud800").shown == "a\\ud800"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "masked"),
     [
         ('["app", "--password", "a \\"b c", "--port", "80"]', '["app", "--password", "***", "--port", "80"]'),

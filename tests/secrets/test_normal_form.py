@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from bcon_exporter.secrets import normal_form as form
 from bcon_exporter.secrets.masking import Sealer
+from tests.table_rows import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("one", "other"),
     [
         (form.duration_of("1m30s"), form.duration_of(90_000_000_000)),
@@ -36,7 +37,7 @@ def test_two_spellings_of_one_meaning_are_one_text(one: object, other: object) -
     assert one is not None
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         form.restart_of("no", 0),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,12 +17,14 @@ import pytest
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.compose.files import FILE_BYTES
 from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
-from bcon_exporter.errors import ComposeFileNotFoundError
+from bcon_exporter.errors import BconError, ComposeFileNotFoundError
 from bcon_exporter.model.desired import DesiredProject, ProjectProblem, RunningProject
 from bcon_exporter.secrets.masking import Sealer
 from tests.compose.conftest import NOW
+from tests.table_rows import table
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = pytest.mark.integration
@@ -65,6 +69,10 @@ HIDDEN = {
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
+    return make_shop(tmp_path)
+
+
+def make_shop(tmp_path: Path) -> Path:
     """A project folder within the one root; beside the root lies what must not be read."""
     folder = tmp_path / "root" / "shop"
     folder.mkdir(parents=True)
@@ -116,9 +124,10 @@ def assert_refused(reader: ComposeReader, shop: Path) -> DesiredProject:
 
 
 @pytest.mark.promise("S6")
-@pytest.mark.parametrize("place", ["absolute", "relative", "symlink", "folder symlink", "variable", "absent"])
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(shop: Path, claim: str, place: str) -> None:
+@table("place", ["absolute", "relative", "symlink", "folder symlink", "variable", "absent"])
+@table("claim", CLAIMS)
+def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(tmp_path: Path, claim: str, place: str) -> None:
+    shop = make_shop(tmp_path)
     outside = shop.parents[1] / "outside"
     (shop / "link").symlink_to(outside / "canary")
     (shop / "folder").symlink_to(outside)
@@ -135,8 +144,9 @@ def test_a_file_outside_of_the_roots_is_not_read_however_it_is_named(shop: Path,
     assert_refused(make_reader(shop), shop)
 
 
-@pytest.mark.parametrize("claim", CLAIMS)
-def test_the_same_within_the_roots_is_resolved(shop: Path, claim: str) -> None:
+@table("claim", CLAIMS)
+def test_the_same_within_the_roots_is_resolved(tmp_path: Path, claim: str) -> None:
+    shop = make_shop(tmp_path)
     inside = "labels: {a: '1'}\n" if "env_file" in CLAIMS[claim] or "label" in claim else BASE
     (shop.parent / "inside").write_text("A=1\n" if inside != BASE else BASE)
     write(shop, CLAIMS[claim], "../inside")
@@ -144,8 +154,9 @@ def test_the_same_within_the_roots_is_resolved(shop: Path, claim: str) -> None:
     assert found.services, found.problem_detail
 
 
-@pytest.mark.parametrize("claim", HIDDEN)
-def test_a_name_that_cannot_be_told_counts_as_outside(shop: Path, claim: str) -> None:
+@table("claim", HIDDEN)
+def test_a_name_that_cannot_be_told_counts_as_outside(tmp_path: Path, claim: str) -> None:
+    shop = make_shop(tmp_path)
     write(shop, HIDDEN[claim], "L2V0Yy9ob3N0bmFtZQ==")
     if claim == "UTF-16":
         (shop / "compose.yaml").write_bytes(HIDDEN[claim].encode("utf-16"))
@@ -215,9 +226,10 @@ def test_a_file_of_the_settings_opens_its_own_folder_and_nothing_else(shop: Path
     assert [project.problem for project in reader.configured_projects(NOW)] == [ProjectProblem.OUTSIDE_ROOTS]
 
 
-@pytest.mark.parametrize("kind", ["pipe", "directory", "device", "2 MiB"])
-@pytest.mark.parametrize("claim", ["include", "extends", "env_file", "include, env_file", "label_file"])
-def test_what_is_no_small_regular_file_is_refused_at_once(shop: Path, claim: str, kind: str) -> None:
+@table("kind", ["pipe", "directory", "device", "2 MiB"])
+@table("claim", ["include", "extends", "env_file", "include, env_file", "label_file"])
+def test_what_is_no_small_regular_file_is_refused_at_once(tmp_path: Path, claim: str, kind: str) -> None:
+    shop = make_shop(tmp_path)
     odd = shop / "odd"
     match kind:
         case "pipe":
@@ -259,6 +271,67 @@ def test_an_answer_counts_only_if_the_files_are_still_those_that_were_checked(sh
     found = make_reader(shop, binary=(str(binary),)).resolve_running(claimed(shop), NOW)
     assert (found.services, found.problem) == (None, ProjectProblem.NOT_FOUND)
     assert "changed" in str(found.problem_detail)
+
+
+SWAPPED = {
+    "the file": ("link", "services: {web: {image: 'x:1'}}\n"),
+    "an include": ("link", "include: [link]\nservices: {web: {image: 'x:1'}}\n"),
+    "a folder": ("folder", "include: [folder/canary]\nservices: {web: {image: 'x:1'}}\n"),
+    "an env file": ("link", "services: {web: {image: 'x:1', env_file: link}}\n"),
+}
+"""What is a link that leads to and fro, and the Compose file that has it read."""
+SWAPS, ROUNDS = 2_000_000, 5
+
+
+@contextmanager
+def swapping(link: Path, *targets: Path) -> Iterator[None]:
+    """Let a link lead to each of the targets in turn, as fast as can be, for as long as the block takes."""
+    over = threading.Event()
+
+    def swap() -> None:
+        for number in range(SWAPS):
+            if over.is_set():
+                return
+            link.with_suffix(".new").symlink_to(targets[number % len(targets)])
+            link.with_suffix(".new").replace(link)
+
+    thread = threading.Thread(target=swap, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(10)
+
+
+@pytest.mark.promise("S6")
+@pytest.mark.parametrize("kind", SWAPPED)
+def test_a_link_that_is_swapped_while_files_are_read_leads_nowhere_outside(shop: Path, kind: str) -> None:
+    outside, inside = shop.parents[1] / "outside", shop / "inside"
+    inside.mkdir()
+    (inside / "canary").write_text("A=1\n" if kind == "an env file" else "services: {base: {image: 'x:1'}}\n")
+    name, text = SWAPPED[kind]
+    link = shop / name
+    if kind == "the file":
+        link = shop / "compose.yaml"
+    else:
+        (shop / "compose.yaml").write_text(text)
+    ends = (inside, outside) if name == "folder" else (inside / "canary", outside / "canary")
+    link.symlink_to(ends[0])
+    problems = set()
+    with swapping(link, *ends):
+        for _ in range(ROUNDS):
+            reader = make_reader(shop)
+            found = reader.resolve_running(claimed(shop), NOW)
+            said = found.model_dump_json()
+            try:
+                said += reader.resolve_file(f"{shop}/compose.yaml", None, NOW).model_dump_json()
+            except BconError as error:
+                said += str([error.message, error.details])
+            assert SECRET not in said
+            assert "canary:" not in said
+            problems.add(found.problem)
+    assert problems - {None}, "it was seen to change, or to lead outside"
 
 
 FILES = {

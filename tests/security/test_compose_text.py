@@ -10,6 +10,7 @@ from bcon_exporter.compose.files import FILE_BYTES
 from bcon_exporter.compose.involved_files import InvolvedFilesCache, ResolutionRequest
 from bcon_exporter.compose.referenced_files import find_named_files
 from bcon_exporter.compose.yaml_nodes import NotYamlError, UndeterminedFilesError
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,7 @@ def bomb(services: int) -> str:
     return "\n".join([*lines, "services:", *(f"  w{n}: {{<<: *a8}}" for n in range(services))])
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         pytest.param("[" * 20_000, id="deep list"),

@@ -23,6 +23,7 @@ from bcon_exporter.secrets.masking import Sealer
 from tests.docker.canaries import BROKEN, Canaries
 from tests.factories import NOON, container, snapshot
 from tests.outputs.scenes import drift_scan, exposition_of, scrape_text
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -254,7 +255,7 @@ def test_no_secret_that_was_interpolated_is_shown_anywhere_and_each_change_is_se
 
 
 @pytest.mark.promise("S9")
-@pytest.mark.parametrize("kind", BROKEN)
+@table("kind", BROKEN)
 def test_no_secret_of_a_broken_file_stands_in_the_error(kind: str, tmp_path: Path) -> None:
     canaries = Canaries()
     file = tmp_path / "compose.yaml"

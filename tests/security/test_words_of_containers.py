@@ -22,6 +22,7 @@ from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_
 from bcon_exporter.tools import call_tool
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, compose, ended, full_id, lifecycle, snapshot
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def host() -> Any:
 
 
 @pytest.mark.promise("S10")
-@pytest.mark.parametrize("name", hosts())
+@table("name", hosts(), shared=["host"])
 def test_a_diagnosis_quotes_a_container_in_evidence_only(name: str, host: Any) -> None:
     context = context_of(host)
     report = call_tool(context, "diagnose_container", {"container_id": name}).data()["result"]

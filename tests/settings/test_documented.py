@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from bcon_exporter.settings import env_name, list_settings, show_default
+from tests.table_rows import table
 
 PAGE = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 
-@pytest.mark.parametrize("dotted", list_settings())
+@table("dotted", list_settings())
 def test_every_setting_stands_in_the_documentation(dotted: str) -> None:
     rows = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| `--{dotted}` |")]
     assert len(rows) == 1, f"docs/configuration.md must have one row for --{dotted}"

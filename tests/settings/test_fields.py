@@ -14,9 +14,10 @@ from bcon_exporter.settings.fields import (
     split_list,
     split_map,
 )
+from tests.table_rows import table
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "seconds"),
     [
         ("30s", 30),
@@ -34,9 +35,7 @@ def test_a_duration_is_numbers_with_units(text: str, seconds: float) -> None:
     assert parse_duration(text).total_seconds() == seconds
 
 
-@pytest.mark.parametrize(
-    "raw", ["30", 30, "", "s", "30 s", "-5s", "1e3s", "30S", "٣s", None, True, "9" * 100 + "s", "11y"]
-)
+@table("raw", ["30", 30, "", "s", "30 s", "-5s", "1e3s", "30S", "٣s", None, True, "9" * 100 + "s", "11y"])
 def test_a_bare_number_or_another_text_is_no_duration(raw: object) -> None:
     with pytest.raises(ValueError, match="with its unit"):
         parse_duration(raw)
@@ -70,7 +69,7 @@ def test_an_address_is_host_and_port(text: str, host: str, port: int, *, loopbac
     assert parse_address(str(address)) == address
 
 
-@pytest.mark.parametrize("raw", ["19877", "host", "host:", "::1:80", "host:65536", "a b:1", 19877, None, "http://a:1"])
+@table("raw", ["19877", "host", "host:", "::1:80", "host:65536", "a b:1", 19877, None, "http://a:1"])
 def test_anything_else_is_no_address(raw: object) -> None:
     with pytest.raises(ValueError, match=r"address|port"):
         parse_address(raw)

@@ -10,6 +10,7 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.settings import Settings, add_setting_flags, env_name, list_settings, load_settings
 from bcon_exporter.settings.load import ROOT_STATE_FILE, default_state_file
 from bcon_exporter.settings.path_warnings import find_path_warnings
+from tests.table_rows import table
 
 SECRET = "hunter2-very-secret"
 
@@ -54,7 +55,7 @@ def test_flags_win_over_variables_over_the_file_over_defaults(file: Path) -> Non
     assert seconds == [41, 43, 13]
 
 
-@pytest.mark.parametrize("dotted", list_settings())
+@table("dotted", list_settings())
 def test_every_setting_has_flag_variable_and_help(dotted: str) -> None:
     parser = ArgumentParser(allow_abbrev=False)
     add_setting_flags(parser)
@@ -109,7 +110,7 @@ def test_an_unknown_variable_is_refused_with_a_near_match(variable: str, near: s
     assert SECRET not in line
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "line_number", "said"),
     [
         ("scan:\n  diagnose-intervall: 5s\n", 2, "unknown setting scan.diagnose-intervall; did you mean"),
@@ -132,7 +133,8 @@ def test_an_unknown_variable_is_refused_with_a_near_match(variable: str, near: s
         (f"scan:\n  deadline: {'9' * 5_000}\n", 2, "has a value that YAML cannot read"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(file: Path, text: str, line_number: int, said: str) -> None:
+def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, line_number: int, said: str) -> None:
+    file = tmp_path / "bcon.yml"
     file.write_text(text)
     line = refuse("--config.file", str(file))
     assert line.startswith(f"{file}:{line_number}: ")
@@ -160,7 +162,7 @@ def test_a_variable_like_none_is_refused_without_a_guess(variable: str) -> None:
     assert "did you mean" not in refuse(environ={variable: "1"})
 
 
-@pytest.mark.parametrize(
+@table(
     ("words", "said"),
     [
         (["--scan.deadline", "15"], "--scan.deadline: is not a duration"),
@@ -220,7 +222,7 @@ def test_alerts_without_job_and_instance_are_refused(given: tuple[str, ...]) -> 
     assert "alertmanager.job and alertmanager.instance" in refuse(URL, *given)
 
 
-@pytest.mark.parametrize(
+@table(
     ("word", "said"),
     [
         (f"--alertmanager.url=http://me:{SECRET}@am", "without user name"),

@@ -10,6 +10,7 @@ import pytest
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import parse_receivers
 from bcon_exporter.settings import add_setting_flags, list_receivers, load_settings
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +48,7 @@ def test_a_variable_and_a_file_hold_several(tmp_path: Path) -> None:
     assert [name for name, *_ in shown(settings)] == ["json-1", "mail", "team", "json-4"]
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         f"{SECRET}", f"name=phone {SECRET}", f"name= {URL}", f"nmae=phone {URL}", f"name=a name=b {URL}",

@@ -5,6 +5,7 @@ import pytest
 from bcon_exporter.model.container_facts import ContainerState, EngineFacts, HealthStatus, Mount
 from bcon_exporter.tools import call_tool
 from tests.factories import ago, compose, container, exited, health, line, logs, network, snapshot, usage
+from tests.table_rows import table
 from tests.tools.hosts import ScriptedHost, context_of
 
 WEB = container(
@@ -34,7 +35,7 @@ def test_a_list_shows_what_is_up_and_on_request_the_rest() -> None:
     assert names(all=True) == ["web", "done", "loop"]
 
 
-@pytest.mark.parametrize(
+@table(
     ("key", "value", "found"),
     [
         ("name", "we", ["web"]),

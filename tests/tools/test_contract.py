@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bcon_exporter.tools import find_tool
+from tests.table_rows import table
 
 TEXT, WHOLE, NUMBER, TIME, FLAG = "string", "integer", "number", "date-time", "boolean"
 TEXTS = ["string"]
@@ -83,7 +84,7 @@ def within(expected: Any, given: Any) -> Any:
     return given
 
 
-@pytest.mark.parametrize("name", INPUTS)
+@table("name", INPUTS)
 def test_a_tool_takes_the_fields_that_it_was_promised_to_take(name: str) -> None:
     schema = find_tool(name).input_schema()
     given = {

@@ -19,6 +19,7 @@ from bcon_exporter.errors import (
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.tools import TOOLS, call_tool
 from tests.factories import container, snapshot
+from tests.table_rows import table
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
 
 SECRET = "hunter2-very-secret"
@@ -77,7 +78,7 @@ def test_the_tools_are_those_that_are_named_here() -> None:
     assert sorted(tool.name for tool in TOOLS) == sorted(NAMES)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in REFUSES])
+@table("name", [name for name in NAMES if name not in REFUSES])
 def test_every_tool_answers_in_the_envelope(name: str) -> None:
     envelope = call_tool(context_of(), name, GOOD_INPUT.get(name, {}))
     assert envelope.error is None
@@ -95,7 +96,7 @@ def test_an_error_has_code_message_and_details() -> None:
     assert error["code"] == "compose_file_not_found"
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_has_a_summary_and_both_schemas(tool: Any) -> None:
     assert tool.summary.endswith(".")
     assert tool.input_schema()["additionalProperties"] is False
@@ -109,7 +110,7 @@ def test_an_unknown_tool_is_refused_with_near_matches() -> None:
 
 
 @pytest.mark.promise("S5", "S11")
-@pytest.mark.parametrize(
+@table(
     ("name", "payload", "field"),
     [
         ("get_container_info", {}, "container_id"),

@@ -13,6 +13,7 @@ from bcon_exporter.tools.host_views import HOST_DRIFT, HOST_SNAPSHOT
 from bcon_exporter.tools.replay import find_container, read_snapshot, snapshot_json, write_snapshot
 from tests.factories import NOON, ago, compose, container, exited, logs, looping, snapshot
 from tests.journal.keepers import open_keeper
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 
 SHOP = DesiredProject(
@@ -68,7 +69,7 @@ def test_a_snapshot_of_a_replay_is_the_same_snapshot() -> None:
     assert run_tool(context_of(HOST), HOST_SNAPSHOT, {}).value == HOST
 
 
-@pytest.mark.parametrize(
+@table(
     ("raw", "said"),
     [
         (b"", "is not JSON"),

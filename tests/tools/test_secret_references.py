@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bcon_exporter.errors import InvalidInputError
-from bcon_exporter.tools.secret_references import find_shown_references
+from bcon_exporter.tools.secret_references import find_shown_references, find_shown_variables
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -22,7 +23,7 @@ def places(text: str, *, is_yaml: bool = True) -> list[str]:
     return sorted(".".join(place) for place, _ in find(text, is_yaml=is_yaml))
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "place"),
     [
         ("services: {db: {image: 'db:${DB_PASSWORD}'}}", "services.db.image"),
@@ -87,3 +88,16 @@ def test_aliases_that_multiply_are_refused() -> None:
 def test_a_file_that_nests_deeply_or_in_a_circle_breaks_nothing(text: str) -> None:
     with contextlib.suppress(InvalidInputError):
         assert not find(text)
+
+
+def test_bytes_that_are_no_text_break_nothing() -> None:
+    for is_yaml in (True, False):
+        assert not find_shown_references("A=$B \udcff", str, is_yaml=is_yaml)
+
+
+def test_a_variable_counts_whatever_its_name_unless_only_its_environment_holds_it() -> None:
+    text = "a: $B\nenvironment: {C: $D, E: '$$F'}\nbuild: {args: [$G]}\nlabel_file: x.env\n"
+    shown = find_shown_references(text, str, is_yaml=True, variables=frozenset("BDFG"))
+    assert {".".join(place) for place, _ in shown} == {"a", "label_file"}
+    assert find_shown_variables(text, is_yaml=True) == {"B"}
+    assert find_shown_variables("A=$B", is_yaml=False) == frozenset()

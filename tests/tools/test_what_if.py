@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.cli.check_command import add_diff, make_ci_report
+from bcon_exporter.cli.report_formats import CHECK_FORMATS, write_report
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.errors import InvalidInputError
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.model.container_facts import ConfigFacts
 from bcon_exporter.model.what_if import LineChange
 from bcon_exporter.secrets.masking import Sealer
-from bcon_exporter.tools import call_tool
+from bcon_exporter.tools import call_tool, run_tool
+from bcon_exporter.tools.check import CHECK
 from bcon_exporter.tools.replay import SnapshotHost
 from bcon_exporter.tools.what_if import apply_changes, render_diff
 from tests.factories import compose, container, snapshot
+from tests.table_rows import table
 from tests.tools.hosts import context_of
 
 if TYPE_CHECKING:
@@ -25,7 +30,8 @@ if TYPE_CHECKING:
 
     from bcon_exporter.tools import Context
 
-TEXT = "a: 1\n  PASSWORD: hunter2-very-secret # is old\nb: b b\n"
+FILE_NAME = "/srv/compose.yaml"
+TEXT = "a: 1\nPASSWORD: hunter2-very-secret # is old\nb: b b\n"
 
 
 def as_is(text: str) -> str:
@@ -41,7 +47,7 @@ def change(line: int, old: str, new: str) -> LineChange:
     [
         ([(1, "1", "2")], TEXT.replace("1", "2")),
         ([(1, "a: 1", "")], TEXT.replace("a: 1", "")),
-        ([(1, "1", "1\nc: 3"), (3, "b: b", "d")], TEXT.replace("1", "1\nc: 3").replace("b: b", "d", 1)),
+        ([(1, "1", "1\nc: 3"), (3, "b: b", "d:")], TEXT.replace("1", "1\nc: 3").replace("b: b", "d:", 1)),
         ([(1, "1", "2"), (1, "a", "c")], TEXT.replace("a: 1", "c: 2")),
         ([(2, "***", "${PASS}")], TEXT.replace("hunter2-very-secret", "${PASS}")),
         (
@@ -53,7 +59,7 @@ def change(line: int, old: str, new: str) -> LineChange:
 def test_changes_are_made_in_the_lines_as_they_are_numbered_in_the_file(
     changes: list[tuple[int, str, str]], after: str
 ) -> None:
-    assert apply_changes(TEXT, [change(*one) for one in changes], as_is) == after
+    assert apply_changes(TEXT, [change(*one) for one in changes], FILE_NAME, as_is) == after
 
 
 @pytest.mark.parametrize(
@@ -62,7 +68,7 @@ def test_changes_are_made_in_the_lines_as_they_are_numbered_in_the_file(
 )
 def test_what_does_not_fit_is_refused_with_its_line(line: int, old: str, field: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
-        apply_changes(TEXT, [change(line, old, "x")], as_is)
+        apply_changes(TEXT, [change(line, old, "x")], FILE_NAME, as_is)
     assert caught.value.details["line"] == line
     assert [one["field"] for one in caught.value.details["errors"]] == [field]  # type: ignore[attr-defined]
 
@@ -72,12 +78,12 @@ def test_a_secret_cannot_be_guessed_by_what_is_said_to_stand_in_a_line(guess: st
     said = []
     for text in (TEXT, TEXT.replace("hunter2-very-secret", "zzzzzzz-zzzz-zzzzzz")):
         with pytest.raises(InvalidInputError) as caught:
-            apply_changes(text, [change(2, guess, "x")], as_is)
+            apply_changes(text, [change(2, guess, "x")], FILE_NAME, as_is)
         said.append((caught.value.message, caught.value.details))
     assert said[0] == said[1]
 
 
-@pytest.mark.parametrize(
+@table(
     "changes",
     [
         [(1, "OLD_PASSWORD", "NOTE")],
@@ -101,14 +107,14 @@ def test_no_change_leaves_a_secret_without_what_it_is_known_by(changes: list[tup
     )
     assert "sommer" not in render_diff(text, "", "x", as_is)
     with pytest.raises(InvalidInputError, match="give content instead") as caught:
-        apply_changes(text, [change(*one) for one in changes], as_is)
+        apply_changes(text, [change(*one) for one in changes], FILE_NAME, as_is)
     assert "sommer" not in str(caught.value.details)
 
 
 def test_lines_beside_a_secret_are_changed_as_ever() -> None:
     text = "a: 1\r\nx:\n  DB_PASSWORD:\n    sommer\n  MODE: fast\n"
     changes = [change(1, "1", "2"), change(2, "x", "y"), change(5, "fast", "slow\n  MORE: 1")]
-    after = apply_changes(text, changes, as_is)
+    after = apply_changes(text, changes, FILE_NAME, as_is)
     assert after == "a: 2\r\ny:\n  DB_PASSWORD:\n    sommer\n  MODE: slow\n  MORE: 1\n"
 
 
@@ -126,14 +132,22 @@ def test_no_edit_has_no_diff() -> None:
 
 def test_who_may_not_read_the_file_sees_no_line_that_stays() -> None:
     text = "\n".join(f"line{number}: {number}" for number in range(1, 10))
-    diff = render_diff(text, text.replace("5: 5", "5: 6") + "\n# end", "x", str, context_lines=0)
+    diff = render_diff(text, text.replace("5: 5", "5: 6") + "\n# end", "x.yaml", str, context_lines=0)
 
-    assert diff.split("\n") == ["--- x", "+++ x", "@@ -5 +5 @@", "-line5: 5", "+line5: 6", "@@ -9,0 +10 @@", "+# end"]
+    assert diff.split("\n") == [
+        "--- x.yaml",
+        "+++ x.yaml",
+        "@@ -5 +5 @@",
+        "-line5: 5",
+        "+line5: 6",
+        "@@ -9,0 +10 @@",
+        "+# end",
+    ]
 
 
 def test_an_edit_at_the_end_of_a_long_file_is_in_the_diff() -> None:
     text = "".join(f"line{number}: {number}\n" for number in range(4000))
-    diff = render_diff(text, text.replace("line3999: 3999", "line3999: 4"), "x", as_is)
+    diff = render_diff(text, text.replace("line3999: 3999", "line3999: 4"), "x.yaml", as_is)
     assert "-line3999: 3999\n+line3999: 4\n" in diff
 
 
@@ -210,12 +224,88 @@ def test_no_edit_makes_the_value_of_a_secret_variable_one_that_is_told(tmp_path:
     shop.file.write_text(FILE.replace("image: app:1", "image: app:${TAG}"))
     for path, changes in (
         (shop.file, [{"line": 9, "old": "db:1", "new": "db:${TOKEN}"}]),
-        (shop.folder / ".env", [{"line": 2, "old": "TAG=1", "new": "TAG=${TOKEN}"}]),
+        (shop.folder / ".env", [{"line": 2, "old": "TAG=***", "new": "TAG=${TOKEN}"}]),
     ):
         answer = shop.ask(path=str(path), changes=changes)
         assert answer["error"]["code"] == "invalid_input"
-        assert "value of a secret variable" in answer["error"]["message"]
+        assert "would show the value of a variable" in answer["error"]["message"]
         assert value not in str(answer)
+
+
+HARMLESS = {
+    "a value in an environment": ("compose.yaml", FILE.replace("MODE: fast", "MODE: Cnry-new-3")),
+    "a value and a comment": ("compose.yaml", FILE.replace("MODE: fast", "MODE: Cnry-new-3 # Cnry-new-4")),
+    "no YAML any more": ("compose.yaml", FILE.replace("MODE: fast", "MODE: Cnry-new-3\n  }")),
+    "all of an env file": (".env", "TOKEN=other\nREGION=Cnry-new-3\n"),
+    "all of a service's env file": ("db.env", "LEVEL=Cnry-new-3\n# LEVEL=Cnry-new-4\n"),
+    "none of it": ("db.env", ""),
+}
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.integration
+def test_no_value_of_a_variable_is_shown_whatever_its_name_and_the_face(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop = Shop(tmp_path / "shop")
+    shop.file.write_text(FILE.replace("MODE: fast", "MODE: Cnry-old-1"))
+    (shop.folder / ".env").write_text("TOKEN=hunter2-very-secret\nREGION=Cnry-old-2\n")
+    (shop.folder / "db.env").write_text("LEVEL=Cnry-old-5\n# LEVEL=Cnry-old-6\n")
+    checked = run_tool(shop.context, CHECK, {"files": [str(shop.file)]})
+    for kind, (name, content) in HARMLESS.items():
+        path = str(shop.folder / name)
+        envelope = call_tool(shop.context, "modify_config", {"path": path, "content": content})
+        assert envelope.error is None, kind
+        faces = {"JSON": str(envelope.data())}
+        original = {path: (shop.folder / name).read_text()}
+        report = add_diff(checked.value, original, {path: content}, shop.context.secrets.hide)
+        for form in CHECK_FORMATS:
+            write_report(form, (), report, partial(make_ci_report, report, "fails"))
+            faces[f"check {form}"] = capsys.readouterr().out
+        assert len(faces) == 1 + len(CHECK_FORMATS)
+        for face, shown in faces.items():
+            assert "Cnry" not in shown, (kind, face)
+            assert "hunter2" not in shown, (kind, face)
+        changed = {"compose.yaml": "MODE: *** (changed)", ".env": "+REGION=*** (changed)"}.get(name, "-LEVEL=***")
+        assert changed in str(report.diff) or kind in ("a value and a comment", "no YAML any more"), kind
+
+
+@pytest.mark.promise("S9")
+def test_a_value_of_a_variable_cannot_be_guessed_and_can_be_replaced() -> None:
+    text = "services:\n  web:\n    environment:\n      MODE: fast\n      LEVEL: low\n"
+    for guess in ("fast", "f", "MODE: f"):
+        with pytest.raises(InvalidInputError, match="a hidden value is"):
+            apply_changes(text, [change(4, guess, "x")], FILE_NAME, as_is)
+    for old, new in (("MODE: ***", "MODE: slow"), ("***", "slow")):
+        assert apply_changes(text, [change(4, old, new)], FILE_NAME, as_is) == text.replace("fast", "slow")
+    for line, old, new in (
+        (3, "environment", "labels"),
+        (3, "environment:", "environment: {}\n    labels:"),
+        (2, "web:", "w: }"),
+    ):
+        with pytest.raises(InvalidInputError, match="give content instead"):
+            apply_changes(text, [change(line, old, new)], FILE_NAME, as_is)
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.integration
+def test_no_edit_makes_the_value_of_any_variable_one_that_is_told(tmp_path: Path) -> None:
+    shop = Shop(tmp_path / "shop")
+    (shop.folder / ".env").write_text("TOKEN=x\nTAG=1\nREGION=Cnry-old-2\n")
+    shop.file.write_text(FILE.replace("image: app:1", "image: app:${TAG}"))
+    labels = "db:1\n    label_file: .env"
+    for path, line, old, new, is_refused in (
+        (shop.file, 9, "db:1", "db:${REGION}", True),
+        (shop.file, 9, "db:1", "db:${OTHER:-${REGION}}", True),
+        (shop.folder / ".env", 2, "TAG=***", "TAG=$REGION", True),
+        (shop.file, 9, "db:1", labels, True),
+        (shop.file, 9, "db:1", "db:${TAG}", False),
+        (shop.file, 9, "db:1", "db:${ABSENT:-2}", False),
+        (shop.file, 6, "MODE: ***", "MODE: $REGION", False),
+    ):
+        answer = shop.ask(path=str(path), changes=[{"line": line, "old": old, "new": new}])
+        assert "Cnry" not in str(answer), new
+        assert ("error" in answer) is is_refused, (new, answer)
 
 
 @pytest.mark.integration

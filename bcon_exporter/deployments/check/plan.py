@@ -28,7 +28,7 @@ def make_plan(given: CheckInput) -> tuple[ServicePlan, ...]:
     ]
     strays = [_step(name, by_service[name], report, is_running=False) for name in by_service if name not in running]
     steps = _with_joined(_with_networks(steps, given, running, resources), given, running)
-    steps = _with_dependents(steps, given, running)
+    steps = _with_hooks(_with_dependents(steps, given, running), given, running)
     return (*steps, *(step for step in strays if step.action == "orphan"))
 
 
@@ -94,6 +94,21 @@ def _with_dependents(steps: list[ServicePlan], given: CheckInput, running: Mappi
         else step
         for step in steps
     ]
+
+
+def _with_hooks(steps: list[ServicePlan], given: CheckInput, running: Mapping[str, bool]) -> list[ServicePlan]:
+    """Return the plan with the hooks that run: only where no container of the service runs when it is to be started."""
+    hooks = {service.name: service.hooks for service in given.deployment.services} if given.deployment else {}
+    return [
+        step.model_copy(update={"hooks": tuple(f"{hook.name} ({hook.image})" for hook in hooks[step.service])})
+        if hooks.get(step.service) and (step.action == "recreate" or _starts_first(step, running))
+        else step
+        for step in steps
+    ]
+
+
+def _starts_first(step: ServicePlan, running: Mapping[str, bool]) -> bool:
+    return step.action in ("create", "start") and not running[step.service]
 
 
 def _is_made(step: ServicePlan) -> bool:

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from bcon_exporter.model.check_report import CheckInput, ServicePlan
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot
-from bcon_exporter.model.deployment import HostFacts, ImageFacts, WantedDeployment, WantedService
+from bcon_exporter.model.deployment import (
+    BindSource,
+    HostFacts,
+    ImageFacts,
+    WantedDeployment,
+    WantedHook,
+    WantedService,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -55,7 +62,9 @@ class PlannedDeployment:
     def is_replaced(self, container: ContainerFacts) -> bool:
         """Return whether a container stands for a service that `up` looks after."""
         claim = container.compose
-        if claim is None or claim.project != self.deployment.project or claim.oneoff or claim.config_hash is None:
+        if claim is None or claim.project != self.deployment.project or claim.oneoff:
+            return False
+        if claim.hook is None and claim.config_hash is None:
             return False
         return claim.service in self._looked_after
 
@@ -71,7 +80,7 @@ class PlannedDeployment:
     def _replaced(self) -> dict[str, list[ContainerFacts]]:
         found: dict[str, list[ContainerFacts]] = {}
         for container in self.snapshot.containers:
-            if container.compose is not None and self.is_replaced(container):
+            if container.compose is not None and container.compose.is_replica and self.is_replaced(container):
                 found.setdefault(container.compose.service, []).append(container)
         return found
 
@@ -82,6 +91,22 @@ class PlannedDeployment:
     def lacks_image(self, service: WantedService) -> bool:
         """Return whether a service's image is certainly not on the engine."""
         return service.name in self.given.images and self.given.images[service.name] is None
+
+    @cached_property
+    def hooks(self) -> tuple[tuple[WantedService, WantedHook], ...]:
+        """The hooks of all services, each beside its service."""
+        return tuple((service, hook) for service in self.services for hook in service.hooks)
+
+    @cached_property
+    def binds(self) -> tuple[tuple[WantedService, str, BindSource], ...]:
+        """What services and their hooks mount from the host, each with its service and its key in the file."""
+        own = [
+            (service, f"services.{service.name}.volumes", bind) for service in self.services for bind in service.binds
+        ]
+        of_hooks = [
+            (service, f"services.{service.name}.pre_start", bind) for service, hook in self.hooks for bind in hook.binds
+        ]
+        return (*own, *of_hooks)
 
     def users_of(self, uses: "Callable[[WantedService], Collection[str]]", key: str) -> tuple[str, ...]:
         """Return the services that use something."""

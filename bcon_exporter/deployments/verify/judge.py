@@ -13,6 +13,7 @@ from bcon_exporter.diagnosis.last_exit import is_wanted
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HostSnapshot
 from bcon_exporter.model.desired import DesiredProject, DesiredService
 from bcon_exporter.model.findings import STATUS_RANK, SymptomType
+from bcon_exporter.model.hooks import group_hooks
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.reports import DiagnosisReport, DriftReport
 from bcon_exporter.model.rule_faults import describe_fault
@@ -20,6 +21,7 @@ from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict,
 
 PEER_NOT_LISTENING = "peer_not_listening"
 """The cause by which the log of one container tells that the port of another refuses."""
+_BY_HOOK = (VerifyCode.HOOK_FAILED, VerifyCode.WAITS_FOR)
 _ENDED_FOR_GOOD = frozenset(
     {
         VerifyCode.START_FAILED,
@@ -58,10 +60,15 @@ class Look:
 def judge(look: Look) -> tuple[ServiceVerdict, ...]:
     """Return the verdict of each service that is wanted now: bad ones first, each root before those it explains."""
     replicas = replicas_of(look.desired.name, look.snapshot)
+    hooks = {
+        service: found
+        for (project, service), found in group_hooks(look.snapshot.containers).items()
+        if project == look.desired.name
+    }
     services = [service for service in look.desired.services or () if service.enabled]
     reports = {report.container_id: report for report in look.diagnosis}
-    verdicts = {service.name: _judge_service(service, look, replicas, reports) for service in services}
-    return tuple(sorted(_with_roots(verdicts, replicas, reports), key=_worst_first))
+    verdicts = {service.name: _judge_service(service, look, replicas, hooks, reports) for service in services}
+    return tuple(sorted(_with_roots(verdicts, replicas, hooks, reports), key=_worst_first))
 
 
 def replicas_of(project: str, snapshot: HostSnapshot) -> Replicas:
@@ -69,7 +76,7 @@ def replicas_of(project: str, snapshot: HostSnapshot) -> Replicas:
     found: dict[str, list[ContainerFacts]] = {}
     for container in snapshot.containers:
         claim = container.compose
-        if claim is not None and claim.project == project and not claim.oneoff and claim.config_hash is not None:
+        if claim is not None and claim.project == project and claim.is_replica and claim.config_hash is not None:
             found.setdefault(claim.service, []).append(container)
     return {
         service: sorted(containers, key=lambda one: (one.compose.number if one.compose else 0, one.name))
@@ -101,16 +108,24 @@ def _names(services: Sequence[ServiceVerdict]) -> str:
 
 
 def _judge_service(
-    service: DesiredService, look: Look, replicas: Replicas, reports: Mapping[str, DiagnosisReport]
+    service: DesiredService,
+    look: Look,
+    replicas: Replicas,
+    hooks: Replicas,
+    reports: Mapping[str, DiagnosisReport],
 ) -> ServiceVerdict:
     containers = tuple(replicas.get(service.name, ()))
     own = {one.short_id: reports[one.short_id] for one in containers if one.short_id in reports}
+    own_hooks = tuple(hooks.get(service.name, ()))
+    of_hooks = {one.short_id: reports[one.short_id] for one in own_hooks if one.short_id in reports}
     case = ServiceCase(
         service=service,
         since=look.since,
         now=look.snapshot.taken_at,
         containers=containers,
+        hooks=own_hooks,
         reports=own,
+        hook_reports=of_hooks,
         differences=tuple(one for one in look.drift.differences if one.service_name == service.name),
         before=look.before,
         refused_by=tuple(_refusals(containers, look.diagnosis)),
@@ -127,7 +142,8 @@ def _judge_service(
         verdict, code, message = DeploymentVerdict.UNSURE, None, doubt
     else:
         verdict, code, message = DeploymentVerdict.GOOD, None, _well(case)
-    worst = max(own.values(), key=lambda report: STATUS_RANK[report.status], default=None)
+    by_hook = of_hooks if code in _BY_HOOK and (case.failed_hook or case.ailing_hook) else {}
+    worst = max((by_hook or own).values(), key=lambda report: STATUS_RANK[report.status], default=None)
     bad = verdict is DeploymentVerdict.BAD
     return ServiceVerdict(
         service=service.name,
@@ -211,6 +227,8 @@ def _is_certain(case: ServiceCase, code: VerifyCode | None, verdict: DeploymentV
         return over or not (case.service.replicas or case.containers)
     if code is VerifyCode.WAITS_FOR:
         return case.dependency is not None and case.dependency.is_final
+    if code is VerifyCode.HOOK_FAILED:
+        return case.failed_hook is not None
     return over and code in _ENDED_FOR_GOOD
 
 
@@ -225,17 +243,26 @@ def _is_over(container: ContainerFacts) -> bool:
 
 
 def _with_roots(
-    verdicts: Mapping[str, ServiceVerdict], replicas: Replicas, reports: Mapping[str, DiagnosisReport]
+    verdicts: Mapping[str, ServiceVerdict],
+    replicas: Replicas,
+    hooks: Replicas,
+    reports: Mapping[str, DiagnosisReport],
 ) -> Iterable[ServiceVerdict]:
-    service_of = {one.name: service for service, containers in replicas.items() for one in containers}
+    service_of = {
+        one.name: service for of in (replicas, hooks) for service, containers in of.items() for one in containers
+    }
     for name, verdict in verdicts.items():
         if verdict.verdict is not DeploymentVerdict.BAD:
             yield verdict
             continue
-        if verdict.code is VerifyCode.WAITS_FOR:
+        own_hooks = hooks.get(name, ()) if verdict.code in _BY_HOOK else ()
+        by_hook = _root_of(own_hooks, reports, service_of)
+        if by_hook is not None:
+            root: str | None = by_hook
+        elif verdict.code is VerifyCode.WAITS_FOR:
             dependency = find_dependency(replicas.get(name, ()), replicas)
             root = dependency.root if dependency is not None else None
-            behind = _root_of(replicas.get(root or "", ()), reports, service_of) if root else None
+            behind = _root_of((*replicas.get(root or "", ()), *hooks.get(root or "", ())), reports, service_of)
             root = behind or root
         else:
             root = _root_of(replicas.get(name, ()), reports, service_of)

@@ -9,6 +9,7 @@ from bcon_exporter.diagnosis.last_exit import ended_by_oom
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.desired import DesiredService
 from bcon_exporter.model.findings import DriftType, ServiceDrift, Severity, Symptom, SymptomType
+from bcon_exporter.model.hooks import find_failed
 from bcon_exporter.model.lifecycle import ExitFacts
 from bcon_exporter.model.reports import DiagnosisReport
 from bcon_exporter.model.verify_report import VerifyCode
@@ -43,7 +44,9 @@ class ServiceCase:
     Attributes:
         since: When the deployment began.
         containers: Its replicas, lowest number first.
+        hooks: The containers of its hooks that are there, in the order in which they run.
         reports: The diagnosis of each, by short id; without those that filters leave out.
+        hook_reports: The same of the hooks.
         differences: Where it differs from the files.
         before: Short id and symptom of what was there before the deployment.
         refused_by: Sentences of the diagnosis of containers that found nobody at a port of this one.
@@ -55,7 +58,9 @@ class ServiceCase:
     since: datetime
     now: datetime
     containers: tuple[ContainerFacts, ...] = ()
+    hooks: tuple[ContainerFacts, ...] = ()
     reports: dict[str, DiagnosisReport] = field(default_factory=dict)
+    hook_reports: dict[str, DiagnosisReport] = field(default_factory=dict)
     differences: tuple[ServiceDrift, ...] = ()
     before: frozenset[tuple[str, SymptomType]] = frozenset()
     refused_by: tuple[str, ...] = ()
@@ -120,6 +125,23 @@ class ServiceCase:
     def never_started(self) -> tuple[ContainerFacts, ...]:
         """The replicas that were created and never started."""
         return tuple(one for one in self.in_state(ContainerState.CREATED) if one.started_at is None)
+
+    @property
+    def running_hook(self) -> ContainerFacts | None:
+        """The hook that runs now, for a service that was never started; None where none does."""
+        return next((hook for hook in self.hooks if hook.is_running), None) if self.never_started else None
+
+    @property
+    def failed_hook(self) -> ContainerFacts | None:
+        """The hook for whose failure the service was never started; None where there is none."""
+        return find_failed(self.hooks) if self.never_started else None
+
+    @property
+    def ailing_hook(self) -> ContainerFacts | None:
+        """The hook that runs now and has a symptom of at least error; None where none has."""
+        hook = self.running_hook
+        report = None if hook is None else self.hook_reports.get(hook.short_id)
+        return hook if report is not None and any(map(_is_bad, report.symptoms)) else None
 
     def is_new(self, container: ContainerFacts) -> bool:
         """Whether it was made so short a time ago that it may just not have been its turn."""

@@ -4,16 +4,24 @@ from datetime import timedelta
 
 from bcon_exporter.deployments.verify.rule_context import ServiceCase
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
+from bcon_exporter.model.hooks import describe_hook
 from bcon_exporter.model.quantities import show_duration
 
 
 def explain_unknown_health(case: ServiceCase) -> str | None:
     """Return what could not be judged, in one sentence; None where all could."""
+    hook = case.running_hook
+    if hook is not None:
+        return f"It is not started yet: its {describe_hook(hook)} is still running{_for_how_long(hook, case)}."
     for container in case.containers:
         doubt = _of_container(case, container)
         if doubt is not None:
             return doubt
     return case.doubt
+
+
+def _for_how_long(hook: ContainerFacts, case: ServiceCase) -> str:
+    return "" if hook.started_at is None else f", for {show_duration((case.now - hook.started_at).total_seconds())}"
 
 
 def _of_container(case: ServiceCase, container: ContainerFacts) -> str | None:

@@ -21,7 +21,9 @@ def find_other_files(containers: Iterable[ContainerFacts], desired: DesiredProje
         if claim.config_files and set(claim.config_files) != set(desired.config_files):
             named[claim.config_files] = None
         service = services.get(claim.service)
-        if service is not None and compare_hash(service, container, desired.compose_version) is False:
+        if service is None or not service.enabled:  # a provider has a relay at most, with a hash of its own
+            continue
+        if compare_hash(service, container, desired.compose_version) is False:
             changed[claim.service] = None
     for files in named:
         yield f"`up` used other files than are judged here: {', '.join(files)}."

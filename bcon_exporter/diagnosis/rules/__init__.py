@@ -15,11 +15,13 @@ from bcon_exporter.diagnosis.rules import (
     log_unbounded,
     network_error,
     never_started,
+    not_started_again,
     oom_killed,
     paused,
     pids_limit,
     restart_loop,
     slow_response,
+    stale_namespace,
     start_failed,
     starting,
     unhealthy,
@@ -45,5 +47,7 @@ SYMPTOM_RULES: tuple[SymptomRule, ...] = (
     health_flapping.RULE,
     starting.RULE,
     log_unbounded.RULE,
+    not_started_again.RULE,
+    stale_namespace.RULE,
 )
 RULE_OF: Mapping[SymptomType, SymptomRule] = MappingProxyType({rule.type: rule for rule in SYMPTOM_RULES})

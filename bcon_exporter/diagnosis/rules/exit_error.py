@@ -10,11 +10,13 @@ from bcon_exporter.diagnosis.usage_in_words import in_bytes, lasted
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.findings import Severity, Symptom, SymptomType, Urgency
 from bcon_exporter.model.lifecycle import ExitFacts
-from bcon_exporter.model.quantities import show_duration, show_time
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 EXIT = SymptomType.EXIT_ERROR
 LAST_LINES = 3
+TOLD_WITHIN_SECONDS = 2
+"""The engine lists a container as ended before it tells of the end, and of who had asked for it."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -23,17 +25,24 @@ def _judge(case: Case) -> Verdict:
     missing = missing_facts(case.container, ("exit_code",))
     if missing:
         return unknown(case, EXIT, missing)
+    if _is_still_to_be_told(case):
+        return unknown(case, EXIT, ("lifecycle",), "it ended a moment ago, and no event tells yet who asked for it")
     match case.ending.kind:
         case EndKind.FAILED:
             return _failed(case)
         case EndKind.REQUESTED | EndKind.SHUTDOWN:
             return _requested(case)
-        case EndKind.CRASHED_WITH_ENGINE:
-            return _crashed_with_engine(case)
         case EndKind.UNKNOWN:
             return _unclear(case)
-        case EndKind.NONE | EndKind.DONE:
+        case EndKind.NONE | EndKind.DONE | EndKind.LEFT_DOWN:
             return _not_removed(case)
+
+
+def _is_still_to_be_told(case: Case) -> bool:
+    ending = case.ending
+    if ending.certain or ending.at is None or ending.kind not in (EndKind.FAILED, EndKind.UNKNOWN):
+        return False
+    return abs((case.now - ending.at).total_seconds()) < TOLD_WITHIN_SECONDS
 
 
 def _failed(case: Case) -> Symptom:
@@ -82,18 +91,6 @@ def _requested(case: Case) -> Symptom | None:
         by, evidence = "by a shutdown of engine or host", "everything that ran on this host ended at that moment"
     description = f"It exited with code {explain_exit(case.ending.exit_code)}{_when(case)}, probably {by}."
     return case.symptom(EXIT, Severity.INFO, description, evidence).model_copy(update={"confidence": 0.6})
-
-
-def _crashed_with_engine(case: Case) -> Symptom:
-    """Report a container that went down with the engine or host, and that nothing has started again."""
-    severity = Severity.INFO if case.ending.aged else Severity.WARNING
-    code = explain_exit(case.ending.exit_code or 0)
-    description = f"It went down with the engine{_when(case)}, with code {code}, and was not started again."
-    policy = f"restart policy {case.container.restart_policy or 'no'}"
-    started_at = case.host.engine_started_at
-    came_up = () if started_at is None else (f"the engine came up at {show_time(started_at)}",)
-    symptom = case.symptom(EXIT, severity, description, policy, *came_up)
-    return symptom if case.ending.certain else symptom.model_copy(update={"confidence": 0.9})
 
 
 def _unclear(case: Case) -> Symptom:
@@ -155,8 +152,8 @@ def _advise(case: Case) -> Advice:
     if ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
         was_forced = ending.exit is not None and ending.exit.forced
         return Advice(causes=(_STOP_SIGNAL_IGNORED,), suggestions=(_HANDLE_THE_SIGNAL,)) if was_forced else Advice()
-    if ending.kind is EndKind.CRASHED_WITH_ENGINE:
-        return Advice(causes=(_ENGINE_CRASHED,), suggestions=(_START_AGAIN,))
+    if ending.kind is EndKind.LEFT_DOWN:
+        return Advice()  # not_started_again tells why
     if _was_killed(case):
         return Advice(causes=(_KILLED,), suggestions=(_FIND_THE_KILLER,))
     if container.error or container.state is ContainerState.CREATED:
@@ -219,17 +216,6 @@ _HANDLE_THE_SIGNAL = SuggestionText(
     rationale="Every stop and every deployment waits for the time-out, and work in hand is lost.",
     check="docker inspect -f '{{.Config.StopSignal}} {{.Path}} {{.Args}}' {name}",
 )
-_ENGINE_CRASHED = CauseText(
-    id="engine_crashed",
-    text="The engine or its host went down without ending it first; no restart policy started it again.",
-    confidence=0.9,
-)
-_START_AGAIN = SuggestionText(
-    urgency=Urgency.SHORT_TERM,
-    action="Start it again if it is needed, and give it a restart policy (`unless-stopped`) so that the engine does.",
-    rationale="Exit code {exit_code}, restart policy {restart_policy}.",
-    check="docker inspect -f '{{.State.FinishedAt}} {{.HostConfig.RestartPolicy.Name}}' {name}",
-)
 _PROBABLY_OOM = CauseText(
     id="memory_limit_too_low",
     text="The kernel's OOM killer probably ended it at its memory limit; no event tells.",
@@ -269,15 +255,13 @@ RULE = SymptomRule(
         ("the restarts of its policy (on-failure:N) are used up: it is down for good", Severity.CRITICAL),
         ("exit code other than 0 that nobody asked for", Severity.ERROR),
         ("exit code 137 of which no event tells whether somebody asked for it", Severity.WARNING),
-        ("it went down with the engine's or host's crash and was not started again", Severity.WARNING),
         ("a removal that the engine could not finish (state dead)", Severity.WARNING),
     ),
     ages="warning once it was started again and runs, and for used-up restarts that were older than a day when it was "
     "first looked at; info for an old exit that nothing wants undone, for a requested stop that needed SIGKILL, and "
     "for codes that a stop leaves behind (130, 143, its own stop signal's) when no event tells who ended it",
-    unknown_when="without an exit code",
+    unknown_when=f"without an exit code, and for {TOLD_WITHIN_SECONDS} s after an end that no event tells of yet",
     causes=(
-        "engine_crashed",
         "memory_limit_too_low",
         "restarts_used_up",
         "removal_failed",

@@ -7,6 +7,7 @@ from bcon_exporter.diagnosis.peers import dependencies_of
 from bcon_exporter.diagnosis.rule import Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.hooks import describe_failure, describe_hook, find_failed, is_hook
 from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
@@ -18,12 +19,17 @@ _SWARM = "com.docker.swarm.service.name"
 def _judge(case: Case) -> Verdict:
     container = case.container
     age = case.now - container.created_at
-    if container.error or container.exit_code or age.total_seconds() <= _allowed_seconds(case):
+    failed = find_failed(case.hooks)
+    if container.error or container.exit_code or is_hook(container):
+        return None
+    if failed is None and age.total_seconds() <= _allowed_seconds(case):
         return None
     old = age > timedelta(seconds=case.thresholds.exit_age_seconds)
     severity = Severity.INFO if old and not (is_wanted(container) and _was_watched(case)) else Severity.WARNING
-    description = f"It was created {show_duration(age.total_seconds())} ago and never started."
-    return case.symptom(SymptomType.NEVER_STARTED, severity, description)
+    why = "" if failed is None else f": its {describe_hook(failed)} {describe_failure(failed)}"
+    description = f"It was created {show_duration(age.total_seconds())} ago and never started{why}."
+    evidence = () if failed is None or failed.logs is None else tuple(line.text for line in failed.logs.lines[-1:])
+    return case.symptom(SymptomType.NEVER_STARTED, severity, description, *evidence)
 
 
 def _was_watched(case: Case) -> bool:
@@ -38,6 +44,8 @@ def _allowed_seconds(case: Case) -> float:
     compose = case.container.compose
     if compose is None and _SWARM not in case.container.labels:
         return own
+    if any(hook.is_running for hook in case.hooks):
+        return float("inf")
     needed = [
         (condition, dependency)
         for name, condition in dependencies_of(case.container)
@@ -101,7 +109,8 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="State created for longer than thresholds.created_seconds, without an error; Compose and Swarm have "
-    "two minutes, longer while a dependency that they wait for is under way, and no time once it has failed for good.",
+    "two minutes, longer while a dependency or a hook that they wait for is under way, and no time once it has failed "
+    "for good. A hook that waits for its turn is no such container.",
     conditions=(
         (
             "created more than {created_seconds} ago (by Compose or Swarm: 2 minutes) and never started",

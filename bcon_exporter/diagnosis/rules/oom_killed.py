@@ -13,6 +13,8 @@ from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 OOM = SymptomType.OOM_KILLED
 SAME_KILL_SECONDS = 5
+ENDED_WITHIN_SECONDS = 1
+"""The kernel tells of a kill before the engine tells of an end by it: whom a younger one hit is not known yet."""
 KILL_CODE = 137
 NEAR_LIMIT_RATIO = 0.8
 _SEEN = "an oom event: the engine's own, or of the kernel's log or counters"
@@ -67,7 +69,7 @@ def _ended(case: Case) -> Symptom | None:
     if ending.kind is EndKind.DONE or ending.exit_code == 0:
         severity = Severity.INFO if ending.aged else Severity.ERROR
         text = f"The kernel killed one of its child processes{_limit(case)}; it ended itself{when}."
-    elif ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN):
+    elif ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.LEFT_DOWN):
         severity = Severity.INFO
         text = f"The kernel had killed one of its processes{_limit(case)} before it was stopped{when}."
     elif ending.exit_code == KILL_CODE:
@@ -122,8 +124,9 @@ def _child(case: Case) -> Symptom | None:
         return None
     since = case.now - timedelta(seconds=case.thresholds.log_window_seconds)
     ends = [end.at for end in case.container.lifecycle.exits]
-    kills = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
-    if not kills and (not case.container.oom_killed or _is_of_an_earlier_run(case)):
+    survived = [at for at in case.container.lifecycle.oom_kills if at >= since and not _near_any(at, ends)]
+    kills = [at for at in survived if (case.now - at).total_seconds() >= ENDED_WITHIN_SECONDS]
+    if not kills and (survived or not case.container.oom_killed or _is_of_an_earlier_run(case)):
         return None
     times = show_count(len(kills), "oom event") if kills else "State.OOMKilled is set while it runs"
     description = f"The kernel killed a child process{_limit(case)}; the container itself runs on."

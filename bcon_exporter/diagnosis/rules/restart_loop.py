@@ -62,7 +62,7 @@ def _counted(case: Case, count: int) -> Symptom:
     codes = _exit_codes(case)
     last = recent_restarts(case.container, case.now, case.thresholds)[-1]
     quiet = case.loop_is_over or case.now - last > timedelta(seconds=case.thresholds.restart_quiet_seconds)
-    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.CRASHED_WITH_ENGINE)
+    over = quiet or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.LEFT_DOWN)
     severity = Severity.INFO if over else Severity.CRITICAL if any(codes) else Severity.ERROR
     severity = case.down_for_good or severity
     hour = show_duration(case.thresholds.restart_window_seconds)
@@ -108,7 +108,7 @@ def _hint(case: Case) -> Verdict:
         return None
     if count is None:
         return unknown(case, LOOP, ("restart_count",))
-    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.CRASHED_WITH_ENGINE):
+    if _is_quiet(case) or case.ending.kind in (EndKind.REQUESTED, EndKind.SHUTDOWN, EndKind.LEFT_DOWN):
         return None
     if count < case.thresholds.restart_count:
         # None since its last start by hand, or none to come: that is no loop. One or two just now may be its beginning.

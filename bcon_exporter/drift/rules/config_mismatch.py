@@ -4,7 +4,7 @@ A different config hash is reported by itself, with low confidence, only where n
 (docker/compose#14001, #10907: hashes have had bugs). Two versions of Compose may hash differently.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bcon_exporter.drift.actions import compare_hash, find_action
@@ -15,6 +15,7 @@ from bcon_exporter.drift.resources import find_changed_resources
 from bcon_exporter.drift.rule import LIKELY, LOW_CONFIDENCE, DriftRule, confidence_of_doubt
 from bcon_exporter.drift.wording import mask_counterparts, render_difference, render_dropped, render_value
 from bcon_exporter.model.container_facts import ContainerFacts
+from bcon_exporter.model.desired import DesiredService
 from bcon_exporter.model.findings import ComposeAction, DriftType, ServiceDrift, Severity
 
 
@@ -36,6 +37,7 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
     """Compare every replica; the same difference on several replicas is reported once."""
     findings: dict[_Finding, list[str]] = {}
     unexplained: dict[float, list[str]] = {}
+    dropped: dict[str, None] = {}
     for container in pair.replicas:
         if container.config is None:
             continue
@@ -47,7 +49,7 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
         reported = (
             strong
             if explained or same_hash is not False
-            else [difference for difference in differences if not is_engine_default(difference, pair.service, pairing)]
+            else _find_possible_reasons(differences, pair.service, pairing)
         )
         action = find_action(pair.service, container, reported, pairing)
         reported = reported or unsupported
@@ -57,10 +59,23 @@ def _service_drifts(pair: ServicePairing, pairing: ProjectPairing) -> Iterator[S
             findings.setdefault(_Finding(masked, outside, action, confidence), []).append(container.name)
         if same_hash is False and not explained and not reported:
             unexplained.setdefault(_confidence_of_hash(container, pairing), []).append(container.name)
+            dropped |= dict.fromkeys(difference.path for difference in differences if difference.dropped)
     for finding, names in findings.items():
         yield _field_drift(pair, finding, names)
     for confidence, names in unexplained.items():
-        yield _hash_drift(pair, names, confidence)
+        yield _hash_drift(pair, names, confidence, tuple(dropped))
+
+
+def _find_possible_reasons(
+    differences: Iterable[FieldDifference], service: DesiredService, pairing: ProjectPairing
+) -> list[FieldDifference]:
+    """Return what may be why a hash differs, where nothing differs for sure.
+
+    What the engine drops is missing before and after an edit: beside a declared key that no container shows it proves
+    nothing.
+    """
+    possible = [difference for difference in differences if not is_engine_default(difference, service, pairing)]
+    return [difference for difference in possible if not difference.dropped] if service.unseen else possible
 
 
 def _confidence(
@@ -98,7 +113,7 @@ def _field_drift(pair: ServicePairing, finding: _Finding, names: list[str]) -> S
     )
 
 
-def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> ServiceDrift:
+def _hash_drift(pair: ServicePairing, names: list[str], confidence: float, dropped: tuple[str, ...]) -> ServiceDrift:
     where = names[0] if len(names) == 1 else f"{len(names)} containers"
     return ServiceDrift(
         service_name=pair.service.name,
@@ -107,7 +122,7 @@ def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> Se
         actual="another config hash",
         message=(
             f"Compose would recreate {where}: the config hash is not the file's, though every compared field is the "
-            f"same. {_render_unseen(pair)}"
+            f"same. {_render_unseen(pair, dropped)}"
         ),
         severity=Severity.INFO,
         container_name=names[0],
@@ -116,8 +131,8 @@ def _hash_drift(pair: ServicePairing, names: list[str], confidence: float) -> Se
     )
 
 
-def _render_unseen(pair: ServicePairing) -> str:
-    names = (*pair.service.unseen, *find_engine_choices(pair.service))
+def _render_unseen(pair: ServicePairing, dropped: tuple[str, ...]) -> str:
+    names = (*pair.service.unseen, *dropped, *find_engine_choices(pair.service))
     if not names:
         return "The file may say the same in another way."
     return f"It may be in what a container does not tell: {', '.join(names)}."

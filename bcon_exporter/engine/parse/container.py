@@ -281,12 +281,15 @@ def parse_compose(labels: dict[str, str]) -> ComposeIdentity | None:
     project, service = labels.get(COMPOSE_LABEL + "project"), labels.get(COMPOSE_LABEL + "service")
     if not project or not service:
         return None
-    number = labels.get(COMPOSE_LABEL + "container-number", "")
+    number = _small_number(labels.get(COMPOSE_LABEL + "container-number"))
+    hook = labels.get(COMPOSE_LABEL + "hook") or None
     return ComposeIdentity(
         project=clean_name(project),
         service=clean_name(service),
-        number=int(number) if number.isascii() and number.isdigit() and len(number) <= 9 else 1,  # noqa: PLR2004
+        number=1 if number is None else number,
         oneoff=labels.get(COMPOSE_LABEL + "oneoff", "").lower() == "true",
+        hook=hook and clean_name(hook),
+        hook_index=_small_number(labels.get(COMPOSE_LABEL + "hook-index")) if hook else None,
         config_hash=labels.get(COMPOSE_LABEL + "config-hash") or None,
         config_files=_paths(labels.get(COMPOSE_LABEL + "project.config_files")),
         working_dir=labels.get(COMPOSE_LABEL + "project.working_dir") or None,
@@ -295,6 +298,12 @@ def parse_compose(labels: dict[str, str]) -> ComposeIdentity | None:
         image=labels.get(COMPOSE_LABEL + "image") or None,
         depends_on=labels.get(COMPOSE_LABEL + "depends_on") or None,
     )
+
+
+def _small_number(text: str | None) -> int | None:
+    """Return a count that a label gives; None for anything else."""
+    is_count = text is not None and text.isascii() and text.isdigit() and len(text) <= 9  # noqa: PLR2004 - no count is longer
+    return int(text) if text is not None and is_count else None
 
 
 def _paths(text: str | None) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from bcon_exporter.engine.parse.json_fields import (
     get_text,
     parse_time,
 )
-from bcon_exporter.model.container_facts import EngineFacts, NetworkFacts, VolumeFacts
+from bcon_exporter.model.container_facts import AddressPool, EngineFacts, NetworkFacts, VolumeFacts
 from bcon_exporter.model.deployment import ImageFacts
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.masking import safe_pair, safe_text
@@ -57,7 +57,15 @@ def parse_engine(info: Any, version: Any) -> EngineFacts:
         architecture=get_name(about, "Architecture"),
         runtimes=tuple(sorted(clean_name(name) for name in get_object(about, "Runtimes"))),
         log_driver=get_name(about, "LoggingDriver"),
+        address_pools=tuple(_address_pools(about)),
     )
+
+
+def _address_pools(about: dict[str, Any]) -> Iterator[AddressPool]:
+    for pool in get_list(about, "DefaultAddressPools")[:_MOST_SUBNETS]:
+        base, size = (get_name(pool, "Base"), get_int(pool, "Size")) if type(pool) is dict else (None, None)
+        if base is not None and size is not None:
+            yield AddressPool(base=base, size=size)
 
 
 def parse_engine_start(bridge: Any) -> datetime | None:

@@ -61,7 +61,7 @@ def _container_event(raw: dict[str, Any], attributes: dict[str, Any], bare: Life
         project=_label(attributes, "project"),
         service=_label(attributes, "service"),
         number=_number(_label(attributes, "container-number")),
-        oneoff=(_label(attributes, "oneoff") or "").lower() == "true",
+        oneoff=(_label(attributes, "oneoff") or "").lower() == "true" or bool(_label(attributes, "hook")),
         exit_code=_exit_code(attributes) if bare.action == "die" else None,
         signal=_signal(get_text(attributes, "signal")) if bare.action == "kill" else None,
         health=bare.health if bare.action == "health_status" else None,

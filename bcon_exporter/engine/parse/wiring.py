@@ -123,12 +123,15 @@ def parse_wiring(detail: dict[str, Any], secrets: KnownSecrets = NO_SECRETS) -> 
     read_only_root = get_bool(host, "ReadonlyRootfs") is True
     bindings_of_ports = get_object(host, "PortBindings")
     hosts, links = get_list(host, "ExtraHosts"), get_list(host, "Links")
-    if not (bindings_of_ports or hosts or links):
+    ipc_mode, pid_mode = _shared_mode(host, "IpcMode"), _shared_mode(host, "PidMode")
+    if not (bindings_of_ports or hosts or links or ipc_mode or pid_mode):
         return _make_plain_wiring(network_mode, user, read_only_root=read_only_root)
     published: dict[str, list[str]] = {}
     _add_inspected(published, bindings_of_ports)
     return Wiring(
         network_mode=network_mode,
+        ipc_mode=ipc_mode,
+        pid_mode=pid_mode,
         published={port: ", ".join(bindings) for port, bindings in published.items() if bindings},
         extra_hosts=dict(_pairs(hosts, last=False, secrets=secrets)),
         # "/shop-db-1:/shop-app-1/db": the container, and the name by which the other knows it
@@ -136,6 +139,12 @@ def parse_wiring(detail: dict[str, Any], secrets: KnownSecrets = NO_SECRETS) -> 
         user=user,
         read_only_root=read_only_root,
     )
+
+
+def _shared_mode(host: dict[str, Any], key: str) -> str:
+    """Return "container:..." where a container shares the namespace of another one; else ""."""
+    mode = safe_name(get_text(host, key) or "")
+    return mode if mode.startswith("container:") else ""
 
 
 @lru_cache(maxsize=_WIRINGS_KEPT)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bcon_exporter.alerting import AlertSeverity, Condition, Counters, find_growth
-from bcon_exporter.incidents import is_host_incident_open
+from bcon_exporter.incidents import is_outage_open
 from bcon_exporter.latest_scans import SCAN_NAMES, ScanName, ScanStatus
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.verify_report import DeploymentVerdict
@@ -62,7 +62,7 @@ class _Finder:
         is_away = not self._context.host.is_up()
         if not is_away:
             yield from self._find_partial_hangs()
-        if not is_host_incident_open(self._context.memory.memory.incidents):
+        if not is_outage_open(self._context.memory.memory.incidents):
             yield from self._find_stale_scans()
         if not is_away:
             yield from self._find_troubled_scans()

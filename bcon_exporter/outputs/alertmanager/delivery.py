@@ -2,14 +2,12 @@
 
 import http.client
 import json
-import socket
 import ssl
-import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
+from bcon_exporter.bounded_http import BoundedConnection
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.alertmanager.http_config import HttpAccess
 from bcon_exporter.outputs.alertmanager.payload import Payload
@@ -72,61 +70,45 @@ class Alertmanager:
             RefusedError: It says that something is wrong with them.
             UnreachableError: Anything else but success.
         """
-        access = self._access()
-        connection = self._connection(access)
-        guard = threading.Timer(self._timeout_seconds, _cut, (connection,))
-        guard.daemon = True
-        guard.start()
         try:
-            status, text = self._ask(connection, access, json.dumps(alerts).encode())
+            status, text = self._ask(json.dumps(alerts).encode())
         except SettingsError as error:
             raise UnreachableError(error.message) from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise UnreachableError(_describe(error)) from None
-        finally:
-            guard.cancel()
-            connection.close()
         if status in _OK:
             return
         msg = f"HTTP status {status}{text}"
         raise RefusedError(msg) if status in _AT_FAULT else UnreachableError(msg)
 
-    def _connection(self, access: HttpAccess) -> http.client.HTTPConnection:
-        host, port = self._parts.hostname or "", self._parts.port
-        if self._parts.scheme == "https":
-            context = access.tls or ssl.create_default_context()
-            return _TlsConnection(host, port, self._timeout_seconds, context, access.server_name or host)
-        return http.client.HTTPConnection(host, port, timeout=self._timeout_seconds)
+    def _connection(self, access: HttpAccess) -> BoundedConnection:
+        is_encrypted = self._parts.scheme == "https"
+        tls = (access.tls or ssl.create_default_context()) if is_encrypted else None
+        return BoundedConnection(
+            self._parts.hostname or "", self._parts.port, self._timeout_seconds, tls, access.server_name
+        )
 
-    def _ask(self, connection: http.client.HTTPConnection, access: HttpAccess, body: bytes) -> tuple[int, str]:
+    def _ask(self, body: bytes) -> tuple[int, str]:
+        """Return the status, and what is said of a refusal."""
+        access = self._access()
         headers = {"Content-Type": "application/json", "User-Agent": "bcon-exporter", "Connection": "close"}
         authorization = access.read_authorization()
         if authorization is not None:
             headers["Authorization"] = authorization
-        connection.request("POST", self._parts.path.rstrip("/") + _PATH, body, headers)
-        answer = connection.getresponse()
-        said = " ".join(answer.read(_ANSWER_BYTES).decode(errors="replace").split())[:300]
+        with self._connection(access) as connection:
+            connection.request("POST", self._parts.path.rstrip("/") + _PATH, body, headers)
+            answer = connection.getresponse()
+            said = "" if answer.status in _OK else _read_words(answer)
         return answer.status, f": {said}" if said else ""
 
 
-class _TlsConnection(http.client.HTTPConnection):
-    """A connection to a server whose certificate may have another name than its address."""
-
-    def __init__(self, host: str, port: int | None, seconds: float, context: ssl.SSLContext, server_name: str) -> None:
-        super().__init__(host, port or http.client.HTTPS_PORT, timeout=seconds)
-        self._context = context
-        self._server_name = server_name
-
-    def connect(self) -> None:
-        """Connect and shake hands."""
-        super().connect()
-        self.sock = self._context.wrap_socket(self.sock, server_hostname=self._server_name)
-
-
-def _cut(connection: http.client.HTTPConnection) -> None:
-    """End a request that trickles: the time-out of a socket is for each read only."""
-    with suppress(OSError, AttributeError):
-        connection.sock.shutdown(socket.SHUT_RDWR)
+def _read_words(answer: http.client.HTTPResponse) -> str:
+    """Return what is said of a refusal; nothing where that does not come in time: the status counts."""
+    try:
+        text = answer.read(_ANSWER_BYTES)
+    except (OSError, http.client.HTTPException, ValueError):
+        return ""
+    return " ".join(text.decode(errors="replace").split())[:300]
 
 
 def _describe(error: Exception) -> str:

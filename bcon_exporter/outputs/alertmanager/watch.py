@@ -20,7 +20,7 @@ from bcon_exporter.alerting import (
 )
 from bcon_exporter.incidents import is_muted
 from bcon_exporter.latest_scans import AlertRound
-from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport
+from bcon_exporter.model.alerts import Alert, AlertPhase, AlertsReport, MessageReceiverState
 from bcon_exporter.outputs.alertmanager.conditions import count_troubles, find_conditions
 from bcon_exporter.outputs.alertmanager.delivery import Alertmanager
 from bcon_exporter.outputs.alertmanager.payload import Identity, write_payload
@@ -65,6 +65,7 @@ class AlertWatch:
         alertmanagers: Where to.
         runbooks_url: Where the runbooks lie.
         watch_outage: Opens an incident when the engine has been away for a while; takes and returns since when it is.
+        receivers: Returns how messages to each receiver are doing, which is shown beside.
     """
 
     def __init__(  # noqa: PLR0913 -- put together in one place
@@ -77,6 +78,7 @@ class AlertWatch:
         runbooks_url: str = RUNBOOKS_URL,
         *,
         watch_outage: Callable[[Context, datetime | None], datetime | None] = lambda *_: None,
+        receivers: Callable[[], tuple[MessageReceiverState, ...]] = tuple,
     ) -> None:
         self._context = context
         self._exposition, self._own = metrics
@@ -89,7 +91,7 @@ class AlertWatch:
         self._state: AlertState | None = None
         self._kept: AlertState | None = None
         self._counters: Counters = ()
-        self._watch_outage = watch_outage
+        self._watch_outage, self._receivers = watch_outage, receivers
         self._away_since: datetime | None = None
 
     def start(self) -> None:
@@ -149,7 +151,10 @@ class AlertWatch:
         self._state = state
         self._keep(context, state, now)
         report = AlertsReport(
-            timestamp=now, alerts=show_alerts(state), alertmanagers=tuple(each.state for each in self._pushers)
+            timestamp=now,
+            alerts=show_alerts(state),
+            alertmanagers=tuple(each.state for each in self._pushers),
+            receivers=self._receivers(),
         )
         context.scans.publish_alerts(AlertRound(report, context.monotonic()))
         if who is not None:
@@ -172,6 +177,7 @@ class AlertWatch:
             describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address),
             scanned_at=scan.finished_at if scan is not None else None,
             interval=timedelta(seconds=self._pace().interval_seconds),
+            first_look=context.scans.first_look,
         )
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:

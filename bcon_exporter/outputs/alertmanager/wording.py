@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from bcon_exporter.alerting import INCIDENT_ALERT
-from bcon_exporter.incidents import find_telling_change
-from bcon_exporter.model.incidents import Incident
+from bcon_exporter.incidents import find_telling_change, list_left_down
+from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.journal import HISTORY_KEPT
 from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.outputs.metrics.writing import plain_label
@@ -13,19 +13,19 @@ from bcon_exporter.secrets.masking import safe_text
 LOG_LINES = 3
 LOG_LINE_CHARS = 240
 TEXT_CHARS = 500
+DESCRIPTION_CHARS = 2000
+"""It names all that an engine has not started again."""
 _SUFFERERS_NAMED = 10
 
 
 def label_incident(incident: Incident) -> tuple[tuple[str, str], ...]:
-    """Return what names an incident: its id, and its root as it is known when it is first told."""
+    """Return what names its root, as it is known when it is first told; nothing for the host.
+
+    Neither its id nor its code: an exporter that has forgotten everything gives the same failure another id, and sees
+    the code that it has by then.
+    """
     root = incident.root
-    labels = {
-        "code": root.code,
-        "container": root.container,
-        "incident": incident.id,
-        "project": root.project,
-        "service": root.service,
-    }
+    labels = {"container": root.container, "project": root.project, "service": root.service}
     return tuple((name, plain_label(value)) for name, value in labels.items() if value)
 
 
@@ -47,21 +47,36 @@ def describe_incident(incident: Incident, here: str, runbooks_url: str, address:
         "suggestion": incident.suggestions[0].action if incident.suggestions else "",
         "changed": _tell_change(incident),
         "incident": incident.id,
+        "code": incident.root.code,
         "page": f"{address.rstrip('/')}/i/{incident.id}" if address else "",
     }
-    clean = {name: safe_text(text, max_chars=TEXT_CHARS) for name, text in texts.items() if text}
+    clean = {
+        name: safe_text(text, max_chars=DESCRIPTION_CHARS if name == "description" else TEXT_CHARS)
+        for name, text in texts.items()
+        if text
+    }
     log = _excerpt(incident.evidence)
     return {**clean, **({"log": log} if log else {}), "runbook_url": f"{runbooks_url}{INCIDENT_ALERT}.md"}
 
 
 def _tell_who(incident: Incident) -> str:
+    if incident.root.code == HOST_CODE:
+        return _tell_host(incident)
     names = [member.name for member in incident.members if member.role == "suffers"]
     more = len(names) - _SUFFERERS_NAMED
     others = f"{', '.join(names[:_SUFFERERS_NAMED])}{f' and {more} more' if more > 0 else ''}"
-    suffers = f" It makes suffer: {others}." if names else ""
+    suffers = f" Explained by it: {others}." if names else ""
     seen = incident.seen_before
     before = f" The same happened {seen.count} times in {HISTORY_KEPT.days} days." if seen.count else ""
     return f"The root is {incident.root.name} ({incident.root.code.replace('_', ' ')}).{suffers}{before}"
+
+
+def _tell_host(incident: Incident) -> str:
+    left = list_left_down(incident.members)
+    failing = [one.name for one in incident.members if one.role == "suffers" and one.name not in left]
+    parts = [f"Not started again: {', '.join(left)}."] if left else []
+    parts += [f"Failing since: {', '.join(failing)}."] if failing else []
+    return " ".join(parts) or incident.title
 
 
 def _tell_change(incident: Incident) -> str:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from bcon_exporter.callers import CALLER
 from bcon_exporter.errors import BconError
 from bcon_exporter.outputs.http.connections import Place, client_of
 from bcon_exporter.outputs.http.rate_limits import RateLimits, TooManyRequestsError
@@ -183,6 +184,7 @@ class Gate:
             await self._answer_limited(inner, receive, send, key, is_user=bool(user))
 
     async def _answer_limited(self, scope: Scope, receive: Receive, send: Send, client: str, *, is_user: bool) -> None:
+        CALLER.set(client)
         self._limits.requests.count(client, is_user=is_user)
         places = self._limits.streams if scope["path"] == STREAM_PATH else self._limits.requests
         async with places.running(client):

@@ -4,7 +4,7 @@ import hmac
 import secrets
 
 from bcon_exporter.outputs.http.replies import Scope
-from bcon_exporter.outputs.http.users import parse_basic
+from bcon_exporter.outputs.http.users import parse_basic, parse_bearer
 
 _KEY = secrets.token_bytes(32)
 
@@ -25,7 +25,11 @@ def is_own_form(scope: Scope, token: str) -> bool:
 
 
 def _user_of(scope: Scope) -> str:
-    """Return the name of the user whom the gate has let in; empty for none."""
-    header = next((value for name, value in scope["headers"] if name.lower() == b"authorization"), b"")
-    credentials = parse_basic(header.decode("latin-1"))
-    return credentials.name if credentials is not None else ""
+    """Return what tells the user whom the gate has let in from any other: a name or a token; empty for none."""
+    header = next((value for name, value in scope["headers"] if name.lower() == b"authorization"), b"").decode(
+        "latin-1"
+    )
+    if (credentials := parse_basic(header)) is not None:
+        return f"user {credentials.name}"
+    token = parse_bearer(header)
+    return "" if token is None else f"token {token.decode('latin-1')}"

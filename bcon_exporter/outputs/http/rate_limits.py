@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -10,8 +10,7 @@ from bcon_exporter import clock
 from bcon_exporter.errors import RateLimitedError
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.users import Credentials, Users
-
-_CLIENTS_MAX = 4096
+from bcon_exporter.token_buckets import TokenBuckets
 
 REQUESTS_AT_ONCE = 200
 REQUESTS_PER_SECOND = 20.0
@@ -42,37 +41,6 @@ class TooManyRequestsError(RateLimitedError):
     def __init__(self, message: str, retry_after_seconds: float) -> None:
         self.retry_after_seconds = max(1, math.ceil(retry_after_seconds))
         super().__init__(message, {"retry_after_seconds": self.retry_after_seconds})
-
-
-class TokenBuckets:
-    """A bucket of tokens for each client; of too many clients the least recent is forgotten."""
-
-    def __init__(self, most: float, per_second: float) -> None:
-        self._most, self._per_second = most, per_second
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-
-    def take(self, client: str, now: float) -> float:
-        """Take one token and return 0.0, or return in how many seconds there is one."""
-        tokens = self._level(client, now)
-        if tokens < 1:
-            self._put(client, tokens, now)
-            return (1 - tokens) / self._per_second
-        self._put(client, tokens - 1, now)
-        return 0.0
-
-    def give_back(self, client: str, now: float) -> None:
-        """Put a token back."""
-        self._put(client, self._level(client, now) + 1, now)
-
-    def _level(self, client: str, now: float) -> float:
-        tokens, at = self._buckets.get(client, (self._most, now))
-        return min(self._most, tokens + (now - at) * self._per_second)
-
-    def _put(self, client: str, tokens: float, now: float) -> None:
-        self._buckets[client] = tokens, now
-        self._buckets.move_to_end(client)
-        if len(self._buckets) > _CLIENTS_MAX:
-            self._buckets.popitem(last=False)
 
 
 class Places:

@@ -3,6 +3,8 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
+from functools import partial
 from typing import TypeVar
 
 from bcon_exporter.errors import RateLimitedError
@@ -30,7 +32,8 @@ class RequestThreads:
         future: asyncio.Future[T] = loop.create_future()
         self._running += 1
         try:
-            threading.Thread(target=self._work, args=(loop, future, work), name="request", daemon=True).start()
+            of_caller: Callable[[], T] = partial(copy_context().run, work)
+            threading.Thread(target=self._work, args=(loop, future, of_caller), name="request", daemon=True).start()
         except RuntimeError as error:  # the process may start no more threads
             self._running -= 1
             msg = "no thread is left to work on the request; try again in a few seconds"

@@ -1,6 +1,7 @@
 """Every tool by POST under its name, and by GET where an address reads better."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -17,7 +18,7 @@ from bcon_exporter.agents.answer_rendering import (
 from bcon_exporter.agents.kept_pages import KeptPages
 from bcon_exporter.agents.schemas import DEFAULT_TOOLSETS, FORMATS, describe_tools
 from bcon_exporter.agents.select import check_expression, select_in
-from bcon_exporter.agents.time_limits import call_within
+from bcon_exporter.agents.time_limits import call_within, find_seconds
 from bcon_exporter.errors import BconError, ErrorCode, InvalidInputError
 from bcon_exporter.model.lifecycle import HostMemory
 from bcon_exporter.model.tool_inputs import Words
@@ -103,19 +104,34 @@ def add_tool_routes(api: FastAPI, context: Callable[[], Context], threads: Reque
 
 
 class ToolCaller:
-    """Calls tools and turns their envelopes into responses."""
+    """Calls tools and turns their envelopes into responses.
 
-    def __init__(self, context: Callable[[], Context], threads: RequestThreads) -> None:
+    Args:
+        context: The context in force.
+        threads: In which tools run.
+        seconds_of: Returns how long a call may take.
+    """
+
+    def __init__(
+        self,
+        context: Callable[[], Context],
+        threads: RequestThreads,
+        seconds_of: Callable[[Tool[Any], object, datetime], float] = find_seconds,
+    ) -> None:
+        self._seconds_of = seconds_of
         self._calls = ToolCalls(context, threads)
         self._context, self._threads = context, threads
         self._kept = KeptPages()
 
     async def call(self, name: str, payload: object, expression: str | None = None) -> Response:
         """Return a tool's answer, or what an expression selects of it, with the status of its error code."""
+        if expression is not None:
+            check_expression(expression)
+        tool = find_tool(name)
+        seconds = self._seconds_of(tool, payload, self._context().now())
+        envelope = await call_within(tool, self._calls.call(name, payload), seconds)
         if expression is None:
-            return answer_of(await self._calls.call(name, payload))
-        check_expression(expression)
-        envelope = await self._calls.call(name, payload)
+            return answer_of(envelope)
         return answer_of(await self._threads.run(lambda: select_in(expression, envelope)))
 
     async def call_for_agent(self, tool: Tool[Any], payload: object) -> Response:

@@ -3,8 +3,7 @@
 from bcon_exporter.outputs.messages.delivery import (
     Delivery,
     Outgoing,
-    check_addresses,
-    check_at_start,
+    check_address,
     deliver,
     require_apprise,
 )
@@ -18,8 +17,7 @@ __all__ = [
     "MessageSettings",
     "Outgoing",
     "Wording",
-    "check_addresses",
-    "check_at_start",
+    "check_address",
     "deliver",
     "require_apprise",
     "write_test",

@@ -1,22 +1,23 @@
 """Delivers one message to one receiver within a bounded time, in a process of its own."""
 
 import json
-import logging
-import subprocess
 import sys
-from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.limited_process import RunLimits, run_limited
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages import send_process
 
-_log = logging.getLogger(__name__)
-
 DEADLINE_SECONDS = 30.0
-_ANSWER_BYTES = 4096
+_MEMORY_BYTES = 256 * 1024 * 1024
+"""Of address space: apprise and a plug-in take 75 MB of it."""
+_CPU_SECONDS = 20
+_CACHE_FILE_BYTES = 16 * 1024 * 1024
+"""Python writes down what it has compiled, so that the next start is quick."""
+_OUTPUT_BYTES = 4096
 _REFUSALS = ("HTTP status 400", "HTTP status 413", "HTTP status 422")
 _PROGRAM = (sys.executable, "-s", "-P", str(Path(send_process.__file__).resolve()))
 """By its path: as a module it would load this package first, in twice the time and 80 MB instead of 50."""
@@ -68,23 +69,9 @@ def deliver(receiver: Receiver, message: Outgoing, deadline_seconds: float = DEA
     return _run({"url": receiver.url.get_secret_value(), **message._asdict()}, deadline_seconds)
 
 
-def check_addresses(receivers: Iterable[Receiver]) -> dict[str, str]:
-    """Return what is wrong with the addresses of receivers, by name; nothing is sent."""
-    problems = {one.name: _run({"url": one.url.get_secret_value()}, DEADLINE_SECONDS).problem for one in receivers}
-    return {name: problem for name, problem in problems.items() if problem}
-
-
-def check_at_start(receivers: Iterable[Receiver]) -> None:
-    """Refuse an address with several targets; only warn of what a repair of the host or of apprise may mend.
-
-    Raises:
-        SettingsError: An address has several targets.
-    """
-    for name, problem in check_addresses(receivers).items():
-        if problem == send_process.MANY_TARGETS:
-            msg = f"notify.url: {name}: {problem}"
-            raise SettingsError(msg, {"setting": "notify.url"})
-        _log.warning("messages to %s: %s", name, problem)
+def check_address(receiver: Receiver) -> str:
+    """Return what is wrong with a receiver's address, and nothing where it can be used; nothing is sent."""
+    return _run({"url": receiver.url.get_secret_value()}, DEADLINE_SECONDS).problem
 
 
 def _make_environment() -> dict[str, str]:
@@ -94,22 +81,20 @@ def _make_environment() -> dict[str, str]:
 
 
 def _run(message: dict[str, str], deadline_seconds: float) -> Delivery:
+    limits = RunLimits(deadline_seconds, _MEMORY_BYTES, _CPU_SECONDS, _CACHE_FILE_BYTES, _OUTPUT_BYTES)
     try:
-        done = subprocess.run(
+        done = run_limited(
             _PROGRAM,
-            input=json.dumps(message).encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=deadline_seconds,
-            check=False,
-            env=_make_environment(),
-            cwd="/",
+            cwd=Path("/"),
+            environ=_make_environment(),
+            limits=limits,
+            standard_input=json.dumps(message).encode(),
         )
-    except subprocess.TimeoutExpired:
-        return Delivery(f"no answer within {deadline_seconds:g} s")
     except OSError as error:
         return Delivery(f"no process could be started: {(error.strerror or type(error).__name__).lower()}")
+    if done.timed_out:
+        return Delivery(f"no answer within {deadline_seconds:g} s")
     try:
-        return Delivery(str(json.loads(done.stdout[:_ANSWER_BYTES])["problem"]))
+        return Delivery(str(json.loads(done.output)["problem"]))
     except (ValueError, KeyError, TypeError):
-        return Delivery(f"the process that sends ended with {done.returncode}")
+        return Delivery(f"the process that sends ended with {done.exit_code}")

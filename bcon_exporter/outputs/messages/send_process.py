@@ -5,13 +5,18 @@ changed here of the libraries is changed nowhere else. Standard input has the me
 outcome; neither the address nor anything of an answer stands in it.
 """
 
+import io
 import json
 import logging
+import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    import requests
 
 KINDS = ("failure", "warning", "success", "info")
 MANY_TARGETS = "its address has several targets: give each an address of its own; see docs/notify.md"
@@ -25,6 +30,9 @@ _BETWEEN_PIECES_SECONDS = 1.5
 """apprise waits for 5.5 s with most services: the process would be killed before the last piece."""
 _NTFY_CHARS = 4000
 """ntfy makes an attachment of more, or refuses it; apprise counts with twice as much."""
+_ANSWER_BYTES = 64 * 1024
+_ANSWER_SECONDS = 5.0
+"""From the head of an answer to its end."""
 
 
 class _Outcome:
@@ -92,6 +100,8 @@ def send(message: dict[str, str]) -> str:
         arrived = receiver.notify(
             title=message["title"], body=message["body"], notify_type=message["kind"], body_format="text"
         )
+    except MemoryError:
+        return "what it answers takes too much memory"
     except Exception as error:  # noqa: BLE001 -- any plug-in may raise anything, and its words may hold the address
         return f"apprise failed: {type(error).__name__}"
     return "" if arrived else outcome.problem or "it was not taken"
@@ -115,7 +125,10 @@ def _find_fault(receiver: Any) -> str:
 
 
 def _confine_requests(pieces: _Pieces, outcome: _Outcome) -> None:
-    """Let every request follow no redirect and no proxy of the environment, and carry the key of its piece."""
+    """Let every request follow no redirect and no proxy of the environment, and carry the key of its piece.
+
+    Of an answer only the beginning is read, as it was sent: a server that does as it is asked compresses nothing.
+    """
     import requests
 
     original: Callable[..., requests.Response] = requests.Session.request
@@ -123,17 +136,54 @@ def _confine_requests(pieces: _Pieces, outcome: _Outcome) -> None:
     def request(session: requests.Session, *words: Any, **options: Any) -> requests.Response:
         session.trust_env = False
         key = pieces.key()
-        headers = {**(options.get("headers") or {}), "X-Sequence-ID": key, "X-Message-ID": key}
+        headers = {
+            **(options.get("headers") or {}), "X-Sequence-ID": key, "X-Message-ID": key, "Accept-Encoding": "identity"
+        }  # fmt: skip
+        changes = {"allow_redirects": False, "stream": True, "headers": headers}
         try:
-            answer = original(session, *words, **{**options, "allow_redirects": False, "headers": headers})
+            answer = original(session, *words, **{**options, **changes})
         except requests.RequestException as error:
             outcome.problem = _describe(error)
             raise
         good = range(200, 300)
         outcome.problem = "" if answer.status_code in good else f"HTTP status {answer.status_code}"
+        _keep_beginning(answer)
         return answer
 
     requests.Session.request = request  # type: ignore[method-assign, assignment]
+
+
+def _keep_beginning(answer: "requests.Response") -> None:
+    """Replace the body of an answer by its beginning, or by nothing when that does not come: the status counts."""
+    from urllib3.exceptions import HTTPError
+
+    body = b""
+    try:
+        with _alarm(_ANSWER_SECONDS):
+            body = answer.raw.read(_ANSWER_BYTES, decode_content=False)
+    except (_TooSlowError, HTTPError, OSError, ValueError):
+        pass
+    answer.close()
+    answer.raw = io.BytesIO(body)
+
+
+class _TooSlowError(Exception):
+    """An answer has not come to its end in time."""
+
+
+@contextmanager
+def _alarm(seconds: float) -> "Iterator[None]":
+    """End what happens in the block when the time is over: a server that sends a byte now and then resets any other."""
+
+    def end(*_: object) -> NoReturn:
+        raise _TooSlowError
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _describe(error: Exception) -> str:

@@ -3,16 +3,17 @@
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bcon_exporter.errors import StateFileError
 from bcon_exporter.incidents import Scene, decide_message, note_arrival
+from bcon_exporter.model.alerts import MessageReceiverState
 from bcon_exporter.model.digest import DigestInput
 from bcon_exporter.model.messages import ReceiverState, Sending
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, deliver
+from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_address, deliver
 from bcon_exporter.outputs.messages.wording import Wording, shorten
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.digest import write_digest
@@ -48,6 +49,7 @@ class MessageSender:
         interval_seconds: Returns the time between two scans.
         settings: Returns how messages name this host.
         send: Sends one message, within a bounded time.
+        check: Returns what is wrong with the address, within a bounded time.
     """
 
     def __init__(
@@ -57,16 +59,26 @@ class MessageSender:
         interval_seconds: Callable[[], float],
         settings: Callable[[], MessageSettings] = MessageSettings,
         send: Callable[[Receiver, Outgoing], Delivery] = deliver,
+        check: Callable[[Receiver], str] = check_address,
     ) -> None:
         self.receiver = receiver
         self._context, self._interval_seconds = context, interval_seconds
-        self._settings, self._send = settings, send
+        self._settings, self._send, self._check = settings, send, check
         self._news = threading.Event()
         self._stopped = False
         self._retry_at = 0.0
         self._failed_in_a_row = 0
         self._refused_key, self._refused_since = "", 0.0
-        self.sent = self.failures = 0
+        self.state = MessageReceiverState(name=receiver.name)
+
+    def check(self) -> None:
+        """Say what is wrong with the address; a message that was sent meanwhile knows better."""
+        with self._context().errors.contained(f"checking the address of {self.receiver.name}"):
+            problem = self._check(self.receiver)
+            if self.state.usable is None:
+                self.state = self.state.model_copy(update={"usable": not problem, "error": problem or None})
+                if problem:
+                    _log.warning("messages to %s: %s", self.receiver.name, problem)
 
     def start(self) -> None:
         """Start the thread."""
@@ -151,6 +163,7 @@ class MessageSender:
             open=tuple(find_open(context)),
             find_ended=context.memory.find_ended_incident,
             muting=find_quiet_now(context),
+            first_look=context.scans.first_look,
         )
         return decide_message(before, scene, self.receiver)
 
@@ -188,17 +201,24 @@ class MessageSender:
             to_local=context.to_local,
             hide=context.secrets.hide,
             scan=context.scans.diagnosis,
+            first_look=context.scans.first_look,
         )
 
     def _count(self, context: Context, delivery: Delivery) -> None:
         """Count it; say once that a receiver takes nothing, and that it does again."""
+        self.state = self.state.model_copy(
+            update={
+                "sent": self.state.sent + delivery.arrived,
+                "failures": self.state.failures + (not delivery.arrived),
+                "usable": delivery.arrived,
+                "error": delivery.problem or None,
+            }
+        )
         if delivery.arrived:
-            self.sent += 1
             if self._failed_in_a_row:
                 _log.info("messages arrive at %s again", self.receiver.name)
             self._failed_in_a_row, self._retry_at = 0, 0.0
             return
-        self.failures += 1
         if not self._failed_in_a_row:
             _log.warning("a message to %s has not arrived and is sent again: %s", self.receiver.name, delivery.problem)
         wait = min(FIRST_RETRY_SECONDS * 2**self._failed_in_a_row, LONGEST_RETRY_SECONDS)
@@ -217,11 +237,19 @@ class MessageSenders:
 
     def __init__(self, senders: Iterable[MessageSender]) -> None:
         self._senders = tuple(senders)
+        self._stopped = False
 
     def start(self) -> None:
-        """Start a thread for each receiver."""
+        """Start a thread for each receiver, and one that checks their addresses: a check takes seconds."""
         for sender in self._senders:
             sender.start()
+        if self._senders:
+            threading.Thread(target=self._check, name="receivers", daemon=True).start()
+
+    def _check(self) -> None:
+        for sender in self._senders:
+            if not self._stopped:
+                sender.check()
 
     def wake(self) -> None:
         """Tell that a scan has ended."""
@@ -230,9 +258,10 @@ class MessageSenders:
 
     def stop(self) -> None:
         """Send no more."""
+        self._stopped = True
         for sender in self._senders:
             sender.stop()
 
-    def counts(self) -> Mapping[str, tuple[int, int]]:
-        """Return by receiver how many messages arrived, and how many attempts failed."""
-        return {sender.receiver.name: (sender.sent, sender.failures) for sender in self._senders}
+    def states(self) -> tuple[MessageReceiverState, ...]:
+        """Return how messages to each receiver are doing."""
+        return tuple(sender.state for sender in self._senders)

@@ -92,6 +92,12 @@ OWN_FAMILIES: tuple[Family, ...] = (
     ),
     _own("bcon_messages_total", "counter", "Messages about incidents that arrived", "receiver"),
     _own("bcon_message_failures_total", "counter", "Attempts to send a message that failed", "receiver"),
+    _own(
+        "bcon_message_receiver_usable",
+        "gauge",
+        "1 if the receiver's address can be used and the last message, if there was one, arrived",
+        "receiver",
+    ),
     _own("bcon_deployment_verdict", "gauge", "1 when the project's last deployment succeeded, 0 when not", "project"),
     _own("bcon_deployment_timestamp_seconds", "gauge", "When the project's last deployment began", "project"),
     _own("bcon_incidents_open", "gauge", "Incidents that go on", "severity"),

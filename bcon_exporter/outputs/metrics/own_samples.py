@@ -9,6 +9,7 @@ from itertools import accumulate
 
 from bcon_exporter.engine import DURATION_BUCKETS_SECONDS, EndpointCounts
 from bcon_exporter.latest_scans import SCAN_NAMES, ScanName, ScanStatus
+from bcon_exporter.model.alerts import MessageReceiverState
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.journal_kinds import JournalKind
@@ -42,12 +43,12 @@ class AlertCounts:
     Attributes:
         firing: Alerts that fire now; None before the first round.
         pushed: Alertmanager → rounds sent to it, and those of them that it did not take.
-        messages: Receiver → messages that arrived there, and attempts that failed.
+        messages: How messages to each receiver are doing.
     """
 
     firing: int | None = None
     pushed: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    messages: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    messages: tuple[MessageReceiverState, ...] = ()
 
 
 class OwnState:
@@ -134,8 +135,9 @@ class OwnState:
             "bcon_config_last_reload_success_timestamp_seconds": [((), loaded_at.timestamp())],
             "bcon_alertmanager_notifications_total": [((url,), n) for url, (n, _) in alerts.pushed.items()],
             "bcon_alertmanager_notification_failures_total": [((url,), n) for url, (_, n) in alerts.pushed.items()],
-            "bcon_messages_total": [((name,), n) for name, (n, _) in alerts.messages.items()],
-            "bcon_message_failures_total": [((name,), n) for name, (_, n) in alerts.messages.items()],
+            "bcon_messages_total": [((receiver.name,), receiver.sent) for receiver in alerts.messages],
+            "bcon_message_failures_total": [((receiver.name,), receiver.failures) for receiver in alerts.messages],
+            "bcon_message_receiver_usable": [((receiver.name,), receiver.usable) for receiver in alerts.messages],
             "bcon_deployment_verdict": [((one.project,), _VERDICTS.get(one.verdict)) for one in deployments],
             "bcon_deployment_timestamp_seconds": [((one.project,), one.since.timestamp()) for one in deployments],
             **_incident_rows(context.memory.memory.incidents, counted),

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -13,11 +14,12 @@ from urllib.parse import quote, urlencode
 from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.errors import BconError
-from bcon_exporter.incidents import ENDED_BY, HostTone, show_clock
+from bcon_exporter.incidents import ENDED_BY, NOT_MENDED, HostTone, show_clock
 from bcon_exporter.model.growth import show_growth
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size
+from bcon_exporter.model.repetitions import join_hours
 from bcon_exporter.outputs.pages import views
 from bcon_exporter.outputs.text.disk import KIND_NAMES, tell_space, tell_users
 from bcon_exporter.tools import Context
@@ -93,9 +95,12 @@ def sign_path(tone: HostTone) -> str:
 def _template_environment() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 
+    from bcon_exporter.outputs.pages.contained_row import ContainedRow
+
     environment = Environment(
         loader=PackageLoader("bcon_exporter.outputs.pages", "templates"),
         autoescape=True,
+        extensions=(ContainedRow,),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -122,7 +127,7 @@ def _template_environment() -> "Environment":
         to_local = context["host"].to_local
         return [
             (f"{date:%A, %d %B %Y}", list(of_day))
-            for date, of_day in groupby(entries, key=lambda entry: to_local(entry.at).date())
+            for date, of_day in groupby(join_hours(entries), key=lambda entry: to_local(entry.at).date())
         ]
 
     environment.filters |= {
@@ -147,6 +152,7 @@ def _template_environment() -> "Environment":
         "tell_space": tell_space,
         "tell_users": tell_users,
         "ended_by": ENDED_BY,
+        "not_mended": NOT_MENDED,
         "older": lambda query, offset: urlencode({**query, "offset": offset}),
         "kinds": tuple(JournalKind),
         "timeline_tones": _TIMELINE_TONES,
@@ -178,7 +184,9 @@ def render_page(context: Context, hang: str | None, wanted: PageRequest) -> str:
     page = _read(context, hang, wanted)
     host = views.read_host(context, hang)
     template = _template_environment().get_template(f"{wanted.kind}.html")
-    return template.render(host=host, page=page, root=wanted.root, token=wanted.token)
+    return template.render(
+        host=host, page=page, root=wanted.root, token=wanted.token, contained=context.errors.contained
+    )
 
 
 def render_error(context: Context, hang: str | None, wanted: PageRequest, error: BconError) -> str:
@@ -188,6 +196,7 @@ def render_error(context: Context, hang: str | None, wanted: PageRequest, error:
     return template.render(
         host=views.read_host(context, hang),
         root=wanted.root,
+        contained=context.errors.contained,
         error=error,
         near=near if isinstance(near, list | tuple) else (),
         kind=wanted.kind,
@@ -196,4 +205,4 @@ def render_error(context: Context, hang: str | None, wanted: PageRequest, error:
 
 def render_bare(version: str) -> str:
     """Return what strangers see: no report, no name."""
-    return _template_environment().get_template("bare.html").render(version=version, root="./")
+    return _template_environment().get_template("bare.html").render(version=version, root="./", contained=nullcontext)

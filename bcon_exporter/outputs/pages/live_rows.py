@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bcon_exporter.outputs.pages.html import favicon, sign_path
-from bcon_exporter.outputs.pages.views import HostHeader, read_host, to_row
+from bcon_exporter.outputs.pages.views import HostHeader, read_host, to_rows
 from bcon_exporter.tools import Context
 
 
@@ -39,5 +39,5 @@ class LiveState:
 def read_live_state(context: Context, hang: str | None) -> LiveState:
     """Return the host as the last scan has left it."""
     scan = context.scans.diagnosis
-    rows = map(to_row, scan.report.reports if scan is not None else ())
+    rows = to_rows(context, scan.report.reports if scan is not None else ())
     return LiveState(read_host(context, hang), {row.name: (row.status, row.root or "") for row in rows})

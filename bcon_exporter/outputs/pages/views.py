@@ -1,7 +1,7 @@
 """What each page shows, read from the last reports, the incidents and the journal; the engine is not asked."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -43,7 +43,13 @@ from bcon_exporter.tools.disk import list_items, write_disk_report
 from bcon_exporter.tools.drift import find_report
 from bcon_exporter.tools.exporter_status import get_history, list_deployments
 from bcon_exporter.tools.incidents import find_incident, find_open, list_incidents
-from bcon_exporter.tools.notes import find_notes_of_host, find_notes_of_project, with_notes
+from bcon_exporter.tools.notes import (
+    PendingNotes,
+    count_pending,
+    find_notes_of_host,
+    find_notes_of_project,
+    with_notes,
+)
 from bcon_exporter.tools.quiet import find_quiet_now, list_quiet
 from bcon_exporter.tools.registry import parse_input
 
@@ -150,6 +156,7 @@ class Overview:
     untracked: tuple[str, ...]
     disk: DiskReport | None
     quiet: tuple[QuietLine, ...]
+    pending: PendingNotes
     notes: tuple[ShownNote, ...]
     filter: RowFilter
     projects: tuple[str, ...]
@@ -321,7 +328,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
     scan, drift, now = context.scans.diagnosis, context.scans.drift, context.now()
     report = scan.report if scan is not None else None
     reports = report.reports if report is not None else ()
-    rows = [row for row in map(to_row, reports) if wanted.takes(row)]
+    rows = [row for row in to_rows(context, reports) if wanted.takes(row)]
     why_not, store = _why_not_current(context, hang), _Store()
     recent = ListIncidentsInput(open=False, since=now - timedelta(days=2), limit=5)
     shown_drift = drift.reports if drift is not None else ()
@@ -340,6 +347,7 @@ def read_overview(context: Context, hang: str | None, wanted: RowFilter) -> Over
         untracked=drift.untracked if drift is not None else (),
         disk=_read_disk(context),
         quiet=list_quiet(context, Nothing()).quiet,
+        pending=count_pending(context),
         notes=find_notes_of_host(context),
         filter=wanted,
         projects=tuple(sorted({one.project or NO_PROJECT for one in reports})),
@@ -378,6 +386,21 @@ def _counts(report: DiagnoseAllReport | None) -> tuple[tuple[str, int], ...]:
         ("not checked", report.not_checked),
         ("healthy", report.healthy - report.not_checked),
     )
+
+
+def to_rows(context: Context, reports: Iterable[DiagnosisReport]) -> Iterator[ContainerRow]:
+    """Yield a line for each container; what raises in one costs that line, which says so."""
+    for report in reports:
+        row = ContainerRow(
+            name=report.container_name,
+            status="not checked",
+            project=report.project or NO_PROJECT,
+            state=report.state.value,
+            what="This row could not be shown; the log says why.",
+        )
+        with context.errors.contained("reading a row of a page"):
+            row = to_row(report)
+        yield row
 
 
 def to_row(report: DiagnosisReport) -> ContainerRow:
@@ -517,7 +540,7 @@ def read_project(context: Context, name: str) -> ProjectPage:
     scan, drift = context.scans.diagnosis, context.scans.drift
     reports = scan.report.reports if scan is not None else ()
     own = [one for one in reports if (one.project or NO_PROJECT) == name]
-    rows = [to_row(one) for one in own]
+    rows = list(to_rows(context, own))
     rows.sort(key=lambda row: (-_rank(row), row.name))
     known = [report.project_name for report in drift.reports] if drift is not None else []
     found = None

@@ -2,7 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 
-from bcon_exporter.model.check_report import CheckCode, CheckFinding, CheckReport, CheckSeverity, CheckVerdict
+from bcon_exporter.model.check_report import (
+    CheckCode,
+    CheckFinding,
+    CheckReport,
+    CheckSeverity,
+    CheckVerdict,
+    ServicePlan,
+)
 from bcon_exporter.model.quantities import show_count
 from bcon_exporter.model.rule_faults import list_faults
 from bcon_exporter.outputs.text.blocks import (
@@ -79,11 +86,22 @@ def _plan(report: CheckReport) -> Section:
     fields = tuple(
         Field(
             line(Span(step.action, Style.CODE)),
-            (Item(line(name(step.service, Style.STRONG), notes=(*map(dim, step.why), dim(_away(step.is_away))))),),
+            (
+                Item(
+                    line(
+                        name(step.service, Style.STRONG),
+                        notes=(*map(dim, step.why), *map(dim, _hooks(step)), dim(_away(step.is_away))),
+                    )
+                ),
+            ),
         )
         for step in steps
     )
     return Section(_title(f"What `up` would do to {show_count(len(steps), 'service')}"), (Fields(fields),))
+
+
+def _hooks(step: ServicePlan) -> tuple[str, ...]:
+    return (f"after {', '.join(step.hooks)}",) if step.hooks else ()
 
 
 def _away(is_away: bool) -> str:  # noqa: FBT001 -- private

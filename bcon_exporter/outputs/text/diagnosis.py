@@ -83,7 +83,7 @@ def _failed_runs(report: DiagnoseAllReport) -> list[Block]:
         ago = show_duration((report.timestamp - runs[0].ended_at).total_seconds())
         how = "killed for want of memory" if runs[0].oom else f"exit code {runs[0].exit_code}"
         times = "" if len(runs) == 1 else f", {show_times(len(runs))} in a day"
-        lines.append(line(name(run_name, Style.STRONG), f" failed and removed itself {ago} ago: {how}{times}."))
+        lines.append(line(name(run_name, Style.STRONG), f" failed and was removed {ago} ago: {how}{times}."))
     return lines and [*lines, EMPTY_LINE]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bcon_exporter.incidents import ENDED_BY
+from bcon_exporter.incidents import ENDED_BY, NOT_MENDED
 from bcon_exporter.model.incidents import (
     Incident,
     IncidentChange,
@@ -96,8 +96,8 @@ def _facts(incident: Incident) -> Iterator[Field]:
     if incident.merged_into is not None:
         yield field("part of", name(incident.merged_into))
     elif incident.ended_at is not None:
-        how = f": {ENDED_BY[incident.ended_by]}" if incident.ended_by is not None else ""
-        yield field("until", f"{show_time(incident.ended_at)}{how}")
+        how = ENDED_BY[incident.ended_by] if incident.ended_by is not None else NOT_MENDED
+        yield field("until", f"{show_time(incident.ended_at)}: {how}")
     if incident.acknowledged_at is not None:
         yield field("acknowledged", show_time(incident.acknowledged_at))
     if incident.root.project is not None:

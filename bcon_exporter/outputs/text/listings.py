@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
-from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport
+from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport, MessageReceiverState
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.journal import HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size, show_time
+from bcon_exporter.model.repetitions import join_hours
 from bcon_exporter.model.reports import ContainerInfo, ContainerStats, CostReport, HealthCheck
 from bcon_exporter.outputs.text.blocks import (
     SEVERITY_STYLES,
@@ -180,7 +181,7 @@ def history_blocks(report: HistoryReport) -> list[Block]:
     period = dim(f"{show_time(report.since)} to {show_time(report.until)}")
     blocks: list[Block] = [Heading(line(strong(_count_entries(report)), notes=(period,)))]
     if report.entries:
-        rows = tuple(map(_history_row, report.entries))
+        rows = tuple(map(_history_row, join_hours(report.entries)))
         blocks.append(Table(_HISTORY, rows, (), (_HISTORY, ("time", "who", "what"))))
     if report.known_since is None:
         blocks.append(line(dim("No daemon has written a journal here: see --state.path.")))
@@ -193,7 +194,7 @@ def _count_entries(report: HistoryReport) -> str:
     if not report.total:
         return "Nothing is written down of this time."
     shown = len(report.entries)
-    counted = show_count(report.total, "event")
+    counted = show_count(report.total, "row")
     return counted if shown == report.total else f"{shown} of {counted}"
 
 
@@ -234,7 +235,7 @@ def alerts_blocks(report: AlertsReport) -> list[Block]:
     title = f"{show_count(firing, 'alert')} {'fires' if firing == 1 else 'fire'}." if firing else "Nothing fires."
     heading = Heading(line(strong(title), notes=(dim(show_time(report.timestamp)),)))
     alerts = Fields(tuple(_alert(alert, report) for alert in report.alerts))
-    return [Section(heading, (alerts,)), *map(_alertmanager, report.alertmanagers)]
+    return [Section(heading, (alerts,)), *map(_alertmanager, report.alertmanagers), *map(_receiver, report.receivers)]
 
 
 def _alert(alert: Alert, report: AlertsReport) -> Field:
@@ -247,6 +248,12 @@ def _alert(alert: Alert, report: AlertsReport) -> Field:
     details = tuple(line(dim(text)) for text in texts if text)
     item = Item(line(name(alert.name, Style.STRONG), summary.rstrip(), notes=(dim(when),)), details)
     return Field(line(Span(alert.severity, style)), (item,))
+
+
+def _receiver(state: MessageReceiverState) -> Line:
+    arrived = dim(f"{show_count(state.sent, 'message')} arrived")
+    note = Span(f"messages do not arrive: {state.error}", Style.BAD) if state.error else arrived
+    return line(strong(state.name), notes=(note,))
 
 
 def _alertmanager(state: AlertmanagerState) -> Line:

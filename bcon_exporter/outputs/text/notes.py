@@ -32,6 +32,9 @@ def list_blocks(report: NotesReport) -> list[Block]:
     if waiting:
         words = f"{show_count(waiting, 'note')} waiting for you: bcon-exporter notes approve ID, or refuse ID."
         blocks.append(line(Span(words, Style.WARNING)))
+    if report.displaced:
+        gone = show_count(report.displaced, "older note")
+        blocks.append(line(dim(f"{gone} of agents gave way to newer ones before a person decided.")))
     return blocks
 
 

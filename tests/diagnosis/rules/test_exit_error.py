@@ -5,16 +5,17 @@ from typing import Any
 import pytest
 
 from bcon_exporter.diagnosis.rules.exit_error import RULE
-from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, EngineFacts, Limits
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from bcon_exporter.model.lifecycle import LifecycleFacts
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import NOON, ago, container, ended, exited, lifecycle, logs, looping
+from tests.table_rows import table
 
 DAY = 86_400
 
 
-@pytest.mark.parametrize("code", [1, 3, 126, 127, 137, 139, 143, 255])
+@table("code", [1, 3, 126, 127, 137, 139, 143, 255])
 def test_a_failed_end_that_nobody_asked_for_is_an_error(code: int) -> None:
     assert severity(RULE, exited(code)) is Severity.ERROR
 
@@ -33,7 +34,7 @@ def test_other_ends_are_none(facts: ContainerFacts) -> None:
     assert severity(RULE, facts) is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "cause"),
     [
         (1, "program_error"), (77, "program_error"), (129, "ended_by_signal"), (138, "ended_by_signal"),
@@ -82,7 +83,6 @@ def test_quotes_the_last_lines_and_the_signal() -> None:
     assert found.evidence[-1] == "Segmentation fault"
 
 
-UP = EngineFacts(name="h", server_version="28", api_version="1.51", started_at=ago(hours=5))
 UNSEEN = lifecycle(observed_since=NOON)
 
 
@@ -94,7 +94,7 @@ def unseen(code: int, **facts: Any) -> ContainerFacts:
 class TestWithoutHistory:
     """Without events nobody knows who ended it: its code, age and limit, and the engine's start have to tell."""
 
-    @pytest.mark.parametrize(
+    @table(
         ("code", "expected"),
         [
             (0, None),
@@ -104,7 +104,7 @@ class TestWithoutHistory:
             (139, Severity.ERROR), (255, Severity.ERROR),
         ],
     )  # fmt: skip
-    @pytest.mark.parametrize("past", [None, UNSEEN])
+    @table("past", [None, UNSEEN])
     def test_the_code_decides(self, code: int, expected: Severity | None, past: LifecycleFacts | None) -> None:
         assert severity(RULE, exited(code, lifecycle=past)) is expected
 
@@ -135,47 +135,6 @@ class TestWithoutHistory:
 
         assert "out of memory" not in report.summary
         assert report.not_evaluated == ()
-
-    @pytest.mark.parametrize(
-        ("seconds_after", "expected"),
-        [(-5.1, Severity.ERROR), (-5, Severity.WARNING), (0, Severity.WARNING), (5, Severity.WARNING),
-         (5.1, Severity.ERROR)],
-    )  # fmt: skip
-    def test_255_at_the_engines_start_is_its_crash(self, seconds_after: float, expected: Severity) -> None:
-        facts = unseen(255, seconds_ago=5 * 3600 - seconds_after)
-
-        assert severity(RULE, facts, host={"engine": UP}) is expected
-
-    def test_255_of_one_that_the_new_engine_started_is_its_own(self) -> None:
-        facts = unseen(255, seconds_ago=5 * 3600 - 4, started_at=ago(5 * 3600 - 2))
-
-        assert severity(RULE, facts, host={"engine": UP}) is Severity.ERROR
-
-    def test_255_at_the_engines_start_is_told_as_what_it_was(self) -> None:
-        report = diagnose(unseen(255, seconds_ago=5 * 3600), engine=UP)
-
-        assert (
-            "It went down with the engine, 5 h 0 min ago, with code 255, and was not started again." in report.summary
-        )
-        assert [cause.id for cause in report.likely_causes] == ["engine_crashed"]
-
-    @pytest.mark.parametrize(("policy", "expected"), [("no", Severity.WARNING), ("on-failure:3", None)])
-    def test_what_the_engine_starts_again_by_itself_has_not_stayed_down(
-        self, policy: str, expected: Severity | None
-    ) -> None:
-        facts = unseen(255, seconds_ago=5 * 3600, restart_policy=policy)
-        found = severity(RULE, facts, host={"engine": UP})
-
-        assert found is expected or (expected is None and found is Severity.INFO)
-
-    def test_255_is_a_plain_failure_where_the_engines_start_is_not_known(self) -> None:
-        assert severity(RULE, unseen(255)) is Severity.ERROR
-
-    @pytest.mark.parametrize(("age", "expected"), [(DAY, Severity.WARNING), (DAY + 1, Severity.INFO)])
-    def test_what_went_down_with_the_engine_is_history_after_a_day(self, age: float, expected: Severity) -> None:
-        engine = UP.model_copy(update={"started_at": ago(age)})
-
-        assert severity(RULE, unseen(255, seconds_ago=age), host={"engine": engine}) is expected
 
     def test_an_ordinary_code_is_an_error_with_less_confidence(self) -> None:
         found = symptom(RULE, exited(1, lifecycle=None))
@@ -255,23 +214,23 @@ def test_the_crash_of_the_predecessor_is_over_while_only_the_second_of_the_succe
     assert severity(RULE, listed) is None
 
 
-@pytest.mark.parametrize("code", [0, 137, 143])
-@pytest.mark.parametrize(("after_crash", "policy", "down"), [
-    (True, "no", True), (False, "no", False), (True, "always", False),
+@table("code", [0, 137, 143])
+@table(("after_crash", "policy", "down"), [
+    (True, "no", True), (False, "no", True), (True, "always", False),
 ])  # fmt: skip
-def test_what_the_engines_crash_took_down_is_not_healthy(code: int, after_crash: bool, policy: str, down: bool) -> None:
+def test_what_went_down_with_the_engine_is_not_healthy(code: int, after_crash: bool, policy: str, down: bool) -> None:
     end = ended(code, shutdown=True, after_crash=after_crash)
     report = diagnose(exited(code, exit_facts=end, restart_policy=policy))
 
     assert report.status == ("warning" if down else "healthy")
-    assert ("went down with the engine" in report.summary) is down
+    assert ("was not started again: it has no restart policy" in report.summary) is down
 
 
 class TestUsedUpRestarts:
     """A container that has used up `on-failure:N` is down for good: no time makes it better."""
 
-    @pytest.mark.parametrize("minutes", [1, 25, 3 * 24 * 60])
-    @pytest.mark.parametrize("granted", [1, 2, 3])
+    @table("minutes", [1, 25, 3 * 24 * 60])
+    @table("granted", [1, 2, 3])
     def test_it_stays_critical_once_seen(self, granted: int, minutes: float) -> None:
         past = looping(granted)
         end = ended(3, at=ago(minutes=minutes))
@@ -331,3 +290,15 @@ def test_without_history_the_code_of_its_own_stop_signal_was_most_likely_asked_f
 
     assert severity(RULE, by_hup) is Severity.INFO
     assert severity(RULE, exited(129, stop_signal="SIGTERM", lifecycle=None)) is Severity.ERROR
+
+
+@pytest.mark.parametrize("code", [1, 137])
+def test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it(code: int) -> None:
+    """The engine lists it as ended before it tells of the end."""
+
+    def verdict(seconds: float) -> object:
+        return ask(RULE, container(state=ContainerState.EXITED, exit_code=code, finished_at=ago(seconds)))
+
+    assert [isinstance(verdict(seconds), NotEvaluated) for seconds in (-1.9, 0, 1.9, 2, -2)] == [True] * 3 + [False] * 2
+    told = lifecycle(exits=(ended(code, at=ago(1)),))
+    assert severity(RULE, exited(code, finished_at=ago(1), lifecycle=told)) is Severity.ERROR

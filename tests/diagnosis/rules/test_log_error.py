@@ -6,6 +6,7 @@ from bcon_exporter.diagnosis.rules.log_error import RULE
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, severity, symptom
 from tests.factories import ago, container, ended, exited, lifecycle, logs
+from tests.table_rows import table
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,7 @@ def test_errors_are_errors(text: str) -> None:
     assert severity(RULE, container(logs=logs(text))) is Severity.ERROR
 
 
-@pytest.mark.parametrize(
+@table(
     "text",
     [
         "cron: job ok, errors=0",

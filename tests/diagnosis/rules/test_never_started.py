@@ -7,8 +7,9 @@ import pytest
 from bcon_exporter.diagnosis.rules.never_started import RULE
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus
 from bcon_exporter.model.findings import Severity, SymptomType
+from bcon_exporter.model.reports import DiagnosisReport
 from tests.diagnosis.judging import diagnose, severity
-from tests.factories import ago, compose, container, exited, health, lifecycle
+from tests.factories import ago, compose, container, exited, health, lifecycle, logs, network
 
 
 def created(**facts: Any) -> ContainerFacts:
@@ -39,6 +40,49 @@ def test_compose_and_swarm_create_first_and_start_later(
     mark: dict[str, object], seconds: float, expected: Severity | None
 ) -> None:
     assert severity(RULE, created(created_at=ago(seconds), **mark)) is expected
+
+
+class TestAHookOfItsService:
+    """Compose starts a service when its hooks have ended with 0, and runs no hook behind one that failed."""
+
+    def hook(self, index: int = 0, **facts: Any) -> ContainerFacts:
+        claim = compose("app", hook="pre_start", hook_index=index)
+        return exited(3, **{"name": f"shop-app-pre_start-{index}", "compose": claim, "seconds_ago": 1, **facts})
+
+    def judged(self, *hooks: ContainerFacts, seconds: float = 2) -> DiagnosisReport:
+        return diagnose(created(name="shop-app-1", created_at=ago(seconds), compose=compose("app")), *hooks)
+
+    def test_one_that_failed_is_told_at_once_with_its_last_words(self) -> None:
+        report = self.judged(self.hook(logs=logs('ERROR: relation "users" does not exist')))
+        assert (report.status, report.root) == ("warning", "shop-app-pre_start-0")
+        assert report.symptoms[0].description == (
+            "It was created 2 s ago and never started: its pre_start hook shop-app-pre_start-0 ended with code 3."
+        )
+        assert report.symptoms[0].evidence == ('ERROR: relation "users" does not exist',)
+        assert report.likely_causes[0].id == "hook_failed"
+        assert report.likely_causes[0].evidence == ('ERROR: relation "users" does not exist',)
+
+    def test_one_that_runs_is_waited_for(self) -> None:
+        claim = compose("app", hook="pre_start", hook_index=0)
+        assert self.judged(container(name="hook", compose=claim), seconds=3600).symptoms == ()
+
+    def test_of_several_the_one_that_failed_is_the_cause_and_those_behind_it_are_nothing(self) -> None:
+        behind = created(name="shop-app-pre_start-1", compose=compose("app", hook="pre_start", hook_index=1))
+        assert self.judged(behind, self.hook()).root == "shop-app-pre_start-0"
+        assert diagnose(behind.model_copy(update={"created_at": ago(hours=1)}), self.hook()).symptoms == ()
+
+    @pytest.mark.parametrize(("hook", "project"), [("pre_start", "other"), (None, "shop")])
+    def test_of_another_project_or_another_replica_nothing_is_said(self, hook: str | None, project: str) -> None:
+        other = self.hook(compose=compose("app", project, hook=hook))
+        assert self.judged(other).symptoms == ()
+
+    @pytest.mark.parametrize("depends", ["", "db:service_healthy:true"])
+    def test_the_failure_that_a_hook_suffers_from_is_the_root(self, depends: str) -> None:
+        db = exited(1, name="shop-db-1", compose=compose("db"), seconds_ago=900, networks=(network(aliases=["db"]),))
+        line = 'psql: error: connection to server at "db" (172.18.0.2), port 5432 failed: Connection refused'
+        failed = self.hook(logs=logs(line), networks=(network(),))
+        waiting = created(name="shop-app-1", created_at=ago(2), compose=compose("app", depends_on=depends or None))
+        assert diagnose(waiting, failed, db).root == "shop-db-1"
 
 
 class TestItsTurnMayStillCome:

@@ -9,6 +9,7 @@ from bcon_exporter.model.container_facts import ContainerFacts, Limits
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, ended, exited, lifecycle, logs, looping, usage
+from tests.table_rows import table
 
 LIMITED = Limits(memory_bytes=32 * 2**20)
 
@@ -51,6 +52,14 @@ def test_a_last_use_near_the_limit_raises_the_confidence() -> None:
 )
 def test_137_alone_proves_nothing(facts: ContainerFacts) -> None:
     assert severity(RULE, facts) is None
+
+
+@pytest.mark.parametrize("oom_killed", [None, True])
+def test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it(oom_killed: bool | None) -> None:
+    """The kernel tells of it before the engine tells of the end."""
+    kills = (ago(0.5), ago(-0.5))
+    assert ask(RULE, container(oom_killed=oom_killed, lifecycle=lifecycle(oom_kills=kills))) is None
+    assert severity(RULE, container(lifecycle=lifecycle(oom_kills=(ago(1.5), *kills)))) is Severity.ERROR
 
 
 def test_an_event_while_it_runs_on_is_a_child_and_an_error() -> None:
@@ -97,7 +106,7 @@ def test_is_not_evaluated_without_flag() -> None:
 class TestConfidence:
     """Each sign makes it as sure as it is known to be."""
 
-    @pytest.mark.parametrize(
+    @table(
         ("facts", "expected"),
         [
             pytest.param(exited(137, oom_killed=True, exit_facts=ended(137, oom=True)), 1.0, id="flag-and-event"),

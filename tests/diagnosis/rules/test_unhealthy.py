@@ -7,6 +7,7 @@ from bcon_exporter.model.container_facts import HealthStatus
 from bcon_exporter.model.findings import NotEvaluated, Severity
 from tests.diagnosis.judging import ask, diagnose, severity, symptom
 from tests.factories import ago, container, exited, health, lifecycle, probe
+from tests.table_rows import table
 
 BAD = health(HealthStatus.UNHEALTHY, failing_streak=4, probes=(probe(exit_code=1, output="db ping failed\n"),))
 
@@ -47,7 +48,7 @@ def test_is_not_evaluated_when_health_could_not_be_read() -> None:
     assert isinstance(ask(RULE, container(health=None, unread={"health": "inspect failed"})), NotEvaluated)
 
 
-@pytest.mark.parametrize(
+@table(
     ("code", "output", "cause"),
     [
         (127, "/bin/sh: curl: not found", "health_command_missing"),

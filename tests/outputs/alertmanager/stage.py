@@ -133,6 +133,7 @@ class Stage:
             self.alertmanagers,
             watch_outage=watch_outage,
         )
+        self.context.scans.publish_diagnosis(scan_of(snapshot()))  # it has looked before
         self.watch.load()
 
     def deploy(self, verdict: DeploymentVerdict) -> None:

@@ -16,6 +16,7 @@ from bcon_exporter.outputs.alertmanager.delivery import deliver
 from tests.outputs.alertmanager.receiver import receiving
 from tests.outputs.alertmanager.running import RunningAlertmanager, running_alertmanager
 from tests.programs import free_port, need
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,7 +155,7 @@ def test_a_token_that_was_renewed_counts_for_the_next_request_and_one_that_is_go
     assert gone.error == f"authorization.credentials_file: {tmp_path}/token cannot be read: No such file or directory"
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "said"),
     [
         ("basic_auht: {}", "unknown key basic_auht"),

@@ -15,6 +15,7 @@ from tests.alerting.rule_file import read_alerts
 from tests.outputs.alertmanager.running import CONFIG, RunningAlertmanager, running_alertmanager
 from tests.outputs.alertmanager.stage import Stage
 from tests.programs import free_port, need
+from tests.table_rows import table
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def without_empty(labels: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.mark.contract
-@pytest.mark.parametrize("case", CASES)
+@table("case", CASES, shared=["muted"])
 def test_it_mutes_what_it_must_and_nothing_else(muted: dict[str, bool], case: str) -> None:
     assert muted[case] is CASES[case][2]
 

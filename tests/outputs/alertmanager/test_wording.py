@@ -49,13 +49,14 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
 
     assert say(told, "https://bcon.example/") == {
         "summary": "shop-db-1 was killed for want of memory; shop-web-1 suffers from it (on h1)",
-        "description": "The root is shop-db-1 (oom killed). It makes suffer: shop-web-1."
+        "description": "The root is shop-db-1 (oom killed). Explained by it: shop-web-1."
         " The same happened 2 times in 90 days.",
         "since": "2026-01-01 12:00:00 UTC",
         "cause": "because [memory_limit_low, confidence 80%]",
         "suggestion": "Raise the limit.",
         "changed": "40 s before: image changed",
         "incident": "2026-01-01-shop-db-1-oom_killed-1",
+        "code": "oom_killed",
         "page": "https://bcon.example/i/2026-01-01-shop-db-1-oom_killed-1",
         "log": "a\nb\nc",
         "runbook_url": "https://wiki.example/BconIncident.md",
@@ -63,20 +64,27 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    assert set(say(incident())) == {"summary", "description", "since", "incident", "runbook_url"}
+    assert set(say(incident())) == {"summary", "description", "since", "incident", "code", "runbook_url"}
 
 
-def test_labels_name_the_incident_and_its_root_and_none_is_empty() -> None:
-    assert dict(label_incident(incident())) == {
-        "incident": "2026-01-01-shop-db-1-oom_killed-1",
-        "code": "oom_killed",
-        "container": "shop-db-1",
-        "project": "shop",
-        "service": "db",
-    }
-    host = incident(root=IncidentRoot(container=None, code="host"))
-    assert set(dict(label_incident(host))) == {"incident", "code"}
-    assert len(dict(label_incident(incident(id="x" * 300)))["incident"]) == 128
+def test_labels_name_the_root_alone_so_that_an_exporter_without_memory_gives_the_same_fingerprint() -> None:
+    root = {"container": "shop-db-1", "project": "shop", "service": "db"}
+    assert dict(label_incident(incident())) == root
+    later = incident(id="2026-01-02-shop-db-1-restart_loop-1")
+    assert label_incident(
+        later.model_copy(update={"root": later.root.model_copy(update={"code": "restart_loop"})})
+    ) == (label_incident(incident()))
+    assert label_incident(incident(root=IncidentRoot(container=None, code="host"))) == ()
+    long = incident(root=IncidentRoot(container="x" * 300, code="oom_killed"))
+    assert len(dict(label_incident(long))["container"]) == 128
+
+
+def test_of_a_restart_of_the_engine_all_that_did_not_come_back_is_named() -> None:
+    names = [f"job-{number:02}" for number in range(30)]
+    left = [IncidentMember(container=one, role="suffers", symptoms=("not_started_again",), since=NOON) for one in names]
+    failing = IncidentMember(container="web", role="suffers", symptoms=("exit_error",), since=NOON)
+    host = incident(root=IncidentRoot(container=None, code="host"), members=(*left, failing))
+    assert say(host)["description"] == f"Not started again: {', '.join(names)}. Failing since: web."
 
 
 def test_long_lines_are_clipped_and_secrets_masked() -> None:

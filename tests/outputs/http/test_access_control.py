@@ -28,6 +28,7 @@ from tests.outputs.http.asking import (
     users_with_tokens,
 )
 from tests.outputs.scenes import make_context, scan_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -75,7 +76,7 @@ def test_what_anybody_may_ask_holds_no_report() -> None:
 
 
 @pytest.mark.promise("S1")
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@table(("method", "path"), ROUTES)
 def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, policy=BEYOND, host="example.org")
 
@@ -87,8 +88,8 @@ def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: st
 
 
 @pytest.mark.promise("S2")
-@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND, INSECURE])
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@table("policy", [LOOPBACK, BEYOND, INSECURE])
+@table(("method", "path"), ROUTES)
 def test_with_users_every_route_of_every_listener_needs_one(method: str, path: str, policy: ListenerPolicy) -> None:
     known = users(prometheus="correct horse")
 
@@ -104,7 +105,7 @@ def test_with_users_every_route_of_every_listener_needs_one(method: str, path: s
 
 
 @pytest.mark.promise("S3")
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@table(("method", "path"), ROUTES)
 def test_every_route_on_loopback_refuses_a_rebound_host_name(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, host="evil.example:19877")
 
@@ -113,7 +114,7 @@ def test_every_route_on_loopback_refuses_a_rebound_host_name(method: str, path: 
 
 
 @pytest.mark.promise("S3")
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@table(("method", "path"), ROUTES)
 def test_every_answer_carries_the_safe_headers(method: str, path: str) -> None:
     answer = ask(site_of(), method, path)
 
@@ -124,12 +125,12 @@ def test_every_answer_carries_the_safe_headers(method: str, path: str) -> None:
     assert "access-control-allow-origin" not in answer.headers
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1:19877", "[::1]:19877", "[::1]", "localhost."])
+@table("host", ["localhost", "LOCALHOST:1", "127.0.0.1:19877", "[::1]:19877", "[::1]", "localhost."])
 def test_local_names_are_known_on_loopback(host: str) -> None:
     assert ask(site_of(), "GET", "/-/healthy", host=host).status_code == 200
 
 
-@pytest.mark.parametrize("host", ["", "localhost.evil.example", "127.0.0.1.evil.example", "[::2]", "10.0.0.1"])
+@table("host", ["", "localhost.evil.example", "127.0.0.1.evil.example", "[::2]", "10.0.0.1"])
 def test_other_names_are_not_known_on_loopback(host: str) -> None:
     assert ask(site_of(), "GET", "/metrics", host=host).status_code == 421
 
@@ -140,8 +141,8 @@ def test_names_of_the_settings_are_known_too() -> None:
     assert ask(site_of(), "GET", "/metrics", policy=policy, host="bcon.example.org").status_code == 200
 
 
-@pytest.mark.parametrize("known", [None, users(me="x")])
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@table("known", [None, users(me="x")])
+@table(("method", "path"), ROUTES)
 def test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_name(
     method: str, path: str, known: Users | None
 ) -> None:
@@ -156,12 +157,12 @@ def test_every_route_that_serves_reports_beyond_loopback_refuses_a_rebound_host_
         error_of(answer)
 
 
-@pytest.mark.parametrize("path", sorted(OPEN_PATHS))
+@table("path", sorted(OPEN_PATHS))
 def test_what_is_served_without_users_takes_any_name(path: str) -> None:
     assert ask(site_of(), "GET", path, policy=BEYOND, host="any.example").status_code in (200, 503)
 
 
-@pytest.mark.parametrize("host", ["mine.example", "MINE.example:443", "10.0.0.7:19877", "[2001:db8::1]", "localhost"])
+@table("host", ["mine.example", "MINE.example:443", "10.0.0.7:19877", "[2001:db8::1]", "localhost"])
 def test_reports_beyond_loopback_are_served_under_names_of_the_settings_and_addresses(host: str) -> None:
     policy = ListenerPolicy(loopback=False, allow_insecure=True, host_names=frozenset({"mine.example"}))
 
@@ -169,7 +170,7 @@ def test_reports_beyond_loopback_are_served_under_names_of_the_settings_and_addr
 
 
 @pytest.mark.promise("S3")
-@pytest.mark.parametrize(
+@table(
     ("headers", "status"),
     [
         ({"origin": "http://localhost:19877"}, 200),
@@ -190,7 +191,7 @@ def test_by_explicit_choice_all_is_served_beyond_loopback() -> None:
     assert ask(site_of(), "GET", "/api/v1/health", policy=INSECURE).status_code == 200
 
 
-@pytest.mark.parametrize("policy", [LOOPBACK, BEYOND])
+@table("policy", [LOOPBACK, BEYOND])
 def test_a_known_user_gets_reports_on_every_listener(policy: ListenerPolicy) -> None:
     answer = ask(
         site_of(), "GET", "/api/v1/health", policy=policy, known=users(me="correct horse"), auth=("me", "correct horse")
@@ -200,7 +201,7 @@ def test_a_known_user_gets_reports_on_every_listener(policy: ListenerPolicy) -> 
 
 
 @pytest.mark.promise("S1")
-@pytest.mark.parametrize("method", ["POST", "GET", "DELETE"])
+@table("method", ["POST", "GET", "DELETE"])
 def test_agents_are_served_beyond_loopback_to_users_only_even_where_all_else_is_open(method: str) -> None:
     answer = ask(site_of(), method, MCP_PATH, policy=INSECURE)
 
@@ -210,7 +211,7 @@ def test_agents_are_served_beyond_loopback_to_users_only_even_where_all_else_is_
 
 
 @pytest.mark.promise("S2")
-@pytest.mark.parametrize("path", ["/metrics", "/api/v1/health", "/"])
+@table("path", ["/metrics", "/api/v1/health", "/"])
 def test_a_bearer_token_is_as_good_as_a_password_everywhere(path: str) -> None:
     known = users_with_tokens(agent="t" * 40, other="u" * 40)
 
@@ -256,7 +257,7 @@ def header(raw: bytes, scheme: str = "Basic") -> str:
 
 
 @pytest.mark.promise("S2")
-@pytest.mark.parametrize(
+@table(
     "authorization",
     [
         header(b"me:wrong"),
@@ -299,7 +300,7 @@ def test_a_good_pair_is_remembered_and_a_bad_one_is_not() -> None:
 
 
 @pytest.mark.promise("S4")
-@pytest.mark.parametrize(("size", "status"), [(BODY_MAX_BYTES, 400), (BODY_MAX_BYTES + 1, 413)])
+@table(("size", "status"), [(BODY_MAX_BYTES, 400), (BODY_MAX_BYTES + 1, 413)])
 def test_bodies_above_64_kib_are_refused(size: int, status: int) -> None:
     answer = ask(
         site_of(),
@@ -324,7 +325,7 @@ def test_a_body_without_declared_length_is_counted_as_it_comes() -> None:
     assert answer.status_code == 413
 
 
-@pytest.mark.parametrize(
+@table(
     ("declared", "sent", "left"),
     [
         pytest.param(BODY_MAX_BYTES + 1, 20, 0, id="swallowed"),
@@ -347,9 +348,7 @@ def test_a_client_that_sends_somewhat_too_much_gets_to_read_why(declared: int | 
     assert (refused.value.status, len(waiting)) == (413, left)
 
 
-@pytest.mark.parametrize(
-    ("length", "status"), [("-1", 400), ("abc", 400), ("1e3", 400), ("", 400), ("65537", 413), ("9" * 5000, 413)]
-)
+@table(("length", "status"), [("-1", 400), ("abc", 400), ("1e3", 400), ("", 400), ("65537", 413), ("9" * 5000, 413)])
 def test_a_length_that_is_no_number_is_refused_like_other_nonsense(length: str, status: int) -> None:
     answer = ask(site_of(), "POST", "/api/v1/tools/health_check", headers={"content-length": length})
 
@@ -371,8 +370,8 @@ def test_a_body_that_does_not_come_is_a_timeout() -> None:
     assert refused.value.status == 413
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
-@pytest.mark.parametrize("path", ["/metrics", "/", "/-/healthy", "/-/ready", "/api/v1/diagnosis", "/openapi.json"])
+@table("method", ["POST", "PUT", "DELETE", "PATCH"])
+@table("path", ["/metrics", "/", "/-/healthy", "/-/ready", "/api/v1/diagnosis", "/openapi.json"])
 def test_other_methods_are_405(method: str, path: str) -> None:
     answer = ask(site_of(), method, path)
 

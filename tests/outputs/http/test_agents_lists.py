@@ -13,6 +13,7 @@ from bcon_exporter.tools import TOOLS
 from tests.factories import NOON, compose, container, exited, snapshot
 from tests.outputs.http.asking import ask, error_of, site_of
 from tests.outputs.scenes import ENGINE, make_context, scan_of
+from tests.table_rows import table
 
 HOST = snapshot(container(name="web", compose=compose("web")), exited(name="job"), engine=ENGINE)
 
@@ -43,7 +44,7 @@ def test_openai_may_be_strict() -> None:
     assert listed == describe_tools("openai", ["core"], strict=True)
 
 
-@pytest.mark.parametrize(
+@table(
     ("query", "field"),
     [
         ("format=opanai", "format"),
@@ -78,7 +79,7 @@ def test_a_get_answers_with_what_is_selected(path: str, chosen: object) -> None:
     assert ask(hosted(), "GET", path).json() == {"result": chosen}
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_that_is_posted_to_selects(tool: Any) -> None:
     payload = {name: _WORD[name] for name in tool.input_schema().get("required", ())}
     whole = ask(hosted(), "POST", f"/api/v1/tools/{tool.name}", json=payload)

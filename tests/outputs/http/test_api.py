@@ -18,6 +18,7 @@ from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, compose, container, exited, snapshot
 from tests.outputs.http.asking import ask, error_of, site_of
 from tests.outputs.scenes import ENGINE, Clock, difference, drift_report, drift_scan, make_context, scan_of
+from tests.table_rows import table
 
 HOST = snapshot(container(name="web", compose=compose("web")), exited(name="job"), engine=ENGINE)
 
@@ -34,7 +35,7 @@ def test_every_tool_is_listed_with_its_schemas() -> None:
     assert all(tool["input_schema"]["type"] == "object" for tool in listed)
 
 
-@pytest.mark.parametrize(
+@table(
     ("tool", "payload"),
     [
         ("list_containers", {"all": True}),
@@ -67,7 +68,7 @@ def test_an_empty_body_is_an_empty_input(body: bytes) -> None:
     assert answer.status_code == 200
 
 
-@pytest.mark.parametrize(
+@table(
     ("path", "field", "value"),
     [
         ("/api/v1/containers/web", "name", "web"),
@@ -97,7 +98,7 @@ def test_containers_are_listed_by_filters(query: str, names: list[str]) -> None:
     assert sorted(each["name"] for each in listed) == sorted(names)
 
 
-@pytest.mark.parametrize(
+@table(
     ("method", "path", "status", "code"),
     [
         ("GET", "/api/v1/containers/wib", 404, "container_not_found"),
@@ -137,7 +138,7 @@ def test_near_matches_help_with_a_wrong_name() -> None:
 
 
 @pytest.mark.promise("S3")
-@pytest.mark.parametrize(
+@table(
     ("body", "content_type", "status"),
     [
         (b"{", "application/json", 400),
@@ -207,7 +208,7 @@ class BrokenHost(SnapshotHost):
 ALL_ERRORS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, BconError)]
 
 
-@pytest.mark.parametrize("kind", ALL_ERRORS)
+@table("kind", ALL_ERRORS)
 def test_every_error_has_its_status(kind: type[BconError]) -> None:
     context = replace(make_context(), host=BrokenHost(kind("it went wrong", {"fact": 1})))
 

@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.outputs.http.replies import STATUS_BY_CODE
 from bcon_exporter.tools import TOOLS
 from tests.outputs.http.asking import ask, site_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from bcon_exporter.tools import Tool
@@ -28,14 +27,14 @@ def test_the_addresses_in_the_docs_are_those_of_the_openapi_document() -> None:
     assert written == served
 
 
-@pytest.mark.parametrize("code", list(ErrorCode))
+@table("code", list(ErrorCode))
 def test_every_error_code_stands_beside_its_status(code: ErrorCode) -> None:
     rows = [line for line in TEXT.splitlines() if line.startswith(("| 4", "| 5"))]
 
     assert any(row.startswith(f"| {STATUS_BY_CODE[code]} ") and f"`{code.value}`" in row for row in rows)
 
 
-@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+@table("tool", TOOLS, ids=lambda tool: tool.name)
 def test_every_tool_stands_there_with_its_fields_and_its_summary(tool: Tool[Any]) -> None:
     row = next(line for line in TEXT.splitlines() if line.startswith(f"| `{tool.name}` |"))
 

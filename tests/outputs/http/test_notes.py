@@ -10,10 +10,12 @@ from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.model.findings import DriftType
 from bcon_exporter.model.incidents import IncidentState, TrackedIncident
+from bcon_exporter.tools.change_rates import AGENT_CHANGES_AT_ONCE
 from tests.factories import NOON, compose, container, snapshot
 from tests.incidents.test_quiet import incident
-from tests.outputs.http.asking import ask, error_of, site_of
+from tests.outputs.http.asking import ask, error_of, site_of, users_with_tokens
 from tests.outputs.scenes import difference, drift_report, drift_scan, make_context, scan_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +121,7 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
     assert states(site) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "headers",
     [
         {"origin": "https://evil.example"},
@@ -128,10 +130,9 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
         {"sec-fetch-site": "same-site", "sec-fetch-mode": "navigate"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"},
     ],
+    shared=["site"],
 )
-@pytest.mark.parametrize(
-    "path", [TOOL, "/api/v1/notes", *(f"/api/v1/notes/n1/{do}" for do in ("approve", "refuse", "remove"))]
-)
+@table("path", [TOOL, "/api/v1/notes", *(f"/api/v1/notes/n1/{do}" for do in ("approve", "refuse", "remove"))])
 def test_other_web_sites_change_nothing(site: Site, path: str, headers: dict[str, str]) -> None:
     result(site, "POST", TOOL, json=WRITTEN)
     body = {TOOL: {**WRITTEN, "text": "planted"}, "/api/v1/notes": {**NOTE, "text": "planted"}}.get(path, {})
@@ -144,3 +145,22 @@ def test_json_is_demanded_so_that_no_plain_form_passes(site: Site) -> None:
         answer = ask(site, "POST", path, content=b'{"text":"planted"}', headers={"content-type": "text/plain"})
         assert answer.status_code == 415
     assert states(site) == []
+
+
+@pytest.mark.promise("F22")
+def test_an_agent_that_floods_over_http_stops_no_other_caller_and_no_person(site: Site) -> None:
+    """Each user is one caller; an answer of 429 says when to come again."""
+    known = users_with_tokens(noisy="n" * 32, quiet="q" * 32)
+    noisy, quiet = ({"authorization": f"Bearer {letter * 32}"} for letter in "nq")
+
+    def post(headers: dict[str, str], path: str, text: str) -> int:
+        more = {} if path == "/api/v1/notes" else {"dry_run": False}
+        return ask(site, "POST", path, json={"text": text, **more}, headers=headers, known=known).status_code
+
+    assert post(quiet, TOOL, "of a quiet agent") == 200
+    answers = [post(noisy, TOOL, f"flood {number}") for number in range(30)]
+    assert answers == [200] * AGENT_CHANGES_AT_ONCE + [429] * (30 - AGENT_CHANGES_AT_ONCE)
+    assert post(quiet, TOOL, "of a quiet agent, too") == 200
+    assert post(noisy, "/api/v1/notes", "of a person who is the same user") == 200
+    listed = ask(site, "GET", "/api/v1/notes", headers=quiet, known=known).json()["result"]["notes"]
+    assert len(listed) == AGENT_CHANGES_AT_ONCE + 3

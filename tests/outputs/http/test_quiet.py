@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from base64 import b64encode
 from typing import TYPE_CHECKING, Any
 
@@ -9,9 +10,11 @@ import pytest
 
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.outputs.http.form_tokens import form_token
+from bcon_exporter.outputs.http.users import Users
 from tests.factories import NOON, compose, container, snapshot
 from tests.outputs.http.asking import ask, error_of, site_of, users
 from tests.outputs.scenes import make_context, scan_of
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,7 +75,7 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
     assert quiet_names(site) == []
 
 
-@pytest.mark.parametrize(
+@table(
     "headers",
     [
         {"origin": "https://evil.example"},
@@ -81,8 +84,9 @@ def test_what_is_wrong_comes_in_the_envelope(site: Site, path: str, body: Any, c
         {"sec-fetch-site": "same-site", "sec-fetch-mode": "navigate"},
         {"sec-fetch-site": "cross-site", "sec-fetch-mode": "cors"},
     ],
+    shared=["site"],
 )
-@pytest.mark.parametrize("path", ["/api/v1/quiet", "/api/v1/quiet/end", "/api/v1/incidents/x/acknowledge"])
+@table("path", ["/api/v1/quiet", "/api/v1/quiet/end", "/api/v1/incidents/x/acknowledge"])
 def test_other_web_sites_change_nothing(site: Site, path: str, headers: dict[str, str]) -> None:
     answer = ask(site, "POST", path, json=MOVING, headers=headers)
     assert answer.status_code == 403
@@ -142,3 +146,17 @@ def test_a_user_has_a_token_of_their_own(site: Site) -> None:
     assert ask(site, "POST", "/quiet", data=fields, headers=OWN, known=known).status_code == 401
     assert ask(site, "POST", "/quiet", data=fields, headers={**OWN, **ada}, known=known).status_code == 303
     assert token != form_token({"headers": []})
+
+
+def test_each_who_shows_a_bearer_token_has_a_form_token_of_their_own(site: Site) -> None:
+    names = ("ci", "ops")
+    known = Users({}, tokens={name: hashlib.sha256(name.encode()).hexdigest() for name in names})
+    bearer = {name: {"authorization": f"Bearer {name}"} for name in names}
+    tokens = {name: form_token({"headers": [(b"authorization", f"Bearer {name}".encode())]}) for name in names}
+    for name, other in (names, names[::-1]):
+        fields = {**MOVING, "token": tokens[other]}
+        assert ask(site, "POST", "/quiet", data=fields, headers={**OWN, **bearer[name]}, known=known).status_code == 403
+        fields = {**MOVING, "token": tokens[name]}
+        assert ask(site, "POST", "/quiet", data=fields, headers={**OWN, **bearer[name]}, known=known).status_code == 303
+    named = form_token({"headers": [(b"authorization", basic("ci", "x")["authorization"].encode())]})
+    assert len({*tokens.values(), named, form_token({"headers": []})}) == 4

@@ -20,10 +20,10 @@ from bcon_exporter.outputs.http.rate_limits import (
     WRONG_PASSWORDS_AT_ONCE,
     PasswordChecks,
     RequestLimits,
-    TokenBuckets,
     TooManyRequestsError,
 )
 from bcon_exporter.outputs.http.users import Credentials, GoodPairs
+from bcon_exporter.token_buckets import TokenBuckets
 from tests.outputs.http.asking import BEYOND, LOOPBACK, error_of, site_of, users
 
 if TYPE_CHECKING:

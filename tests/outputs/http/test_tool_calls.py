@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from bcon_exporter.errors import ErrorCode, RateLimitedError
 from bcon_exporter.model.tool_inputs import Words
 from bcon_exporter.outputs.http.request_threads import RequestThreads
 from bcon_exporter.outputs.http.tool_calls import ToolCalls
+from bcon_exporter.outputs.http.tool_routes import ToolCaller
 from tests.factories import container, snapshot
 from tests.tools.hosts import Ledger, ScriptedHost, context_of
 
@@ -94,3 +96,15 @@ def test_without_a_free_thread_it_is_refused() -> None:
 
     with pytest.raises(RateLimitedError):
         asyncio.run(call())
+
+
+def test_a_call_that_takes_too_long_is_answered_in_time_with_an_error_that_says_so() -> None:
+    release = threading.Event()
+    context = context_of(host=ScriptedHost(snapshot(container()), lambda: wait_for(release)))
+    caller = ToolCaller(lambda: context, RequestThreads(), lambda *_: 0.2)
+    answers = [asyncio.run(caller.call("diagnose_all", {}, expression)) for expression in (None, "reports")]
+    release.set()
+    for answer in answers:
+        error = json.loads(bytes(answer.body))["error"]
+        assert (answer.status_code, error["code"]) == (504, "timeout")
+        assert error["message"] == "diagnose_all takes longer than 0.2 s; ask for less, or try again in a minute"

@@ -17,6 +17,7 @@ from bcon_exporter.errors import SettingsError
 from bcon_exporter.outputs.http import Users, load_web_config, make_tls_context
 from bcon_exporter.outputs.http.users import Credentials
 from bcon_exporter.outputs.http.web_access import WebAccess
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,7 +64,7 @@ def test_a_file_without_users_has_none(tmp_path: Path, text: str) -> None:
     assert load_web_config(write(tmp_path, text)).make_users() is None
 
 
-@pytest.mark.parametrize(
+@table(
     ("text", "said"),
     [
         ("basic_auth_user: {}", "unknown key basic_auth_user"),

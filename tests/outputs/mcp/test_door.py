@@ -16,6 +16,7 @@ from tests.factories import container, snapshot
 from tests.outputs.http.asking import BEYOND, ask, error_of, site_of, users, users_with_tokens
 from tests.outputs.mcp.talking import over_http, site_for_agents, talk, text_of
 from tests.outputs.scenes import make_context
+from tests.table_rows import table
 from tests.tools.hosts import ScriptedHost, context_of
 
 if TYPE_CHECKING:
@@ -117,8 +118,8 @@ def test_a_large_body_is_refused_before_it_is_parsed() -> None:
     assert error_of(answer)["code"] == "invalid_input"
 
 
-@pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"null", b"[" * 5000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
-@pytest.mark.parametrize("headers", [{}, LIST_HEADERS])
+@table("body", [b"", b"{}", b"[]", b"null", b"[" * 5000, b"\xff", b'{"jsonrpc":"2.0","id":1}'])
+@table("headers", [{}, LIST_HEADERS])
 def test_nonsense_is_the_clients_fault(body: bytes, headers: dict[str, str]) -> None:
     answer = post(headers, json=None, content=body)
 

@@ -1,4 +1,4 @@
-"""Agents that begin a POST and never end it hold nobody up."""
+"""Agents that begin a POST and never end it, or never read its answer, hold nobody up."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import http.client
 import json
 import socket
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bcon_exporter.outputs.http import Listener, bind
+from bcon_exporter.outputs.http.protocol import STALL_SECONDS
 from tests.factories import container, snapshot
 from tests.outputs.http.asking import LOOPBACK
 from tests.outputs.http.test_listeners import served
-from tests.outputs.http.test_protocol import trickle
+from tests.outputs.http.test_protocol import has_error, trickle
 from tests.outputs.mcp.talking import DIAGNOSE_ALL, site_for_agents
 from tests.outputs.scenes import make_context
 from tests.waiting import wait_until
@@ -104,3 +105,46 @@ def has_ended(link: socket.socket) -> bool:
     except ConnectionError:
         pass
     return True
+
+
+SLOW_READERS = 5
+
+
+@pytest.mark.slow
+@pytest.mark.alone
+@pytest.mark.promise("F26")
+def test_agents_that_do_not_read_their_answers_lose_the_connection_and_hold_up_no_other(figure: Figure) -> None:
+    app = site_for_agents(make_context(snapshot(container(name="web")))).behind(lambda: LOOPBACK, lambda: None)
+    body = json.dumps({**DIAGNOSE_ALL, "method": "tools/list", "params": {"_meta": DIAGNOSE_ALL["params"]["_meta"]}})  # type: ignore[index]
+    names = b"Mcp-Method: tools/list\r\nMCP-Protocol-Version: 2026-07-28\r\n"
+    request = HEADERS + names + b"Content-Length: %d\r\n\r\n" % len(body) + body.encode()
+
+    def stall(port: int) -> tuple[float, list[float]]:
+        send(port, "POST", "/mcp", ANOTHER_ADDRESS, DIAGNOSE_ALL)  # the first one imports the SDK
+        with ExitStack() as stack:
+            began = time.monotonic()
+            links = [stack.enter_context(socket.socket()) for _ in range(SLOW_READERS)]
+            for link in links:
+                link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                link.settimeout(1)
+                link.connect(("127.0.0.1", port))
+                with suppress(TimeoutError):
+                    link.sendall(request * 300)
+            waits: list[float] = []
+
+            def all_closed() -> bool:
+                waits.append(send(port, "POST", "/mcp", ANOTHER_ADDRESS, DIAGNOSE_ALL)[0])
+                return all(has_error(link) for link in links)
+
+            patience = STALL_SECONDS + 30
+            wait_until(all_closed, "every connection to end", timeout_seconds=patience, every_seconds=0.5)
+            return time.monotonic() - began, waits
+
+    listener = Listener(bind("127.0.0.1", 0, "web.listen-address"), app)
+    for bound in listener.sockets:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16384)  # or the kernel holds hundreds of answers
+    seconds, waits = served(listener, stall)
+
+    median = sorted(waits)[len(waits) // 2]
+    figure(f"{SLOW_READERS} that do not read ended after {seconds:.1f} s, agents meanwhile {median * 1000:.0f} ms")
+    assert seconds >= STALL_SECONDS

@@ -34,6 +34,7 @@ from tests.outputs.mcp.talking import (
     talk,
 )
 from tests.outputs.scenes import make_context
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from mcp_types import Completion
@@ -107,7 +108,7 @@ def test_agents_are_told_how_to_begin_and_whom_not_to_obey(face: str, mode: Mode
         assert f"`{every_tool_takes}`" in told
 
 
-@pytest.mark.parametrize("tool", offered_tools(get_args(Toolset)), ids=lambda tool: tool.name)
+@table("tool", offered_tools(get_args(Toolset)), ids=lambda tool: tool.name)
 def test_every_tool_takes_what_agents_are_told_it_takes(tool: Tool[Any]) -> None:
     _, left_to_the_tool = split_options({"max_bytes": 4096, "limit": 5, "select": "findings"}, tool)
 
@@ -130,7 +131,7 @@ def test_the_core_is_offered_with_hints_that_spare_questions_and_without_output_
 
 
 @every_way
-@pytest.mark.parametrize("tool", sorted(CORE - {"get_incident"}))
+@table("tool", sorted(CORE - {"get_incident"}), shared=["face", "mode"])
 def test_every_tool_of_the_core_answers_within_its_budget(face: str, mode: Mode, tool: str) -> None:
     said = transcript(face, mode)
 

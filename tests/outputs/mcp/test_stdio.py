@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from typing import TYPE_CHECKING
+from io import BytesIO
+from pathlib import Path
 
 import pytest
 
+from bcon_exporter.outputs.mcp.stdio import LINE_MAX_BYTES, BoundedLines
 from bcon_exporter.tools.replay import write_snapshot
 from tests.factories import container, exited, snapshot
 from tests.outputs.mcp.pipes import HELLO, READY, ask_of_hung_engine, call, hear, hung_engine, running, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.integration
 
@@ -77,3 +76,49 @@ def test_a_cancelled_call_is_let_go_at_once(tmp_path: Path) -> None:
         cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
         say(process, READY, call(2, "diagnose_all"), cancel, {"jsonrpc": "2.0", "id": 3, "method": "ping"})
         assert hear(process)["id"] == 3
+
+
+@pytest.mark.promise("F26")
+def test_a_line_of_a_hundred_megabytes_is_refused_in_little_memory_and_the_next_one_is_answered(file: str) -> None:
+    with running("--from-snapshot", file) as process:
+        say(process, HELLO)
+        hear(process)
+        say(process, READY)
+        before = peak_bytes(process.pid)
+        assert process.stdin is not None
+        for _ in range(100):
+            process.stdin.write(b"x" * 1_000_000)
+        process.stdin.write(b"\n")
+        say(process, {"jsonrpc": "2.0", "id": 3, "method": "ping"})
+        refused, answered = hear(process), hear(process)
+        grown = peak_bytes(process.pid) - before
+
+    assert refused["id"] is None
+    assert refused["error"] == {
+        "code": -32600,
+        "message": "a message may have 8 MiB; this one was longer and was skipped",
+    }
+    assert answered["id"] == 3
+    assert grown < 32 * 1024 * 1024
+
+
+def peak_bytes(pid: int) -> int:
+    """The most memory that a process has had."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+@pytest.mark.parametrize(("length", "skipped"), [(LINE_MAX_BYTES, 0), (LINE_MAX_BYTES + 1, 1), (3 * LINE_MAX_BYTES, 1)])
+def test_a_line_has_eight_mebibytes_with_its_end(length: int, skipped: int) -> None:
+    long = b"x" * (length - 1) + b"\n"
+    lines = BoundedLines(BytesIO(long + b"short\n"))
+    told: list[None] = []
+    lines.on_too_long = lambda: told.append(None)
+    read = [lines.readline(), lines.readline(), lines.readline()]
+    assert read == ([long.decode()] if not skipped else []) + ["short\n", ""] + [""] * skipped
+    assert len(told) == skipped
+
+
+def test_a_line_that_the_stream_ends_within_is_skipped_too() -> None:
+    lines = BoundedLines(BytesIO(b"x" * (LINE_MAX_BYTES + 1)))
+    assert lines.readline() == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socketserver
 import threading
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,23 @@ class Got:
 
 
 class HttpReceiver:
-    """Takes every POST; answers with a status, redirects, or not at all."""
+    """Takes every POST; answers with a status, redirects, or not at all.
 
-    def __init__(self, status: int = 200, *, answer: bytes = b'{"ok": true}', to: str = "", port: int = 0) -> None:
+    With `endless` the answer is its beginning, then a piece over and over, with a pause before each, as long as it is
+    read; `written` counts its bytes.
+    """
+
+    def __init__(
+        self,
+        status: int = 200,
+        *,
+        answer: bytes = b'{"ok": true}',
+        to: str = "",
+        port: int = 0,
+        endless: tuple[bytes, float] | None = None,
+    ) -> None:
         self.status, self.answer, self.to = status, answer, to
+        self.written = 0
         self.got: list[Got] = []
         self.hangs = threading.Event()
         self.released = threading.Event()
@@ -38,12 +52,23 @@ class HttpReceiver:
                 if receiver.hangs.is_set():
                     receiver.released.wait(60)
                     return
+                if endless is not None:
+                    self.close_connection = True
+                    self._write_endlessly(*endless)
+                    return
                 self.send_response(receiver.status)
                 if receiver.to:
                     self.send_header("Location", receiver.to)
                 self.send_header("Content-Length", str(len(receiver.answer)))
                 self.end_headers()
                 self.wfile.write(receiver.answer)
+
+            def _write_endlessly(self, piece: bytes, pause_seconds: float) -> None:
+                with suppress(OSError):
+                    self.wfile.write(receiver.answer)
+                    while not receiver.released.wait(pause_seconds):
+                        self.wfile.write(piece)
+                        receiver.written += len(piece)
 
             def do_GET(self) -> None:
                 self.do_POST()
@@ -68,14 +93,17 @@ class HttpReceiver:
 
 
 class MailReceiver:
-    """Takes every mail."""
+    """Takes every mail; before its greeting it may say one line over and over."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, flood: bytes = b"", flood_bytes: int = 0) -> None:
         self.got: list[Got] = []
         receiver = self
 
         class Handler(socketserver.StreamRequestHandler):
             def handle(self) -> None:
+                with suppress(OSError):
+                    for _ in range(flood_bytes // max(1, len(flood))):
+                        self.wfile.write(flood)
                 self._say("220 here")
                 lines: list[str] | None = None
                 for raw in self.rfile:

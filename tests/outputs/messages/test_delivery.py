@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -13,9 +14,8 @@ from urllib.parse import parse_qs
 import pytest
 from pydantic import SecretStr
 
-from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.receivers import Receiver
-from bcon_exporter.outputs.messages import Outgoing, check_addresses, check_at_start, deliver, delivery
+from bcon_exporter.outputs.messages import Outgoing, check_address, deliver, delivery
 from bcon_exporter.outputs.messages.send_process import MANY_TARGETS
 from tests.outputs.messages.receivers import HttpReceiver, MailReceiver
 from tests.waiting import wait_until
@@ -167,6 +167,43 @@ def test_a_receiver_that_hangs_is_given_up() -> None:
         assert deliver(to(f"json://127.0.0.1:{server.port}/?rto=60"), MESSAGE, 2.0).problem == "no answer within 2 s"
 
 
+ENDLESS: dict[str, tuple[bytes, tuple[bytes, float], str]] = {
+    "a body that never ends": (b"HTTP/1.1 200 OK\r\n\r\n", (b"x" * 65536, 0.0), ""),
+    "an error that never ends": (b"HTTP/1.1 500 No\r\n\r\n", (b"x" * 65536, 0.0), "HTTP status 500"),
+    "a body of which a byte comes now and then": (b"HTTP/1.1 200 OK\r\n\r\n", (b"x", 0.2), ""),
+    "pieces that never end": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", (b"1\r\nx\r\n", 0.0), ""),
+    "a head that never ends": (b"HTTP/1.1 200 OK\r\n", (b"X-A: b\r\n", 0.0), "it cannot be reached"),
+    "a line that never ends": (b"HTTP/1.1 200 ", (b"x" * 65536, 0.0), "it cannot be reached"),
+    "a body that unpacks to much": (
+        b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + gzip.compress(bytes(50_000_000)),
+        (b"", 0.1),
+        "",
+    ),
+}
+"""What a receiver answers: its beginning, what comes over and over with its pause, and what is told then."""
+
+
+@pytest.mark.promise("F23")
+def test_of_an_answer_without_end_the_beginning_is_read_and_its_status_counts() -> None:
+    def send(answer: bytes, endless: tuple[bytes, float]) -> tuple[str, int]:
+        with HttpReceiver(answer=answer, endless=endless) as server:
+            return deliver(to(f"json://127.0.0.1:{server.port}/?rto=20"), MESSAGE).problem, server.written
+
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = {case: pool.submit(send, answer, endless) for case, (answer, endless, _) in ENDLESS.items()}
+        problems = {case: outcome.result()[0] for case, outcome in outcomes.items()}
+    assert problems == {case: problem for case, (_, _, problem) in ENDLESS.items()}
+    read = {case: outcome.result()[1] for case, outcome in outcomes.items()}
+    assert {case: count for case, count in read.items() if count > 16 * 1024 * 1024} == {}, "sockets hold some of it"
+
+
+@pytest.mark.promise("F23")
+def test_a_receiver_whose_answer_fills_the_memory_is_told_of() -> None:
+    with MailReceiver(flood=b"220-" + b"x" * 8000 + b"\r\n", flood_bytes=400_000_000) as server:
+        url = f"mailto://127.0.0.1:{server.port}/?from=a@b.example&to=c@b.example&mode=insecure"
+        assert deliver(to(url), MESSAGE).problem == "what it answers takes too much memory"
+
+
 def test_the_process_that_sends_loads_nothing_of_this_package() -> None:
     *options, program = delivery._PROGRAM
     look = f"import runpy, sys; runpy.run_path({program!r}); sys.exit('bcon_exporter' in sys.modules)"
@@ -192,8 +229,7 @@ def test_what_is_not_there_is_told_in_a_word() -> None:
 
 @pytest.mark.parametrize("url", [f"nope://{CANARY}", f"json://{CANARY}:x:y/", f"file:///{CANARY}"])
 def test_an_address_that_apprise_does_not_take_is_told_without_it(url: str) -> None:
-    problems = check_addresses((to(url),))
-    assert problems.get("phone", "").startswith("apprise does not take")
+    assert check_address(to(url)).startswith("apprise does not take")
 
 
 MAIL = "mailto://127.0.0.1:1/?from=a@b.example&mode=insecure"
@@ -203,25 +239,20 @@ TELEGRAM = "tgram://123456789:abcdefg_hijklmnop"
 @pytest.mark.parametrize(
     "url", [f"{TELEGRAM}/12315544/12315545", f"{MAIL}&to=a@b.example,c@b.example", "ntfy://127.0.0.1:1/a/b?retry=1"]
 )
-def test_an_address_with_several_targets_is_refused_at_start_and_gets_nothing(url: str) -> None:
-    with pytest.raises(SettingsError) as refused:
-        check_at_start((to("json://127.0.0.1:1/"), to(url)))
-    assert refused.value.message == f"notify.url: phone: {MANY_TARGETS}"
+def test_an_address_with_several_targets_is_told_and_gets_nothing(url: str) -> None:
+    assert check_address(to(url)) == MANY_TARGETS
     assert deliver(to(url), MESSAGE).problem == MANY_TARGETS
 
 
-def test_an_address_with_one_target_is_not_refused_at_start_nor_one_that_cannot_be_used_now(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    urls = (f"{TELEGRAM}/12315544", f"{MAIL}&to=a@b.example&retry=2", "json://127.0.0.1:1/?retry=1", f"nope://{CANARY}")
-    check_at_start(map(to, urls))
-    assert [record.message for record in caplog.records] == [
-        "messages to phone: apprise does not take its address; see docs/notify.md"
-    ]
+@pytest.mark.parametrize(
+    "url", [f"{TELEGRAM}/12315544", f"{MAIL}&to=a@b.example&retry=2", "json://127.0.0.1:1/?retry=1"]
+)
+def test_an_address_with_one_target_can_be_used_also_while_nothing_answers_there(url: str) -> None:
+    assert check_address(to(url)) == ""
 
 
 def test_no_plug_in_and_no_configuration_is_loaded() -> None:
     with HttpReceiver(answer=b"json://127.0.0.1:1/") as server:
         for schema in ("http", "include"):
-            assert check_addresses((to(f"{schema}://127.0.0.1:{server.port}/config"),)) != {}
+            assert check_address(to(f"{schema}://127.0.0.1:{server.port}/config")) != ""
     assert server.got == []

@@ -11,7 +11,8 @@ from pydantic import SecretStr
 
 from bcon_exporter.incidents import FoldedIncidents
 from bcon_exporter.journal import MemoryKeeper
-from bcon_exporter.model.incidents import IncidentState, TrackedIncident
+from bcon_exporter.model.alerts import MessageReceiverState
+from bcon_exporter.model.incidents import EndedBy, IncidentState, TrackedIncident
 from bcon_exporter.model.receivers import Receiver
 from bcon_exporter.outputs.messages import Delivery, MessageSender, MessageSenders, MessageSettings, Outgoing
 from bcon_exporter.outputs.messages.sender import find_digest_time
@@ -100,7 +101,7 @@ def test_what_has_not_arrived_is_sent_again_under_the_same_key_ever_more_seldom_
     assert pauses == [5.0, 10.0, 20.0, 40.0, 60.0, 60.0]
     assert scene.tell(59.0) == 1.0
     assert len(scene.sent) == 6
-    assert scene.sender.failures == 6
+    assert scene.sender.state.failures == 6
     scene.context.memory.close()
     scene.restart()
     scene.problem = ""
@@ -126,7 +127,7 @@ def test_of_what_is_refused_for_an_hour_only_the_title_is_sent(scene: Scene, pro
     first, last = scene.sent[0], scene.sent[-1]
     assert (last.title, last.key) == (first.title, first.key)
     assert ("Severity: critical" not in last.body) is is_cut
-    assert scene.sender.failures == 3
+    assert scene.sender.state.failures == 3
 
 
 def test_a_restart_after_the_message_has_arrived_sends_no_second(scene: Scene) -> None:
@@ -160,11 +161,37 @@ def test_arrivals_and_failures_are_counted_by_the_receivers_name(scene: Scene) -
     scene.tell(10.0)
     scene.problem = ""
     scene.tell(5.0)
-    assert senders.counts() == {"phone": (1, 1)}
+    assert senders.states() == (MessageReceiverState(name="phone", sent=1, failures=1, usable=True),)
+
+
+@pytest.mark.parametrize(("problem", "usable"), [("", True), ("apprise does not take its address", False)])
+def test_what_the_check_of_an_address_finds_is_logged_and_shown(
+    scene: Scene, caplog: pytest.LogCaptureFixture, problem: str, *, usable: bool
+) -> None:
+    sender = MessageSender(scene.sender.receiver, lambda: scene.context, lambda: 10.0, check=lambda _: problem)
+    assert sender.state.usable is None
+    sender.check()
+    assert sender.state == MessageReceiverState(name="phone", usable=usable, error=problem or None)
+    assert [record.message for record in caplog.records] == ([] if usable else [f"messages to phone: {problem}"])
+
+
+def test_a_message_that_arrived_knows_better_than_a_check_that_ends_later(scene: Scene) -> None:
+    def check(_: object) -> str:
+        sender.tell()
+        scene.now += timedelta(seconds=10)
+        sender.tell()
+        return "no answer within 30 s"
+
+    scene.begin()
+    sender = MessageSender(
+        scene.sender.receiver, lambda: scene.context, lambda: 10.0, send=lambda *_: Delivery(), check=check
+    )
+    sender.check()
+    assert sender.state == MessageReceiverState(name="phone", sent=1, usable=True)
 
 
 def end(scene: Scene) -> None:
-    ended = incident("db", title="db is down", ended_at=scene.now)
+    ended = incident("db", title="db is down", ended_at=scene.now, ended_by=EndedBy.STARTED)
     scene.context.memory.fold_incidents(lambda _: FoldedIncidents(IncidentState(), (ended,)), scene.now)
 
 
@@ -204,7 +231,7 @@ def test_a_message_about_what_cannot_be_read_waits_for_a_while(scene: Scene) -> 
     state = refuse_end(scene)
     with unreadable(state, "incidents"):
         assert scene.tell(5.0) == 10.0
-        assert scene.sender.failures == 2
+        assert scene.sender.state.failures == 2
     assert len(scene.sent) == 2
     scene.tell(10.0)
     assert len(scene.sent) == 3

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bcon_exporter.model.findings import LikelyCause, Severity, Suggestion, SymptomType, Urgency
-from bcon_exporter.model.incidents import EndedBy, IncidentChange
+from bcon_exporter.model.incidents import EndedBy, FirstLook, IncidentChange, IncidentMember, IncidentRoot
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.messages import Notice, NoticeKind
 from bcon_exporter.outputs.messages import Wording
@@ -83,7 +83,7 @@ def test_an_end_says_when_and_how() -> None:
 
     assert message.title.startswith("OVER: db was killed")
     assert message.kind == "success"
-    assert "Until: 13:12:00 (after 12 min, it was restarted by a person)" in message.body
+    assert "Until: 13:12:00 (after 12 min, it was restarted on request)" in message.body
     assert "Do:" not in message.body
 
 
@@ -104,8 +104,92 @@ def test_several_are_told_in_one_message_short_when_they_are_many(count: int, *,
     message = WORDING.write("k", tuple(notice(NoticeKind.OPENED, one) for one in many), NOON)
 
     assert message.title == f"{count} incidents [host1]"
-    assert all(f"db{number} failed" in message.body and f"/i/i{number}" in message.body for number in range(count))
+    assert all(f"db{number} failed" in message.body for number in range(count))
+    assert all(f"/i/i{number}" in message.body for number in range(count)) is in_full
     assert ("Do: raise" in message.body) is in_full
+
+
+def many_ill(count: int) -> list[Any]:
+    """Failures of four kinds, each with its own cause; the first has who suffers from it."""
+    kinds = (
+        ("exit_error", "has failed", "The program reports an error."),
+        ("log_error", "reports errors", "The disk is full."),
+        ("start_failed", "could not be started", "Another container has this port."),
+        ("exit_error", "has failed", "The disk is full."),
+    )
+    made = []
+    for number in range(count):
+        code, said, why = kinds[number % len(kinds)]
+        name = f"svc-{number}"
+        suffering = "; api suffers from it" if not number else ""
+        causes = (LikelyCause(id=code, description=why, confidence=0.9),)
+        root = IncidentRoot(container=name, code=code)
+        made.append(incident(name, root=root, id=f"i{number}", title=f"{name} {said}{suffering}", causes=causes))
+    return made
+
+
+def test_what_was_ill_before_the_first_look_is_one_short_message_that_names_all_by_kind_and_cause() -> None:
+    ill = many_ill(12)
+    scan = scan_of(snapshot(DB), REPORT)
+    scan = replace(scan, report=scan.report.model_copy(update={"total_containers": 40}))
+    look = FirstLook(at=NOON, is_over=True)
+    message = replace(WORDING, scan=scan, first_look=look).write(
+        "k", tuple(notice(NoticeKind.OPENED, one) for one in ill), NOON
+    )
+    assert message.title == "12 of 40 have been ill since before the first look [host1]"
+    assert message.body.splitlines() == [
+        "Has failed: svc-0 (api suffers from it), svc-4, svc-8. Likely: The program reports an error.",
+        "Reports errors: svc-1, svc-5, svc-9. Likely: The disk is full.",
+        "Could not be started: svc-2, svc-6, svc-10. Likely: Another container has this port.",
+        "Has failed: svc-3, svc-7, svc-11. Likely: The disk is full.",
+        "Nothing is remembered from before this start: these may have been told already.",
+        "https://bcon.example/incidents",
+    ]
+
+
+@pytest.mark.parametrize("count", [5, 30, 100, 300])
+def test_a_message_about_many_fits_a_phone_and_says_how_much_it_leaves_out(count: int) -> None:
+    why = "it is so, for a reason of its own that takes some words to tell; " * 3
+    ill = [
+        incident(
+            f"a-service-with-a-name-{number}", id=f"i{number}", title=f"a-service-with-a-name-{number} has failed",
+            causes=(LikelyCause(id="x", description=f"{number}: {why}", confidence=0.9),),
+        )
+        for number in range(count)
+    ]  # fmt: skip
+    message = WORDING.write("k", tuple(notice(NoticeKind.OPENED, one) for one in ill), NOON)
+
+    assert len(message.body.encode()) < 3600
+    named = message.body.count("Has failed: a-service-with-a-name-")
+    assert named == count or f"And {count - named} line" in message.body
+    assert named >= min(count, 25)
+
+
+def test_what_an_engine_did_not_start_again_is_named_whole_and_no_exit_code_stands_for_a_log_line() -> None:
+    names = [f"job-with-a-rather-long-name-{number}" for number in range(20)]
+    members = (
+        IncidentMember(container=None, role="root", since=NOON),
+        *(
+            IncidentMember(container=name, role="suffers", symptoms=("not_started_again",), since=NOON)
+            for name in names
+        ),
+    )
+    root = IncidentRoot(container=None, code="host")
+    host = incident("db", root=root, members=members, severity=Severity.WARNING, title="the engine was restarted")
+    message = WORDING.write("k", (notice(NoticeKind.OPENED, host),), NOON)
+
+    assert all(name in message.body for name in names)
+    assert message.body.count("Not started again: ") > 1
+    assert max(map(len, message.body.splitlines())) <= 330
+    assert "Log:" not in message.body
+
+
+def test_what_nothing_has_mended_is_not_said_to_be_over() -> None:
+    old = incident("db", "api", **FULL, ended_at=NOON + 24 * 60 * MINUTE)
+    message = WORDING.write("k", (notice(NoticeKind.ENDED, old),), NOON + 25 * 60 * MINUTE)
+
+    assert message.title.startswith("TOLD NO MORE: db ")
+    assert "it is as it was, and history by now" in message.body
 
 
 @pytest.mark.parametrize("place", ["cause", "suggestion", "change", "evidence", "title", "symptom"])

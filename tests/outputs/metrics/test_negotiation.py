@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bcon_exporter.outputs.metrics.negotiation import accepts_gzip, choose_format
+from tests.table_rows import table
 
 PROMETHEUS_2 = (
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
@@ -13,7 +14,7 @@ PROMETHEUS_2 = (
 PROMETHEUS_3_TEXT = "text/plain;version=1.0.0;escaping=allow-utf-8;q=0.6,text/plain;version=0.0.4;q=0.5,*/*;q=0.2"
 
 
-@pytest.mark.parametrize(
+@table(
     ("accept", "fmt"),
     [
         ("", "text"),

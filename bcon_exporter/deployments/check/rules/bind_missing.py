@@ -11,20 +11,19 @@ from bcon_exporter.model.deployment import BindSource
 
 def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
     unseen: dict[str, None] = {}
-    for service in planned.services:
-        for bind in service.binds:
-            match planned.is_there(bind.source):
-                case None:
-                    unseen[bind.source] = None
-                case False:
-                    yield _found(service.name, bind)
-                case True:
-                    continue
+    for service, key, bind in planned.binds:
+        match planned.is_there(bind.source):
+            case None:
+                unseen[bind.source] = None
+            case False:
+                yield _found(service.name, key, bind)
+            case True:
+                continue
     for path in unseen:
         yield NotChecked(what=f"the path {path}", reason=_reason(planned))
 
 
-def _found(service: str, bind: BindSource) -> Found:
+def _found(service: str, key: str, bind: BindSource) -> Found:
     if bind.creates:
         looks_like_file = "." in basename(bind.target)
         meant = ", where a file was probably meant" if looks_like_file else ""
@@ -33,7 +32,7 @@ def _found(service: str, bind: BindSource) -> Found:
     else:
         message = f"{bind.source} is not there, and the file says not to make it. Create it, or correct the path."
         severity = FAILS
-    return Found(severity, message, service, key=f"services.{service}.volumes", item=basename(bind.source.rstrip("/")))
+    return Found(severity, message, service, key=key, item=basename(bind.source.rstrip("/")))
 
 
 def _reason(planned: PlannedDeployment) -> str:

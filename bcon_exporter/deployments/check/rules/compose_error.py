@@ -11,6 +11,12 @@ def _find(planned: PlannedDeployment) -> Iterator[Found]:
     refusal = planned.given.refusal
     if refusal is not None:
         yield Found(FAILS, refusal.message, file=refusal.file, line=refusal.line)
+    for service, hook in planned.hooks:
+        if hook.per_replica:
+            message = (
+                f"The hook {hook.name} asks for per_replica, which Compose refuses when it is to run: leave it out."
+            )
+            yield Found(FAILS, message, service.name, key=f"services.{service.name}.pre_start")
 
 
 COMPOSE_ERROR = CheckRule(

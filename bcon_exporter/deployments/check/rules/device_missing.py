@@ -8,15 +8,16 @@ from bcon_exporter.model.check_report import CheckCode, NotChecked
 
 
 def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
-    for service in planned.services:
-        for device in service.devices:
-            is_there = planned.is_there(device)
-            if is_there is None:
-                reason = next(reversed(planned.host.unseen.values()), "this user may not look there")
-                yield NotChecked(what=f"the device {device} of {service.name}", reason=reason)
-            elif not is_there:
-                message = f"The device {device} is not on the host. Connect it, load its driver, or correct the path."
-                yield Found(FAILS, message, service.name, key=f"services.{service.name}.devices", item=device)
+    own = [(service, "devices", device) for service in planned.services for device in service.devices]
+    of_hooks = [(service, "pre_start", device) for service, hook in planned.hooks for device in hook.devices]
+    for service, key, device in (*own, *of_hooks):
+        is_there = planned.is_there(device)
+        if is_there is None:
+            reason = next(reversed(planned.host.unseen.values()), "this user may not look there")
+            yield NotChecked(what=f"the device {device} of {service.name}", reason=reason)
+        elif not is_there:
+            message = f"The device {device} is not on the host. Connect it, load its driver, or correct the path."
+            yield Found(FAILS, message, service.name, key=f"services.{service.name}.{key}", item=device)
 
 
 DEVICE_MISSING = CheckRule(

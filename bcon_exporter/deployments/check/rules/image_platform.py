@@ -6,6 +6,7 @@ from bcon_exporter.deployments.check.platforms import architecture_asked_for, ar
 from bcon_exporter.deployments.check.rule import FAILS, CheckRule, Found
 from bcon_exporter.deployments.check.rule_context import PlannedDeployment
 from bcon_exporter.model.check_report import CheckCode
+from bcon_exporter.model.deployment import key_of_hook
 
 
 def _find(planned: PlannedDeployment) -> Iterator[Found]:
@@ -24,6 +25,21 @@ def _find(planned: PlannedDeployment) -> Iterator[Found]:
             message += f"Pull the one for {here}."
             evidence = (f"image {image.id[:19]}: {image.os or 'linux'}/{image.architecture}",)
             yield Found(FAILS, message, service.name, evidence=evidence, key=f"services.{service.name}.image")
+    for service, hook in planned.hooks:
+        image = planned.given.images.get(key_of_hook(service.name, hook))
+        is_own = hook.image == service.image
+        if (
+            not is_own
+            and image is not None
+            and image.architecture
+            and not runs_here(image.architecture, here, emulated)
+        ):
+            message = (
+                f"The image {hook.image} of its hook {hook.name} is for {image.architecture}, but the engine runs "
+            )
+            message += f"{here}. Pull the one for {here}: `up` fails when the hook cannot run."
+            evidence = (f"image {image.id[:19]}: {image.os or 'linux'}/{image.architecture}",)
+            yield Found(FAILS, message, service.name, evidence=evidence, key=f"services.{service.name}.pre_start")
 
 
 IMAGE_PLATFORM = CheckRule(

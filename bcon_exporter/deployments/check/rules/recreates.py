@@ -27,7 +27,8 @@ def _find(planned: PlannedDeployment) -> Iterator[Found | NotChecked]:
 def _message(step: ServicePlan) -> str:
     away = f" {step.service} is away meanwhile." if step.is_away else ""
     why = f" ({', '.join(step.why)})" if step.why else ""
-    return f"{_SAYS[step.action]}{why}.{away}"
+    hooks = f" Before that it runs {', '.join(step.hooks)}." if step.hooks else ""
+    return f"{_SAYS[step.action]}{why}.{hooks}{away}"
 
 
 RECREATES = CheckRule(

@@ -5,6 +5,7 @@ from bcon_exporter.deployments.verify.rules import (
     crash_loop,
     crashed,
     differs,
+    hook_failed,
     new_errors,
     not_created,
     not_running,
@@ -18,6 +19,7 @@ from bcon_exporter.deployments.verify.rules import (
 )
 
 VERIFY_RULES: tuple[VerifyRule, ...] = (
+    hook_failed.RULE,
     start_failed.RULE,
     oom_killed.RULE,
     one_shot_failed.RULE,

@@ -10,7 +10,8 @@ def _find(case: ServiceCase) -> str | None:
     difference = case.difference(DriftType.NOT_RUNNING)
     if difference is not None:
         waiting = case.never_started
-        return None if waiting and all(map(case.is_new, waiting)) else difference.message
+        is_under_way = case.running_hook is not None or (bool(waiting) and all(map(case.is_new, waiting)))
+        return None if is_under_way else difference.message
     paused = case.in_state(ContainerState.PAUSED)
     if paused and case.service.replicas:
         return f"{paused[0].name} is paused."

@@ -1,8 +1,8 @@
-"""Sets limits on itself, then becomes the program named after them; `sandbox` runs it as a script.
+"""Sets limits on itself, then becomes the program named after them; `limited_process` runs it as a script.
 
-Arguments: MEMORY_BYTES CPU_SECONDS [READABLE_PATH ...] -- PROGRAM [ARGUMENT ...]. With readable paths the program is
-confined by Landlock, where the kernel has it: it opens files below these paths only, writes none, and makes no TCP
-connection. Imports next to nothing, to start fast.
+Arguments: MEMORY_BYTES CPU_SECONDS FILE_BYTES [READABLE_PATH ...] -- PROGRAM [ARGUMENT ...]. With readable paths the
+program is confined by Landlock, where the kernel has it: it opens files below these paths only, writes none, and makes
+no TCP connection. Imports next to nothing, to start fast.
 """
 
 import os
@@ -27,7 +27,7 @@ _PROGRAMS_NEED = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"
 def main(arguments: list[str]) -> int:
     """Replace this process by the program; returns only when that fails."""
     end = arguments.index("--")
-    memory_bytes, cpu_seconds, *readable = arguments[:end]
+    memory_bytes, cpu_seconds, file_bytes, *readable = arguments[:end]
     command = arguments[end + 1 :]
     _offer_itself_to_the_oom_killer()
     if readable:
@@ -36,7 +36,7 @@ def main(arguments: list[str]) -> int:
         resource.RLIMIT_AS: int(memory_bytes),
         resource.RLIMIT_CPU: int(cpu_seconds),
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_FSIZE: 0,
+        resource.RLIMIT_FSIZE: int(file_bytes),
     }
     for kind, value in limits.items():
         _, hard = resource.getrlimit(kind)

@@ -1,0 +1,111 @@
+"""stale_namespace: it shares the network, IPC or PID namespace of another container, of an earlier start of it."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from bcon_exporter.diagnosis.peers import MAKE_SHARER_ANEW, RESTART_SHARER, SAME_START_SECONDS
+from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
+from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
+from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.quantities import show_time
+from bcon_exporter.model.signatures import CauseText, SuggestionText
+
+_JOINED = "container:"
+_NETWORK = "network"
+_AWAY = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState.CREATED, ContainerState.RESTARTING})
+
+
+class _Stale(NamedTuple):
+    """A namespace that is not its owner's any more; `owner` is None where that container is gone."""
+
+    kind: str
+    owner: ContainerFacts | None
+
+
+def _judge(case: Case) -> Verdict:
+    stale = _find_stale(case)
+    if not stale:
+        return None
+    first = stale[0]
+    names = " and ".join(kind for kind, owner in stale if owner is first.owner)
+    if first.owner is None:
+        description = f"It runs in the {names} of a container that is not there any more."
+    elif first.owner.state in _AWAY:
+        description = f"It runs in the {names} of {first.owner.name}, which does not run."
+    else:
+        description = (
+            f"It runs in the {names} of an earlier start of {first.owner.name}: that one was started again after it."
+        )
+    evidence = [f"it was started at {show_time(case.container.started_at)}"]
+    if first.owner is not None and first.owner.is_running:
+        evidence.append(f"{first.owner.name} was started at {show_time(first.owner.started_at)}")
+    return case.symptom(SymptomType.STALE_NAMESPACE, Severity.ERROR, description, *evidence)
+
+
+def _find_stale(case: Case) -> tuple[_Stale, ...]:
+    """Return the shared namespaces that are not their owner's any more.
+
+    A network goes with its owner; an IPC namespace stays for those that have joined it, and a PID namespace ends them.
+    """
+    stale = []
+    for kind, mode in _modes_of(case.container):
+        owner = case.find_container(mode.removeprefix(_JOINED))
+        if owner is None and case.host.partial:
+            continue
+        is_away = owner is None or owner.state in _AWAY
+        if (is_away and kind == _NETWORK) or (owner is not None and _is_younger(owner, case.container)):
+            stale.append(_Stale(kind, owner))
+    return tuple(stale)
+
+
+def _modes_of(container: ContainerFacts) -> tuple[tuple[str, str], ...]:
+    wiring = container.wiring
+    if wiring is None:
+        return ()
+    modes = ((_NETWORK, wiring.network_mode), ("IPC namespace", wiring.ipc_mode), ("PID namespace", wiring.pid_mode))
+    return tuple((kind, mode) for kind, mode in modes if mode.startswith(_JOINED))
+
+
+def _is_younger(owner: ContainerFacts, container: ContainerFacts) -> bool:
+    """Whether the owner that runs now was started after the container that has joined it."""
+    if not owner.is_running or owner.started_at is None or container.started_at is None:
+        return False
+    return owner.started_at > container.started_at + timedelta(seconds=SAME_START_SECONDS)
+
+
+def _advise(case: Case) -> Advice:
+    stale = _find_stale(case)
+    if not stale or stale[0].owner is None:
+        return Advice(causes=(_GONE,), suggestions=(MAKE_SHARER_ANEW,))
+    return Advice(causes=(_GONE,), suggestions=(RESTART_SHARER if stale[0].owner.is_running else _RUN_OWNER,))
+
+
+_GONE = CauseText(
+    id="namespace_gone",
+    text="The namespace that it has joined is not the other container's any more: each start makes a new one.",
+    confidence=0.9,
+)
+_RUN_OWNER = SuggestionText(
+    urgency=Urgency.IMMEDIATE,
+    action="Let the container whose network it shares run again, then restart it.",
+    rationale="A container that has joined another one's network has no connection of its own.",
+    check="docker inspect -f '{{.State.StartedAt}} {{.HostConfig.NetworkMode}}' {name}",
+)
+
+
+RULE = SymptomRule(
+    type=SymptomType.STALE_NAMESPACE,
+    hysteresis=Hysteresis.NONE,
+    decides=False,
+    from_log=False,
+    is_failure=False,
+    states=RUNNING,
+    judge=_judge,
+    advise=_advise,
+    description="Its network, IPC or PID mode is `container:OTHER`, and OTHER was started after it; of a network also: "
+    "OTHER does not run, or is not there any more.",
+    conditions=(("it runs in the namespace of an earlier start of another container", Severity.ERROR),),
+    unknown_when="never: where inspect failed, it is not known to share a namespace",
+    causes=("namespace_gone",),
+    source="docs/symptoms.md#stale_namespace; passteque/gluetun#641, docker/compose#8918",
+)

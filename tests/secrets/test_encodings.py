@@ -1,0 +1,198 @@
+r"""Promise: a known secret is hidden in each usual encoding, and a named one also where its name is written with escapes."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import random
+import string
+import time
+import uuid
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+
+from bcon_exporter.secrets.known_secrets import KnownSecrets
+from bcon_exporter.secrets.masking import mask_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LETTERS = string.ascii_letters + string.digits
+HARD = "!#$%&'()*+,-./:;<=>?@[]^_{|}~\"\\ é"
+_RANDOM = random.Random(29)
+
+
+def password(number: int) -> str:
+    """Every fourth has characters that encodings change."""
+    if number % 4:
+        return "Cnry" + "".join(_RANDOM.choices(LETTERS, k=12 + number % 9))
+    middle = "".join(_RANDOM.choices(LETTERS + HARD, k=12))
+    return f"Cn{number}{middle}9z"
+
+
+CANARIES = tuple(password(number) for number in range(200))
+
+
+def json_text(value: str) -> str:
+    return json.dumps(value)[1:-1]
+
+
+ENCODINGS: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "hex": lambda value: value.encode().hex(),
+    "hex in capitals": lambda value: value.encode().hex().upper(),
+    **{
+        f"base64, {offset} bytes before it": lambda value, offset=offset: base64.b64encode(  # type: ignore[misc]
+            b"x" * offset + value.encode() + b"yyy"
+        ).decode()
+        for offset in range(3)
+    },
+    "base64 for URLs": lambda value: base64.urlsafe_b64encode(value.encode()).decode(),
+    "percent": lambda value: quote(value, safe=""),
+    "each byte in percent": lambda value: "".join(f"%{byte:02x}" for byte in value.encode()),
+    "percent twice": lambda value: quote(quote(value, safe=""), safe=""),
+    "JSON": json_text,
+    "JSON in JSON": lambda value: json_text(json_text(value)),
+    "HTML": html.escape,
+    "HTML by number": lambda value: "".join(f"&#{ord(char)};" for char in value),
+    "HTML by hex number": lambda value: "".join(f"&#x{ord(char):X};" for char in value),
+    "Unicode escapes": lambda value: "".join(f"\\u{ord(char):04x}" for char in value),
+    "Unicode escapes in JSON": lambda value: "".join(f"\\\\u{ord(char):04X}" for char in value),
+    "byte escapes": lambda value: "".join(f"\\x{byte:02x}" for byte in value.encode()),
+    "Unicode escapes in percent": lambda value: quote("".join(f"\\u{ord(char):04x}" for char in value), safe=""),
+    "one character in percent": lambda value: f"{value[:3]}%{ord(value[3]):02X}{value[4:]}",
+    "over two lines": lambda value: f"{value[: len(value) // 2]}\n{value[len(value) // 2 :]}",
+    "continued on the next line": lambda value: f"{value[:5]}\\\n    {value[5:]}",
+}
+"""More than the fourteen that are promised."""
+
+
+def is_whole(value: str, encoded: str) -> bool:
+    """Whether wrapping leaves the value whole: a blank or a backslash at the end of a line is no part of it."""
+    pieces = [piece.strip(" \\") for piece in encoded.split("\n")]
+    return len(pieces) == 1 or "".join(pieces) == value
+
+
+@pytest.mark.promise("S14")
+def test_a_known_secret_is_hidden_in_each_encoding() -> None:
+    secrets = KnownSecrets(frozenset(CANARIES))
+    leaks = []
+    for name, encode in ENCODINGS.items():
+        written = [(value, encode(value)) for value in CANARIES if is_whole(value, encode(value))]
+        assert len(written) > len(CANARIES) * 3 // 4, name
+        text = "\n".join(f"ERROR at /x: <{text}> failed, retrying in 5 s" for _, text in written)
+        hidden = secrets.hide(text)
+        lines = iter(hidden.split("\n"))
+        for value, encoded in written:
+            shown = "\n".join(next(lines) for _ in encoded.split("\n"))
+            pieces = [piece for piece in encoded.replace("\\\n", "\n").split() if len(piece) > 3]
+            if "***" not in shown or any(piece in shown for piece in pieces):
+                leaks.append(f"{name}: {value!r}: {shown!r}")
+        assert secrets.hide(hidden) == hidden, name
+        assert hidden.count("\n") == text.count("\n"), name
+    assert not leaks, "\n".join(leaks[:20])
+
+
+@pytest.mark.promise("S14")
+def test_every_split_of_a_secret_over_lines_is_hidden() -> None:
+    value = "Cnry" + "Qx7rT9vLm2pW"
+    secrets = KnownSecrets(frozenset({value}))
+    for at in range(1, len(value)):
+        shown = secrets.hide(f"key {value[:at]}\n{value[at:]} end Q x7\nCnr y")
+        assert shown == "key ***\n*** end Q x7\nCnr y", at
+    assert secrets.hide(f"a {value[:5]}\n{value[5:10]}\n{value[10:]}.") == "a ***\n***\n***."
+    assert secrets.hide_lines(["x", f"a {value[:5]}", f"{value[5:]} b"]) == ["x", "a ***", "*** b"]
+
+
+NAMED = {
+    "password=\\\nCnryA1b2": "password=\\\n***",
+    "password=CnryA1\\\nb2C3d4 tail": "password=***\n*** tail",
+    "mysql --password \\\n  CnryA1b2 \\\n  -h db": "mysql --password \\\n  *** \\\n  -h db",
+    "-e DB_PASSWORD=\\\n'Cnry A1 b2' x": "-e DB_PASSWORD=\\\n'***' x",
+    "%7B%22password%22%3A%22CnryA1b2%22%7D failed": "%7B%22password%22%3A%22***%22%7D failed",
+    "q=%2522password%2522%253A%2522CnryA1b2%2522": "q=%2522password%2522%253A%2522***%2522",
+    "&quot;password&quot;: &quot;CnryA1b2&quot; failed": "&quot;password&quot;: &quot;***&quot; failed",
+    "&#34;api_key&#34;:&#34;CnryA1b2&#34;": "&#34;api_key&#34;:&#34;***&#34;",
+    "&amp;quot;password&amp;quot;:&amp;quot;CnryA1b2&amp;quot;": "&amp;quot;password&amp;quot;:&amp;quot;***&amp;quot;",
+    r"\u0022password\u0022:\u0022CnryA1b2\u0022 x": r"\u0022password\u0022:\u0022***\u0022 x",
+    r"\\u0022password\\u0022:\\u0022CnryA1b2\\u0022": r"\\u0022password\\u0022:\\u0022***\\u0022",
+    r"\x22password\x22:\x22CnryA1b2\x22": r"\x22password\x22:\x22***\x22",
+    "%5Cu0022password%5Cu0022%3A%5Cu0022CnryA1b2%5Cu0022": "%5Cu0022password%5Cu0022%3A%5Cu0022***%5Cu0022",
+    "GET /x?token%3DCnryA1b2 200": "GET /x?token%3D*** 200",
+}
+
+
+@pytest.mark.promise("S14")
+@pytest.mark.parametrize("text", NAMED)
+def test_a_secret_whose_name_is_written_with_escapes_is_masked(text: str) -> None:
+    assert mask_text(text) == NAMED[text]
+    assert mask_text(NAMED[text]) == NAMED[text]
+
+
+def healthy_texts() -> list[str]:
+    """Text that looks encoded and holds nothing: digests, ids, addresses, escapes, wrapped lines."""
+    generator = random.Random(7)
+    made = []
+    for number in range(60):
+        digest = f"{generator.getrandbits(256):064x}"
+        blob = base64.b64encode(generator.randbytes(60)).decode()
+        made += [
+            f"sha256:{digest} pulled in {number} ms",
+            f"request {uuid.UUID(int=generator.getrandbits(128))} done",
+            f"GET /search?q=%22token%20expired%22&page={number}&next=%2Fa%2Fb%3Fx%3D1 200",
+            f"&lt;a href=&quot;/p/{number}&quot;&gt;password reset&lt;/a&gt;",
+            rf'{{"msg":"\u0022retry {number}\u0022 after \u001b[31mtoken refresh\u001b[0m"}}',
+            f"cc -O2 \\\n  -o build/{number} \\\n  main.c",
+            f"integrity sha512-{blob}",
+            f"commit {digest[:40]}\nAuthor: bob\n\n    fix the password%20form",
+        ]
+    return made
+
+
+@pytest.mark.promise("S14")
+def test_healthy_text_stays_as_it_is() -> None:
+    texts = healthy_texts()
+    secrets = KnownSecrets(frozenset(CANARIES))
+    changed = [text for text in texts if secrets.hide(text) != text or mask_text(text) != text]
+    assert len(texts) >= 400
+    assert len(changed) <= len(texts) // 100, changed[:10]
+
+
+HOSTILE = {
+    "escapes": "%41" * 20_000,
+    "escapes of escapes": "%" + "25" * 30_000 + "41",
+    "backslashes": "\\" * 60_000,
+    "ampersands": "&amp;" * 12_000,
+    "numbers": "&#000" * 12_000,
+    "hex": "ab" * 30_000,
+    "short lines": "Cnry\n" * 12_000,
+    "names with escapes": "password%22%3A%22x" * 4_000,
+    "continued names": "password=\\\n" * 6_000,
+}
+
+
+@pytest.mark.promise("S14")
+def test_lines_that_all_might_be_halves_are_bounded() -> None:
+    """Behind very many, both lines are hidden: none is compared any more."""
+    secrets = KnownSecrets(frozenset(CANARIES))
+    shown = secrets.hide("Cnry\n" * 1000).split("\n")
+    assert shown[:3] == ["Cnry"] * 3
+    assert shown[-3:] == ["***", "***", ""]
+    assert set(shown) == {"Cnry", "***", ""}
+
+
+@pytest.mark.promise("S14")
+def test_hostile_text_takes_time_linear_in_its_length() -> None:
+    secrets = KnownSecrets(frozenset(CANARIES))
+    secrets.hide("first")
+    slow = {}
+    for kind, text in HOSTILE.items():
+        started = time.process_time()
+        secrets.hide(text[: 256 * 1024])
+        mask_text(text[: 256 * 1024])
+        if (seconds := time.process_time() - started) > 2:
+            slow[kind] = seconds
+    assert not slow
