@@ -21,6 +21,7 @@ NOT_WRITTEN = {
     "cpu_percent": "Windows only",
     "cpu_rt_period": "needs a kernel and an engine with a budget of real time",
     "cpu_rt_runtime": "needs a kernel and an engine with a budget of real time",
+    "consistency": "without effect on Linux: tests/drift_corpus/values.py has it",
     "credential_spec": "Windows only",
     "device_read_bps": "needs to know a disk of the machine",
     "weight_device": "needs to know a disk of the machine",
@@ -40,6 +41,7 @@ NOT_CHANGED = {
     "weight": "kernels without it leave it out: found, whatever the field",
     "gw_priority": "older engines leave it out: found, whatever the field",
     "isolation": "has one value on Linux",
+    "selinux": "tests/drift_corpus/values.py changes it",
 }
 """Fields that a project has, and no change is found by."""
 SERVICE_KEYS = """
