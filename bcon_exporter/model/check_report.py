@@ -102,7 +102,7 @@ class ServicePlan(Frozen):
     service: str
     action: PlannedAction
     why: tuple[Untrusted, ...] = ()
-    hooks: tuple[str, ...] = ()
+    hooks: tuple[Untrusted, ...] = ()
     is_away: bool = False
 
 

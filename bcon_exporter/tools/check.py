@@ -120,7 +120,10 @@ def hide_in_report(report: CheckReport, hide_known: Callable[[str], str]) -> Che
     not_checked = tuple(
         one.model_copy(update={"what": hide(one.what), "reason": hide(one.reason)}) for one in report.not_checked
     )
-    plan = tuple(step.model_copy(update={"why": tuple(map(hide, step.why))}) for step in report.plan)
+    plan = tuple(
+        step.model_copy(update={"why": tuple(map(hide, step.why)), "hooks": tuple(map(hide, step.hooks))})
+        for step in report.plan
+    )
     return report.model_copy(
         update={"findings": findings, "not_checked": not_checked, "plan": plan, "summary": hide(report.summary)}
     )

@@ -36,7 +36,7 @@ def desired(**services: dict[str, Any]) -> dict[str, DesiredService]:
         ({"use_api_socket": True}, False, None),
     ],
 )
-def test_whom_up_gives_what_no_file_tells(
+def test_up_gives_some_services_what_no_file_tells(
     says: dict[str, Any], config_hash: str | None, *, takes_variables: bool
 ) -> None:
     found = desired(web=says, cache={}, cloud={"provider": {"type": "cloud"}})["web"]

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bcon_exporter.diagnosis import diagnose_host
 from bcon_exporter.incidents import find_troubles
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import DriftStatus
-from tests.factories import NOON, ago, compose, container, ended, lifecycle, snapshot
+from bcon_exporter.model.thresholds import Thresholds
+from tests.diagnosis.judging import shipped
+from tests.factories import NOON, ago, compose, container, ended, exited, lifecycle, snapshot
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
 
 if TYPE_CHECKING:
@@ -177,3 +180,15 @@ def test_what_differed_at_the_first_look_need_not_stand_for_a_minute_more() -> N
     report, host = report_of([diagnosis(facts)]), snapshot(facts)
     for look, count in ((None, 0), (NOON - timedelta(seconds=6), 0), (NOON - timedelta(seconds=5), 1)):
         assert len(find_troubles(report, host, (drift_report("shop", drift),), first_look_at=look).troubles) == count
+def test_a_hook_is_the_root_of_the_service_that_it_kept_from_starting() -> None:
+    hook = compose("web", "shop", config_hash=None, hook="pre_start")
+    failed = exited(3, name="shop-web-pre_start-0", compose=hook, seconds_ago=5)
+    waiting = web(made=70, state=ContainerState.CREATED).model_copy(update={"started_at": None, "usage": None})
+    host = snapshot(failed, waiting)
+    report, _ = diagnose_host(host, Thresholds(), shipped())
+    by_name = {one.who.container: one for one in find_troubles(report, host).troubles}
+    root = by_name["shop-web-1"].root
+    assert root is not None
+    assert (root.container, root.project, root.service) == ("shop-web-pre_start-0", "shop", "web")
+    assert root.identity != by_name["shop-web-1"].who.identity
+    assert by_name["shop-web-1"].root_code == "hook_failed"

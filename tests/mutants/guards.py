@@ -199,6 +199,9 @@ _masking = _Tests("secrets/test_masking.py")
 _known = _Tests("secrets/test_known_secrets.py")
 _parse_secrets = _Tests("engine/test_parse_secrets.py")
 _book = _Tests("test_host_secrets.py")
+_hook_identity = _Tests("memory/test_identity.py")
+_hook_drift = _Tests("drift/test_rules.py")
+_hook_event = _Tests("engine/test_parse_event.py")
 _hidden = _Tests("drift/test_hidden_secrets.py")
 _env_files = _Tests("compose/test_env_files.py")
 _inputs = _Tests("model/test_tool_inputs.py")
@@ -486,6 +489,10 @@ DIAGNOSIS = (
     _repairs("last_exit.outlived_last_crash", returns("True"), "TestNobodySaysSo::test_what_it_said_before_a_start_since_which_it_has_run_for_much_longer"),
     _repairs("last_exit._is_fresh_replacement", with_text("[lifecycle.predecessors_restarts:]", ""), "TestMadeAnew::test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile"),
     _repairs("last_exit._is_fresh_replacement", returns("True"), "TestMadeAnew::test_not_when_it_was_restarted_itself"),
+    # a hook is no replica
+    _hook_identity("identity.identity_of", with_text(" or (not compose.is_replica)", ""), "test_a_hook_has_a_past_of_its_own"),
+    _hook_drift("pairing.pair_project", with_text(" or (not claim.is_replica)", ""), "test_a_hook_is_neither_replica_nor_extra"),
+    _hook_event("event._container_event", with_text(" or bool(_label(attributes, 'hook'))", ""), "test_a_hook_is_no_replica_of_its_service"),
     # who was removed
     _removed("MAX_REMOVED", set_to("10 ** 9"), "TestWhatIsKept::test_the_newest_where_very_many_come_and_go"),
     _removed("REMEMBERED_SECONDS", set_to("10 ** 9"), "TestWhatIsKept::test_a_removed_one_for_half_an_hour"),
