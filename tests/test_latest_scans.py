@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import pytest
 
 from bcon_exporter.errors import DockerConnectionError, ErrorCode
 from bcon_exporter.latest_scans import LatestScans
+from bcon_exporter.model.incidents import FirstLook
 from tests.factories import NOON, ago, container, snapshot
 from tests.outputs.scenes import drift_report, drift_scan, scan_of
 
@@ -113,3 +115,19 @@ def test_statuses_handed_out_do_not_change() -> None:
     scans.record_missed("drift", 1)
 
     assert before["drift"].missed == 0
+
+
+@pytest.mark.parametrize("files_first", [True, False])
+def test_the_first_look_is_over_when_a_later_diagnosis_has_seen_containers_and_files(*, files_first: bool) -> None:
+    scans = LatestScans()
+    if files_first:
+        scans.publish_drift(drift_scan())
+    scans.note_first_look(NOON)
+    seen = scan_of(snapshot())
+    later = replace(seen, report=seen.report.model_copy(update={"timestamp": ago(-30)}))
+    told = []
+    for scan in (seen, later):
+        scans.publish_diagnosis(scan)
+        scans.publish_drift(drift_scan())
+        told.append(scans.first_look)
+    assert told == [FirstLook(at=NOON, files_at=NOON), FirstLook(at=NOON, files_at=NOON, is_over=True)]

@@ -182,7 +182,7 @@ class NewNoteInput(Frozen):
     """What somebody notes."""
 
     text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=3, max_length=LONGEST_NOTE)] = Field(
-        description="What is known: a sentence or two"
+        description="A sentence or two"
     )
     about: Annotated[NoteAbout | None, WithJsonSchema(_ABOUT_SCHEMA)] = Field(
         None, description="All that is named must fit; else the host"

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.docker, pytest.mark.contract]
 
-COUNT = int(os.environ.get("BCON_TEST_FIRST_LOOK", "30"))
+COUNT = int(os.environ.get("FIRST_LOOK_CONTAINERS", "30"))
 QUICK = ("--scan.diagnose-interval=2s", "--scan.drift-interval=2s")
 KINDS = (
     ("no-db", "echo 'FATAL: connection to server at \"db\" failed: Connection refused'; exit 3"),
@@ -60,6 +61,16 @@ def diagnose(engine: TestEngine, name: str) -> tuple[str, str, str]:
     )
 
 
+def count_scans(daemon: Daemon) -> float:
+    """Diagnoses so far."""
+    return daemon.sample('bcon_scans_total{scan="diagnose"}') or 0.0
+
+
+def has_scanned(daemon: Daemon, often: float) -> bool:
+    """Whether so many have ended."""
+    return count_scans(daemon) >= often
+
+
 def messages(phone: HttpReceiver) -> list[tuple[str, str]]:
     """Title and text of each message."""
     return [(one["title"], one["message"]) for one in (json.loads(got.text) for got in phone.got)]
@@ -77,9 +88,9 @@ def test_a_host_that_is_ill_on_day_one_is_one_message_and_the_same_alerts_after_
             flags = (*QUICK, f"--notify.url=json://127.0.0.1:{phone.port}/", f"--alertmanager.url={alertmanager.url}")
             with Daemon(folder, engine.host, *flags, "--alertmanager.job=j", "--alertmanager.instance=h") as daemon:
                 daemon.wait_until_ready()
-                wait_until(lambda: phone.got, "the message", timeout_seconds=60)
-                for _ in range(3):
-                    wait_for_whole_scan(daemon)
+                wait_until(lambda: phone.got, "the message", timeout_seconds=120)
+                before = count_scans(daemon)
+                wait_until(partial(has_scanned, daemon, before + 2), "two more scans", timeout_seconds=60)
                 incidents = daemon.ask("/api/v1/incidents?open=true").json()["result"]["incidents"]
         ((title, body),) = messages(phone)
         (tmp_path / f"{start}.txt").write_text(f"{title}\n{body}\n")

@@ -180,6 +180,8 @@ def test_what_differed_at_the_first_look_need_not_stand_for_a_minute_more() -> N
     report, host = report_of([diagnosis(facts)]), snapshot(facts)
     for look, count in ((None, 0), (NOON - timedelta(seconds=6), 0), (NOON - timedelta(seconds=5), 1)):
         assert len(find_troubles(report, host, (drift_report("shop", drift),), first_look_at=look).troubles) == count
+
+
 def test_a_hook_is_the_root_of_the_service_that_it_kept_from_starting() -> None:
     hook = compose("web", "shop", config_hash=None, hook="pre_start")
     failed = exited(3, name="shop-web-pre_start-0", compose=hook, seconds_ago=5)

@@ -151,7 +151,7 @@ def _of(watching: Monitoring, failure: Failure, began: float, *, pushed: bool) -
     project = failure.case.full_name("it")
 
     def is_of(labels: dict[str, str]) -> bool:
-        return labels.get("project") == project or f"{project}-app" in labels.get("incident", "")
+        return labels.get("project") == project or f"{project}-app" in labels.get("container", "")
 
     heard = [one for one in watching.receiver.heard if one.at >= began and one.is_for_people]
     return [one for one in heard if one.is_pushed == pushed and any(map(is_of, one.firing))]

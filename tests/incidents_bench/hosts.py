@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DIRTY = 100
 RUNNING = 20
+NOT_COMING_BACK = 6
 WATCHED_SECONDS = 70.0
 CODES = (0, 1, 2, 137, 143, 255)
 
@@ -66,7 +67,9 @@ def _run(engine: TestEngine, starts: list[list[str]]) -> None:
 
 
 def _run_services(engine: TestEngine) -> None:
-    _run(engine, [[f"service-{n}", "--restart", "always", engine.image, "serve"] for n in range(RUNNING)])
+    """Start twenty, six without a restart policy: these do not come back with the engine."""
+    policies = [[] if n < NOT_COMING_BACK else ["--restart", "always"] for n in range(RUNNING)]
+    _run(engine, [[f"service-{n}", *policy, engine.image, "serve"] for n, policy in enumerate(policies)])
 
 
 def _furnish(engine: TestEngine) -> None:

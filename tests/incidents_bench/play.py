@@ -187,8 +187,7 @@ class Stage:
         def is_of(labels: dict[str, str]) -> bool:
             if labels.get("project"):
                 return labels["project"] in names
-            told = (labels.get("container", ""), labels.get("incident", "")[11:])
-            return any(one.startswith(f"{name}-") for one in told for name in names)
+            return any(labels.get("container", "").startswith(f"{name}-") for name in names)
 
         return [one for one in list(heard) if began <= one.at <= until and any(map(is_of, one.firing))]
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import NamedTuple
 
-from bcon_exporter.diagnosis.peers import MAKE_SHARER_ANEW, RESTART_SHARER, SAME_START_SECONDS
+from bcon_exporter.diagnosis.peers import RESTART_SHARER, SAME_START_SECONDS
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
@@ -16,10 +16,10 @@ _AWAY = frozenset({ContainerState.EXITED, ContainerState.DEAD, ContainerState.CR
 
 
 class _Stale(NamedTuple):
-    """A namespace that is not its owner's any more; `owner` is None where that container is gone."""
+    """A namespace that is not its owner's any more."""
 
     kind: str
-    owner: ContainerFacts | None
+    owner: ContainerFacts
 
 
 def _judge(case: Case) -> Verdict:
@@ -28,16 +28,14 @@ def _judge(case: Case) -> Verdict:
         return None
     first = stale[0]
     names = " and ".join(kind for kind, owner in stale if owner is first.owner)
-    if first.owner is None:
-        description = f"It runs in the {names} of a container that is not there any more."
-    elif first.owner.state in _AWAY:
+    if first.owner.state in _AWAY:
         description = f"It runs in the {names} of {first.owner.name}, which does not run."
     else:
         description = (
             f"It runs in the {names} of an earlier start of {first.owner.name}: that one was started again after it."
         )
     evidence = [f"it was started at {show_time(case.container.started_at)}"]
-    if first.owner is not None and first.owner.is_running:
+    if first.owner.is_running:
         evidence.append(f"{first.owner.name} was started at {show_time(first.owner.started_at)}")
     return case.symptom(SymptomType.STALE_NAMESPACE, Severity.ERROR, description, *evidence)
 
@@ -50,10 +48,10 @@ def _find_stale(case: Case) -> tuple[_Stale, ...]:
     stale = []
     for kind, mode in _modes_of(case.container):
         owner = case.find_container(mode.removeprefix(_JOINED))
-        if owner is None and case.host.partial:
-            continue
-        is_away = owner is None or owner.state in _AWAY
-        if (is_away and kind == _NETWORK) or (owner is not None and _is_younger(owner, case.container)):
+        if owner is None:
+            continue  # not listed is not gone: engines hide the containers that hold a pod together
+        is_away = kind == _NETWORK and owner.state in _AWAY
+        if is_away or _is_younger(owner, case.container):
             stale.append(_Stale(kind, owner))
     return tuple(stale)
 
@@ -75,8 +73,8 @@ def _is_younger(owner: ContainerFacts, container: ContainerFacts) -> bool:
 
 def _advise(case: Case) -> Advice:
     stale = _find_stale(case)
-    if not stale or stale[0].owner is None:
-        return Advice(causes=(_GONE,), suggestions=(MAKE_SHARER_ANEW,))
+    if not stale:
+        return Advice()
     return Advice(causes=(_GONE,), suggestions=(RESTART_SHARER if stale[0].owner.is_running else _RUN_OWNER,))
 
 
@@ -103,7 +101,7 @@ RULE = SymptomRule(
     judge=_judge,
     advise=_advise,
     description="Its network, IPC or PID mode is `container:OTHER`, and OTHER was started after it; of a network also: "
-    "OTHER does not run, or is not there any more.",
+    "OTHER does not run.",
     conditions=(("it runs in the namespace of an earlier start of another container", Severity.ERROR),),
     unknown_when="never: where inspect failed, it is not known to share a namespace",
     causes=("namespace_gone",),
