@@ -34,6 +34,7 @@ class BoundedConnection(http.client.HTTPConnection):
         super().__init__(host, port, timeout=seconds)
         self._tls, self._server_name = tls, server_name or host
         self._opened: socket.socket | None = None
+        self._answer: http.client.HTTPResponse | None = None
         self._is_cut = False
         self._guard = threading.Timer(seconds, self._cut)
         self._guard.daemon = True
@@ -50,6 +51,11 @@ class BoundedConnection(http.client.HTTPConnection):
         self._opened = self.sock  # http.client forgets it once the head of an answer is there that ends with it
         if isinstance(self.sock, ssl.SSLSocket):
             self.sock.do_handshake()
+
+    def getresponse(self) -> http.client.HTTPResponse:
+        """Return the answer, which ends with the connection whether it was read or not."""
+        self._answer = super().getresponse()
+        return self._answer
 
     def read(self, answer: http.client.HTTPResponse, max_bytes: int) -> bytes:
         """Return the body of an answer.
@@ -77,6 +83,8 @@ class BoundedConnection(http.client.HTTPConnection):
     ) -> None:
         self._guard.cancel()
         self.close()
+        if self._answer is not None:
+            self._answer.close()
         if self._is_cut and isinstance(error, _FAILURES):
             raise TimeoutError from None
 

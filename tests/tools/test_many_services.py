@@ -64,10 +64,10 @@ def render_wholly(before: str, after: str, context_lines: int) -> str:
 def test_leaving_out_the_ends_that_are_the_same_changes_no_diff_of_one_place(context_lines: int) -> None:
     chance = Random(7)
     for _ in range(200):
-        before = [f"line {number}" for number in range(chance.randrange(1, 20))]
+        before = [f"- line {number}" for number in range(chance.randrange(1, 20))]
         after = list(before)
         at = chance.randrange(len(before))
-        after[at : at + chance.randrange(3)] = [f"new {number}" for number in range(chance.randrange(3))]
+        after[at : at + chance.randrange(3)] = [f"- new {number}" for number in range(chance.randrange(3))]
         texts = "\n".join(before), "\n".join(after)
         diff = render_diff(*texts, "x", as_is, context_lines=context_lines)
         shown = [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
@@ -76,8 +76,8 @@ def test_leaving_out_the_ends_that_are_the_same_changes_no_diff_of_one_place(con
 
 @pytest.mark.parametrize("count", [3000])
 def test_lines_that_stand_thousands_of_times_in_both_texts_are_not_all_compared(count: int) -> None:
-    before = "\n".join(["a: 1", *["    restart: always"] * count, "b: 1"])
-    after = "\n".join(["a: 2", *["    restart: always", "    x: y"] * count, "b: 2"])
+    before = "\n".join(["- a: 1", *["- restart: always"] * count, "- b: 1"])
+    after = "\n".join(["- a: 2", *["- restart: always", "- x: y"] * count, "- b: 2"])
     diff = render_diff(before, after, "x", as_is).split("\n")
     assert [line[1:] for line in diff[2:] if line[0] in " -"] == before.split("\n")
     assert [line[1:] for line in diff[2:] if line[0] in " +"] == after.split("\n")

@@ -17,6 +17,7 @@ _OTHERS = frozenset(
         SymptomType.HEALTH_FLAPPING,
         SymptomType.STARTING,
         SymptomType.LOG_UNBOUNDED,
+        SymptomType.STALE_NAMESPACE,
     }
 )
 

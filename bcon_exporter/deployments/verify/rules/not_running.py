@@ -21,7 +21,7 @@ def _find(case: ServiceCase) -> str | None:
 RULE = VerifyRule(
     code=VerifyCode.NOT_RUNNING,
     find=_find,
-    symptoms=frozenset({SymptomType.PAUSED, SymptomType.NEVER_STARTED}),
+    symptoms=frozenset({SymptomType.PAUSED, SymptomType.NEVER_STARTED, SymptomType.NOT_STARTED_AGAIN}),
     drift_types=frozenset({DriftType.NOT_RUNNING}),
     description="It is there and does not run, without a failure seen: somebody stopped it in the window, it is "
     "paused, or nothing ever started it.",
