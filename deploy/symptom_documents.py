@@ -13,6 +13,7 @@ from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.diagnosis import (
     causes,
     connectivity,
+    hook_causes,
     image_changes,
     mounts,
     peer_changes,
@@ -40,7 +41,18 @@ ROOT = Path(__file__).parent.parent
 SYMPTOMS = ROOT / "docs" / "symptoms.md"
 SIGNATURES = ROOT / "docs" / "signatures.md"
 TEMPLATE = Path(__file__).with_name("symptoms.md.template")
-FINDERS = (causes, peer_state, peer_changes, server_rejections, peers, connectivity, ports, mounts, image_changes)
+FINDERS = (
+    causes,
+    hook_causes,
+    peer_state,
+    peer_changes,
+    server_rejections,
+    peers,
+    connectivity,
+    ports,
+    mounts,
+    image_changes,
+)
 _UNITS = (
     (86_400, "a day", "days"),
     (3_600, "an hour", "hours"),

@@ -69,7 +69,7 @@ def test_leaving_out_the_ends_that_are_the_same_changes_no_diff_of_one_place(con
         at = chance.randrange(len(before))
         after[at : at + chance.randrange(3)] = [f"- new {number}" for number in range(chance.randrange(3))]
         texts = "\n".join(before), "\n".join(after)
-        diff = render_diff(*texts, "x", as_is, context_lines=context_lines)
+        diff = render_diff(*texts, "compose.yaml", as_is, context_lines=context_lines)
         shown = [line for line in diff.split("\n")[2:] if not line.startswith("@@")]
         assert "\n".join(shown) == render_wholly(*texts, context_lines)
 
@@ -78,6 +78,6 @@ def test_leaving_out_the_ends_that_are_the_same_changes_no_diff_of_one_place(con
 def test_lines_that_stand_thousands_of_times_in_both_texts_are_not_all_compared(count: int) -> None:
     before = "\n".join(["- a: 1", *["- restart: always"] * count, "- b: 1"])
     after = "\n".join(["- a: 2", *["- restart: always", "- x: y"] * count, "- b: 2"])
-    diff = render_diff(before, after, "x", as_is).split("\n")
+    diff = render_diff(before, after, "compose.yaml", as_is).split("\n")
     assert [line[1:] for line in diff[2:] if line[0] in " -"] == before.split("\n")
     assert [line[1:] for line in diff[2:] if line[0] in " +"] == after.split("\n")
