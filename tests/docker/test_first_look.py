@@ -266,7 +266,7 @@ def test_one_failure_is_one_incident_one_message_and_one_alert(host: Host) -> No
     wait_until(lambda: any("hog" in got.text for got in host.phone.got), "the message")
     told = host.daemon.ask("/api/v1/incidents?open=true").json()["result"]["incidents"]
     (incident,) = [one for one in told if one["root"]["container"] == "hog"]
-    assert "killed for want of memory" in host.command("incidents", incident["id"])
+    assert "ran out of memory" in host.command("incidents", incident["id"])
     assert host.daemon.ask(f"/i/{incident['id']}").status == 200
     wait_until(lambda: any("hog" in json.dumps(body) for body in host.alertmanager.batches), "the alert")
     titles = [json.loads(got.text)["title"] for got in host.phone.got]

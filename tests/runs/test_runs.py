@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -12,9 +13,6 @@ from tests.runs import lanes, tries
 from tests.runs.__main__ import PLANS, main
 from tests.runs.tries import Result, remember_second_tries, run_tests, tell_second_tries
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 CASES = """\
 <testsuites><testsuite>
 <testcase classname="tests.drift.test_fields" name="test_one[a.b]" />
@@ -22,6 +20,9 @@ CASES = """\
 <testcase classname="tests.drift.test_fields" name="test_three"><failure>late</failure></testcase>
 </testsuite></testsuites>
 """
+
+
+FAILED = "tests/drift/test_fields.py::TestAll::test_three[a/b]"
 
 
 class StandIn:
@@ -34,7 +35,11 @@ class StandIn:
         self.asked.append(arguments)
         for argument in arguments:
             if argument.startswith("--junitxml="):
-                (ROOT / argument.partition("=")[2]).write_text(CASES)
+                Path(argument.partition("=")[2]).write_text(CASES)
+            if argument.startswith("cache_dir=") and "--cache-clear" in arguments:
+                remembered = Path(argument.partition("=")[2], "v", "cache")
+                remembered.mkdir(parents=True, exist_ok=True)
+                (remembered / "lastfailed").write_text(json.dumps({FAILED: True}))
         return self.codes.pop(0)
 
 
@@ -44,10 +49,11 @@ def test_what_fails_at_first_runs_once_more_alone_and_is_named(tmp_path: Path) -
     result = run_tests(pytest_there, "drift", ["tests/drift"], ["-n", "3"], tmp_path / "runs")
 
     assert (result.passed, result.cases, result.skipped) == (True, 2, 1)
-    assert result.second_tries == ("tests/drift/test_fields.py::test_three",)
+    assert result.second_tries == (FAILED,)
     first, second = pytest_there.asked
     assert first[-2:] == ["-n", "3"]
-    assert "--last-failed" in second
+    assert second[-1] == FAILED
+    assert "tests/drift" not in second
     assert "-n" not in second
     assert tries.read_results(tmp_path / "runs") == (result,)
 

@@ -65,11 +65,11 @@ def run_tests(
     given = shlex.split(os.environ.get("PYTEST_ARGS", ""))
     arguments = ["-q", "-o", remembered, *selected, *given]
     code = pytest_there([*arguments, f"--junitxml={cases}", "--cache-clear", *side_by_side])
-    failed = _read_failed(cases)
-    if code == TESTS_FAILED:
+    failed = _read_failed(folder / f"{name}.cache") if code == TESTS_FAILED else ()
+    if failed:
         print("== What failed, once more and alone:", flush=True)
-        alone = ["--last-failed", "--last-failed-no-failures", "none", "--maxfail", "3", "-rfEp"]
-        code = pytest_there([*arguments, *alone])
+        named = [word for word in arguments if "::" not in word and not word.startswith("tests/")]
+        code = pytest_there([*named, "--maxfail", "3", "-rfEp", *failed])
     ran, skipped = _count_cases(cases)
     passed = code == 0 or (code == NO_TESTS_SELECTED and bool(given))
     result = Result(lane, passed, time.monotonic() - began, ran, skipped, failed if passed else ())
@@ -110,12 +110,10 @@ def tell_second_tries(history: Path = HISTORY) -> str:
     return "\n".join((f"Second tries in the last {len(runs)} runs ({history}):", *rows))
 
 
-def _read_failed(cases: Path) -> tuple[str, ...]:
-    return tuple(
-        f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}"
-        for case in _read_cases(cases)
-        if case.find("failure") is not None or case.find("error") is not None
-    )
+def _read_failed(cache: Path) -> tuple[str, ...]:
+    """What pytest remembers of a run: the names by which it takes them again."""
+    file = cache / "v" / "cache" / "lastfailed"
+    return tuple(sorted(json.loads(file.read_text(encoding="utf-8")))) if file.exists() else ()
 
 
 def _count_cases(cases: Path) -> tuple[int, int]:
