@@ -139,5 +139,6 @@ def test_a_day_of_planned_work_raises_nothing(engine: TestEngine, daemon: Daemon
         engine.compose("down", "-t", "1", cwd=tmp_path)
         witness.during("the evening")
 
-    assert witness.seen == set()
+    told = {(name, status, symptoms) for _, name, status, symptoms in witness.seen}
+    assert told == {("no-policy", "warning", frozenset({"not_started_again"}))}, "what the engine left down, and no other"
     assert witness.reports > 100, "the witness has read reports"

@@ -23,5 +23,5 @@ def test_a_job_that_fails_is_diagnosed_with_its_exit_code(engine: TestEngine, tm
         answer = daemon.ask("/api/v1/tools/diagnose_container", "POST", {"container_id": "job"})
 
     [symptom] = answer.json()["result"]["symptoms"]
-    assert symptom["type"] == "EXIT_ERROR"
-    assert "7" in symptom["message"]
+    assert symptom["type"] == "exit_error"
+    assert "code 7" in symptom["description"]

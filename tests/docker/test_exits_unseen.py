@@ -116,8 +116,8 @@ def test_what_the_engines_crash_took_down_is_told_by_a_fresh_command(look: Calla
     """All that the new engine knows is that it sent kill, die and stop: as if somebody had asked."""
     seen = look()
 
-    assert kinds_of(seen["worker"]) == {"exit_error": "warning"}, seen["worker"]
-    assert "It went down with the engine" in seen["worker"]["summary"]
+    assert kinds_of(seen["worker"]) == {"not_started_again": "warning"}, seen["worker"]
+    assert "was not started again: it has no restart policy" in seen["worker"]["summary"]
     assert seen["api"]["status"] == "healthy"
 
 
@@ -133,11 +133,11 @@ def test_what_the_engines_crash_took_down_is_told_by_a_daemon_that_watched(engin
 
         def is_told() -> bool:
             worker = reports_of(daemon).get("worker", {"summary": ""})
-            return "went down with the engine" in worker["summary"]
+            return "was not started again: it has no restart policy" in worker["summary"]
 
         wait_until(is_told, "the crash to be told", timeout_seconds=30)
         seen = reports_of(daemon)
-        assert kinds_of(seen["worker"]) == {"exit_error": "warning"}
+        assert kinds_of(seen["worker"]) == {"not_started_again": "warning"}
         assert kinds_of(seen["graceful"]) == {}, "it was stopped before"
         daemon.wait_for_sample('bcon_containers{status="warning"}', 1)
         assert daemon.sample("bcon_containers_not_checked") == 0
@@ -164,7 +164,7 @@ def test_code_255_of_a_host_that_crashed(engine: TestEngine, look: Callable[...,
 
     seen = look()
 
-    assert kinds_of(seen["lost"]) == {"exit_error": "warning"}, seen["lost"]
+    assert kinds_of(seen["lost"]) == {"not_started_again": "warning"}, seen["lost"]
     assert "It went down with the engine" in seen["lost"]["summary"]
     assert "and was not started again" in seen["lost"]["summary"]
     assert seen["back"]["status"] == "healthy"

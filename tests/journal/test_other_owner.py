@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.docker.nobody import as_nobody
 from tests.journal.state_files import fill
 
 if TYPE_CHECKING:
@@ -25,20 +26,16 @@ pytestmark = [
 
 NOBODY = 65534
 OPEN = """
-import json, logging, os, sys
+import json, logging, sys
 from pathlib import Path
 from tests.factories import NOON
 from tests.journal.keepers import open_beside
 from bcon_exporter.journal import MemoryKeeper
-path, uid, reads = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "reads"
+path, reads = Path(sys.argv[1]), sys.argv[2] == "reads"
 said = []
 handler = logging.Handler()
 handler.emit = lambda record: said.append(record.getMessage())
 logging.getLogger().addHandler(handler)
-if uid:
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
 keeper = MemoryKeeper.open(path, retention_seconds=86400, now=NOON, read_only=True) if reads else open_beside(path)
 print(json.dumps([keeper.status, keeper.reason, said]))
 keeper.close()
@@ -60,7 +57,7 @@ def state() -> Iterator[Path]:
 
 def open_as(uid: int, state: Path, how: str = "writes") -> tuple[str, str | None, list[str]]:
     """Status, reason and what was logged, where this user opens the file."""
-    command = [sys.executable, "-c", OPEN, str(state), str(uid), how]
+    command = [*(as_nobody() if uid else ()), sys.executable, "-c", OPEN, str(state), how]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     status, reason, said = json.loads(done.stdout)
     return status, reason, said

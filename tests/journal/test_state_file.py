@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -22,6 +23,7 @@ from bcon_exporter.journal.state_file import StateFile
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.incidents import IncidentRoot
 from bcon_exporter.readings import KillReadings
+from tests.docker.nobody import as_nobody
 from tests.factories import NOON, ago, compose, full_id, usage
 from tests.journal.keepers import RETENTION_SECONDS, batch, container, crash_loop, event, open_keeper, past_of, scan
 from tests.journal.state_files import (
@@ -145,9 +147,8 @@ def test_a_forbidden_folder_is_no_end(tmp_path: Path) -> None:
     """In a process of another user: root may do everything."""
     state = tmp_path / "state.db"
     code = (
-        "import os, sys; from pathlib import Path; from datetime import UTC, datetime\n"
+        "import sys; from pathlib import Path; from datetime import UTC, datetime\n"
         "from bcon_exporter.journal import MemoryKeeper\n"
-        "os.setgid(65534); os.setuid(65534)\n"
         "now = datetime(2026, 1, 1, tzinfo=UTC)\n"
         "for read_only in (False, True):\n"
         "    keeper = MemoryKeeper.open(Path(sys.argv[1]), retention_seconds=9e5, now=now, read_only=read_only)\n"
@@ -155,17 +156,11 @@ def test_a_forbidden_folder_is_no_end(tmp_path: Path) -> None:
     )
     fill(state)
     tmp_path.chmod(0o700)
-    done = subprocess.run(["python3", "-c", code, str(state)], capture_output=True, text=True, check=False, env=env())
+    command = [*as_nobody(), sys.executable, "-c", code, str(state)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr
     assert all(line.startswith("memory") for line in lines), lines
-
-
-def env() -> dict[str, str]:
-    """The environment of a Python that has our package; the interpreter may not be reachable by another user."""
-    import sys
-
-    return {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.mark.slow

@@ -490,8 +490,8 @@ DIAGNOSIS = (
     _repairs("last_exit._is_fresh_replacement", with_text("[lifecycle.predecessors_restarts:]", ""), "TestMadeAnew::test_is_well_at_once_even_if_the_engine_restarted_the_old_one_meanwhile"),
     _repairs("last_exit._is_fresh_replacement", returns("True"), "TestMadeAnew::test_not_when_it_was_restarted_itself"),
     # a hook is no replica
-    _hook_identity("identity.identity_of", with_text(" or (not compose.is_replica)", ""), "test_a_hook_has_a_past_of_its_own"),
-    _hook_drift("pairing.pair_project", with_text(" or (not claim.is_replica)", ""), "test_a_hook_is_neither_replica_nor_extra"),
+    _hook_identity("identity.identity_of", with_text(" or not compose.is_replica", ""), "test_a_hook_has_a_past_of_its_own"),
+    _hook_drift("pairing.pair_project", with_text(" or not claim.is_replica", ""), "test_a_hook_is_neither_replica_nor_extra"),
     _hook_event("event._container_event", with_text(" or bool(_label(attributes, 'hook'))", ""), "test_a_hook_is_no_replica_of_its_service"),
     # who was removed
     _removed("MAX_REMOVED", set_to("10 ** 9"), "TestWhatIsKept::test_the_newest_where_very_many_come_and_go"),
@@ -722,8 +722,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _check_reading("key_locations._count_texts", returns("0"), "test_mappings_in_a_list_count_too"),
     _known_secrets_of_environments("find_secrets", with_text(" and (not (key == 'PWD' and value.startswith('/')))", ""), "test_the_folder_of_the_shell_is_no_secret_though_it_is_called_pwd"),
     # incidents, and what changed before them
-    _incidents("_Fold._opens", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_many_warnings_are_no_failure_of_the_host"),
-    _incidents("_Fold._take_group", with_text("_worst(group).rank >= Severity.ERROR.rank", "True"), "test_warnings_open_nothing_and_join_what_is_open"),
+    _incidents("grouping._is_failure", returns("True"), "test_warnings_open_nothing_and_join_what_is_open"),
     _incidents("_Fold._take_group", with_text("self._host.at - tracked.incident.started_at <= MERGED_WITHIN", "True"), "test_after_two_minutes_it_stays_one_of_its_own"),
     _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
     _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
@@ -797,7 +796,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _messages("Wording._clean", returns("text"), "test_no_secret_and_no_line_break_of_a_container_leaves"),
     _incidents("_Fold._refresh", never("self._host.at - since < WELL_FOR"), "test_it_ends_when_all_members_are_well_for_two_scans_and_two_minutes"),
     _incidents("_Fold._has_new_sign", returns("False"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
-    _incidents("_Fold._is_new_shutdown", with_text(" and (self._host.at - ended < AFTER_SHUTDOWN)", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
+    _incidents("_Fold._is_after_shutdown", with_text(" and self._host.at - ended < AFTER_SHUTDOWN", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
     _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
     _incidents("grouping._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
     _config_changes("config_changes._is_by_image", returns("False"), "test_what_another_image_brings_and_what_was_not_read_is_no_change"),
