@@ -140,5 +140,7 @@ def test_a_day_of_planned_work_raises_nothing(engine: TestEngine, daemon: Daemon
         witness.during("the evening")
 
     told = {(name, status, symptoms) for _, name, status, symptoms in witness.seen}
-    assert told == {("no-policy", "warning", frozenset({"not_started_again"}))}, "what the engine left down, and no other"
+    assert told == {("no-policy", "warning", frozenset({"not_started_again"}))}, (
+        "what the engine left down, and no other"
+    )
     assert witness.reports > 100, "the witness has read reports"

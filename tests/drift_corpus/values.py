@@ -77,8 +77,6 @@ VALUES: tuple[Pair, ...] = (
         "volumes./m", "volumes: [{type: tmpfs, target: /m, read_only: true}]", "volumes: [{type: tmpfs, target: /m}]"
     ),
     *_pairs("restart", "deploy: {restart_policy: {}}", "{restart: always}"),
-    *_pairs("restart", "deploy: {restart_policy: {max_attempts: 3}}", "{restart: always}"),
-    *_pairs("", "deploy: {restart_policy: {max_attempts: 3}}", "{}"),
     *_pairs("", *_binds("cached", "delegated", "rw")),
     *_pairs(
         "", *(_BIND_OPTION % option for option in ("consistency: cached", "consistency: default", "read_only: false"))

@@ -27,6 +27,9 @@ def test_no_answer_over_ninety_days_has_more_than_a_mebibyte(tmp_path: Path) -> 
         answers = asyncio.run(ask_all(make_site(keeper), 1))
     assert {question: size for question, (_, size, _) in answers.items() if size > MOST_BYTES} == {}
     assert {question: status for question, (status, _, _) in answers.items() if status in (404, 500)} == {}
-    sizes = {question.partition("?")[0]: size for question, (status, size, _) in answers.items() if status == 200}
+    sizes: dict[str, int] = {}
+    for question, (status, size, _) in answers.items():
+        path = question.partition("?")[0]
+        sizes[path] = max(size if status == 200 else 0, sizes.get(path, 0))
     for question in ("GET /api/v1/history", "GET /api/v1/incidents", "GET /history", "POST /api/v1/tools/get_history"):
         assert sizes[question] > 20_000, "a question that gives much was asked for much"
