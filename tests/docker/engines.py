@@ -64,8 +64,8 @@ class Differences:
 
     Attributes:
         stop_events: What `docker stop` and `docker restart` tell after the kill, in each order that it may come in.
-        tells_own_stops: Whether an engine that stops tells of the signals that it sends to its containers. Where it does
-            not, a stop by hand of seconds before is taken for one of its own: not right yet.
+        tells_own_stops: Whether an engine that stops tells of the signals that it sends to its containers. Where it
+            does not, a stop by hand of seconds before is taken for one of its own: not right yet.
     """
 
     stop_events: tuple[tuple[str, ...], ...]
