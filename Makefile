@@ -39,11 +39,11 @@ demo: venv ## Show it on a host full of trouble until Ctrl-C (ONCE=1: show it on
 	@.ci/setup.sh packages busybox
 	@$(BIN)/python -m deploy.demo.demo $(if $(ONCE),--once)
 
-test: ## What a newcomer runs: set up, lint, unit tests, and each promise once on this machine's engine (eight minutes)
+test: ## What a newcomer runs: set up, lint, unit tests, and each promise once on this machine's engine
 	@$(MAKE) --no-print-directory -j2 venv basics
 	@$(RUN) test $(LANES)
 
-test-all: packages venv engine ## Everything, on the engines of today (half an hour; TEST_DOCKER=own: on this machine's only)
+test-all: packages venv engine ## Everything, on the engines of today (TEST_DOCKER=own: on this machine's only)
 	@$(ON_ENGINE) $(RUN) $(if $(WITHOUT),rest,all) $(LANES)
 
 nightly: packages venv engine ## The long forms: fuzz, soak, mutants, incidents, deployments, all engines (hours)
