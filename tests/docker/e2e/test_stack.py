@@ -110,6 +110,22 @@ def firings(site: Site, path: str, labels: dict[str, str]) -> list[dict[str, Any
     return [each for each in mine if labels.items() <= each["labels"].items()]
 
 
+def repeated(site: Site, path: str) -> list[tuple[float, set[tuple[str, ...]]]]:
+    """The firing notifications that said nothing new: a group lists what is still open beside what is new in it."""
+    at_once: dict[float, set[tuple[str, ...]]] = {}
+    for each in site.notified():
+        if each["path"] == path:
+            news = (each["labels"]["alertname"], str(each["labels"].get("container")), each["startsAt"], each["status"])
+            at_once.setdefault(each["at"], set()).add(news)
+    known: set[tuple[str, ...]] = set()
+    without_news = []
+    for at, alerts in at_once.items():
+        if alerts <= known:
+            without_news.append((at, alerts))
+        known |= alerts
+    return without_news
+
+
 def test_what_goes_wrong_is_told_once_survives_an_outage_and_ends_with_its_repair(shop: Site) -> None:
     told = {each["alertname"]: shop.wait_for("firing", SCRAPED, each) for each in (LOOP, OOM, SICK, DRIFT)}
     pushed = {each["alertname"]: shop.wait_for("firing", PUSHED, pushed_of(each)) for each in (LOOP, OOM)}
@@ -137,7 +153,9 @@ def test_what_goes_wrong_is_told_once_survives_an_outage_and_ends_with_its_repai
         shop.wait_for("resolved", SCRAPED, each)
     for each in (LOOP, OOM, SICK, DRIFT):
         assert len(firings(shop, SCRAPED, each)) == 1, each
-    assert [len(firings(shop, PUSHED, pushed_of(each))) for each in (LOOP, OOM, SICK)] == [1, 1, 1]
+    opened = [{each["startsAt"] for each in firings(shop, PUSHED, pushed_of(one))} for one in (LOOP, OOM, SICK)]
+    assert [len(times) for times in opened] == [1, 1, 1], opened
+    assert repeated(shop, PUSHED) == []
     known = {each["alertname"] for each in (LOOP, OOM, SICK, DRIFT, AWAY)} | ALSO
     scraped = (each["labels"] for each in shop.notified() if each["path"] == SCRAPED)
     of_shop = (labels for labels in scraped if labels.get("project") == "shop")
