@@ -1,6 +1,8 @@
 """HTTP/1.1 on one connection, with a time limit for each phase of a request."""
 
 import asyncio
+import socket
+import struct
 import sys
 from enum import StrEnum
 from typing import Any
@@ -20,6 +22,8 @@ _PATIENCE_SECONDS = 5.0
 _LINGER_SECONDS = 0.2
 """How long to go on reading after a refusal: if the connection ends at once, the client sees a reset instead."""
 _WRITE_BUFFER_BYTES = 32 * 1024
+_DROP_WHAT_WAITS = struct.pack("ii", 1, 0)
+"""SO_LINGER for zero seconds."""
 
 
 class _Phase(StrEnum):
@@ -176,7 +180,12 @@ class BoundedProtocol(H11Protocol, asyncio.BufferedProtocol):
             self._place.work()
             return
         self._place.wait()
-        self._time_limit = self.loop.call_later(_LONGEST_SECONDS[phase], self.transport.abort)
+        self._time_limit = self.loop.call_later(_LONGEST_SECONDS[phase], self._abort)
+
+    def _abort(self) -> None:
+        """End the connection and drop what waits to be sent, which the kernel would offer for minutes more."""
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DROP_WHAT_WAITS)
+        self.transport.abort()
 
     def _stop_clock(self) -> None:
         if self._time_limit is not None:

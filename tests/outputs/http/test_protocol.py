@@ -234,5 +234,5 @@ def test_requests_sent_at_once_are_answered_one_after_the_other() -> None:
 
 
 def has_error(link: socket.socket) -> bool:
-    """Whether the other side has reset the connection, without reading from it."""
+    """Whether the other side has reset the connection since this was last asked, without reading from it."""
     return link.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0
