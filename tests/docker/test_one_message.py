@@ -92,6 +92,7 @@ def test_a_host_that_is_ill_on_day_one_is_one_message_and_the_same_alerts_after_
                 before = count_scans(daemon)
                 wait_until(partial(has_scanned, daemon, before + 2), "two more scans", timeout_seconds=60)
                 incidents = daemon.ask("/api/v1/incidents?open=true").json()["result"]["incidents"]
+        assert len(phone.got) == 1, messages(phone)
         ((title, body),) = messages(phone)
         (tmp_path / f"{start}.txt").write_text(f"{title}\n{body}\n")
         assert title.startswith(f"{ill} of {COUNT} have been ill since before the first look [")
@@ -107,6 +108,7 @@ def test_a_host_that_is_ill_on_day_one_is_one_message_and_the_same_alerts_after_
     assert told[0] == told[1], "no news to Alertmanager"
 
 
+@pytest.mark.own_engine
 def test_after_a_restart_of_the_engine_one_message_names_what_did_not_come_back(
     engine: TestEngine, tmp_path: Path
 ) -> None:
