@@ -150,9 +150,10 @@ class LatestScans:
         """When this process looked first; None where an earlier one has watched."""
         return self._first_look
 
-    def note_first_look(self, at: UtcDatetime) -> None:
+    def note_first_look(self, at: UtcDatetime, took_seconds: float) -> None:
         """Note that nothing is known from before this diagnosis."""
-        self._first_look = FirstLook(at=at, files_at=self._drift.finished_at if self._drift is not None else None)
+        files_at = self._drift.finished_at if self._drift is not None else None
+        self._first_look = FirstLook(at=at, took_seconds=took_seconds, files_at=files_at)
 
     def publish_alerts(self, alerts: AlertRound) -> None:
         """Replace the alerts."""

@@ -8,7 +8,7 @@ from bcon_exporter.model.incidents import FirstLook, Incident
 
 CRITICAL_WAIT = timedelta(seconds=10)
 FIRST_LOOK_INTERVALS = 3
-"""So long the first look may take: its second diagnosis, and the first comparison with Compose files."""
+"""So long the first look may go on: its second diagnosis, and the first comparison with Compose files."""
 
 
 def has_waited(
@@ -39,6 +39,8 @@ def has_waited(
 def waits_for_first_look(look: FirstLook | None, incident: Incident, now: datetime, interval: timedelta) -> bool:
     """Return whether an incident is told with all others that began before an exporter's first look, a little later.
 
+    Where a diagnosis takes longer than an interval, the second one does too.
+
     Args:
         look: The first one; None where an earlier process has watched.
         incident: Of any kind.
@@ -47,7 +49,8 @@ def waits_for_first_look(look: FirstLook | None, incident: Incident, now: dateti
     """
     if look is None or look.is_over or not look.includes(incident, now):
         return False
-    return timedelta() <= now - look.at < FIRST_LOOK_INTERVALS * interval
+    took = timedelta(seconds=look.took_seconds)
+    return timedelta() <= now - look.at < took + FIRST_LOOK_INTERVALS * max(interval, took)
 
 
 def follow_merges(

@@ -179,11 +179,13 @@ class FirstLook(Frozen):
 
     Attributes:
         at: Of the first diagnosis.
+        took_seconds: From then until what it found was known.
         files_at: When the Compose files were compared first; None before that.
         is_over: A diagnosis has seen both: all that was ill before has its incident.
     """
 
     at: UtcDatetime
+    took_seconds: float = 0.0
     files_at: UtcDatetime | None = None
     is_over: bool = False
 

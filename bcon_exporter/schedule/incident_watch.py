@@ -45,7 +45,8 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
     shutdowns = memory.coverage.shutdowns
     has_watched = context.scans.diagnosis is not None or memory.deployments.seen_until is not None
     if not has_watched:
-        context.scans.note_first_look(report.timestamp)
+        took = (context.now() - report.timestamp).total_seconds()
+        context.scans.note_first_look(report.timestamp, took_seconds=max(took, 0.0))
     look = context.scans.first_look
     muting = find_quiet(context, context.now(), snapshot.containers)
     host = find_troubles(

@@ -381,6 +381,18 @@ def test_all_that_was_ill_before_the_first_look_is_one_message_when_files_and_co
     assert phone.hear(HOUR) == []
 
 
+def test_a_first_look_that_takes_longer_than_an_interval_waits_for_a_second_one() -> None:
+    phone = Phone()
+    phone.first_look = FirstLook(at=NOON, took_seconds=60)
+    phone.begin("db", severity="critical", started_at=NOON)
+    phone.hear(60 * SECOND)
+    assert phone.hear(100 * SECOND) == []
+    phone.begin("web", started_at=NOON)
+    phone.first_look = FirstLook(at=NOON, took_seconds=60, files_at=NOON, is_over=True)
+    (message,) = phone.hear(10 * SECOND)
+    assert message.count("opened") == 2
+
+
 def test_what_is_critical_and_began_after_the_first_look_waits_for_no_file() -> None:
     phone = Phone()
     phone.first_look = FirstLook(at=NOON)
