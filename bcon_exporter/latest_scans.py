@@ -150,10 +150,13 @@ class LatestScans:
         """When this process looked first; None where an earlier one has watched."""
         return self._first_look
 
-    def note_first_look(self, at: UtcDatetime, took_seconds: float) -> None:
-        """Note that nothing is known from before this diagnosis."""
+    def note_first_look(self, at: UtcDatetime, took_seconds: float, *, is_whole: bool) -> None:
+        """Note that nothing is known from before this diagnosis, or that it goes on with what the one before left."""
         files_at = self._drift.finished_at if self._drift is not None else None
-        self._first_look = FirstLook(at=at, took_seconds=took_seconds, files_at=files_at)
+        diagnoses = self._first_look.diagnoses + 1 if self._first_look is not None else 1
+        self._first_look = FirstLook(
+            at=at, took_seconds=took_seconds, diagnoses=diagnoses, is_whole=is_whole, files_at=files_at
+        )
 
     def publish_alerts(self, alerts: AlertRound) -> None:
         """Replace the alerts."""

@@ -122,7 +122,7 @@ def test_the_first_look_is_over_when_a_later_diagnosis_has_seen_containers_and_f
     scans = LatestScans()
     if files_first:
         scans.publish_drift(drift_scan())
-    scans.note_first_look(NOON, took_seconds=0.5)
+    scans.note_first_look(NOON, 0.5, is_whole=True)
     seen = scan_of(snapshot())
     later = replace(seen, report=seen.report.model_copy(update={"timestamp": ago(-30)}))
     told = []

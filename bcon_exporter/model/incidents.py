@@ -11,6 +11,8 @@ from bcon_exporter.model.notes import ShownNotes
 
 HOST_CODE = "host"
 """Code of the one incident that an engine or a host makes which went down or does not answer."""
+FIRST_LOOK_DIAGNOSES = 3
+"""So many at most, where logs of some containers are too slow to be read."""
 FIRST_LOOK_IS_NEWS = timedelta(minutes=10)
 _DRIFT_CODES = frozenset(drift.value for drift in DriftType)
 
@@ -178,16 +180,25 @@ class FirstLook(Frozen):
     """When an exporter without a past looked first: what was ill then has been so since before.
 
     Attributes:
-        at: Of the first diagnosis.
+        at: Of the first diagnosis; of the next one too where this one could not read everything.
         took_seconds: From then until what it found was known.
+        diagnoses: How many it has been by now.
+        is_whole: The last of them could read everything.
         files_at: When the Compose files were compared first; None before that.
         is_over: A diagnosis has seen both: all that was ill before has its incident.
     """
 
     at: UtcDatetime
     took_seconds: float = 0.0
+    diagnoses: int = 1
+    is_whole: bool = True
     files_at: UtcDatetime | None = None
     is_over: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the next diagnosis belongs to it."""
+        return not self.is_whole and not self.is_over and self.diagnoses < FIRST_LOOK_DIAGNOSES
 
     def includes(self, incident: Incident, now: datetime) -> bool:
         """Whether an incident that is told now began before this exporter looked.

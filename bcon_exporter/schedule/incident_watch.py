@@ -44,10 +44,11 @@ def watch_incidents(context: Context, snapshot: HostSnapshot, report: DiagnoseAl
     drift = context.scans.drift
     shutdowns = memory.coverage.shutdowns
     has_watched = context.scans.diagnosis is not None or memory.deployments.seen_until is not None
-    if not has_watched:
-        took = (context.now() - report.timestamp).total_seconds()
-        context.scans.note_first_look(report.timestamp, took_seconds=max(took, 0.0))
     look = context.scans.first_look
+    if not has_watched or (look is not None and look.goes_on):
+        took = (context.now() - report.timestamp).total_seconds()
+        context.scans.note_first_look(report.timestamp, max(took, 0.0), is_whole=not report.incomplete)
+        look = context.scans.first_look
     muting = find_quiet(context, context.now(), snapshot.containers)
     host = find_troubles(
         report,

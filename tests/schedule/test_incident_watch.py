@@ -35,11 +35,11 @@ class Daemon:
         self.context = replace(make_context(), memory=memory, now=lambda: self.now)
         self.reader, self.hold = LogReader(), HoldState()
 
-    def scan(self, at: datetime, past: LifecycleFacts) -> tuple[str, ...]:
+    def scan(self, at: datetime, past: LifecycleFacts, *, is_whole: bool = True) -> tuple[str, ...]:
         """Return the codes of the incidents that are open after a scan."""
         self.now = at
         facts = container(name="db", restart_policy="always", lifecycle=past, started_at=NOON, created_at=ago(hours=9))
-        host = snapshot(facts, taken_at=at)
+        host = snapshot(facts, taken_at=at, incomplete=() if is_whole else (facts.id,))
         thresholds = Thresholds()
         report, self.hold = diagnose_host(host, thresholds, self.context.catalogue, self.hold, log_reader=self.reader)
         self.reader.end_scan()
@@ -86,3 +86,18 @@ def test_a_loop_that_ended_as_the_clock_was_set_back_is_over_soon() -> None:
     assert daemon.scan(NOON, looping()) == ("restart_loop",)
     seen = [daemon.scan(NOON - 60 * MINUTE + minute * MINUTE, looping()) for minute in range(4)]
     assert seen == [("restart_loop",), ("restart_loop",), (), ()]
+
+
+def test_a_first_look_that_could_not_read_everything_goes_on_with_the_next_ones_but_not_for_ever() -> None:
+    partial = Daemon()
+    for number, expected in ((0, 0), (1, 1), (2, 2), (3, 2)):
+        partial.scan(NOON + number * MINUTE, lifecycle(), is_whole=False)
+        look = partial.context.scans.first_look
+        assert look is not None
+        assert look.at == NOON + expected * MINUTE, number
+    whole_then = Daemon()
+    for number, (is_whole, expected) in enumerate([(False, 0), (True, 1), (False, 1)]):
+        whole_then.scan(NOON + number * MINUTE, lifecycle(), is_whole=is_whole)
+        look = whole_then.context.scans.first_look
+        assert look is not None
+        assert look.at == NOON + expected * MINUTE, number
