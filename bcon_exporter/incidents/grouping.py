@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bcon_exporter.incidents.changes import find_changes, find_end
+from bcon_exporter.incidents.evidence import fold_evidence
 from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
 from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, SymptomType, Urgency
@@ -27,7 +28,6 @@ MERGED_WITHIN = timedelta(minutes=2)
 WELL_FOR = timedelta(minutes=2)
 AFTER_SHUTDOWN = timedelta(minutes=5)
 """What fails so soon after the engine or its host came back belongs to that."""
-EVIDENCE_BYTES = 4096
 REMEMBERED_OVER = timedelta(days=1)
 OUTSIDE_PEER = "outside_peer"
 """The cause that names somebody whom no container here is."""
@@ -426,12 +426,15 @@ class _Fold:
             return self._describe_host(incident, members, tuple(group))
         ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
         first = ordered[0] if ordered else None
-        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in ordered for line in one.evidence))))
+        log_line = next((trouble.log_line for trouble in ordered if trouble.log_line), "") or incident.log_line
+        evidence = [log_line] if log_line else []
+        evidence += [*incident.evidence, *(line for trouble in ordered for line in trouble.evidence)]
         return {
             "title": name_incident(incident.root, members),
             "causes": first.causes if first is not None and first.causes else incident.causes,
             "suggestions": first.suggestions if first is not None and first.suggestions else incident.suggestions,
-            "evidence": evidence,
+            "evidence": fold_evidence(evidence),
+            "log_line": log_line,
         }
 
     def _describe_host(
@@ -439,7 +442,7 @@ class _Fold:
     ) -> dict[str, object]:
         """Return the same of the host as a whole: what one container says of itself is not why all of them failed."""
         failing = (trouble for trouble in group if _LEFT_DOWN not in trouble.codes)
-        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in failing for line in one.evidence))))
+        evidence = fold_evidence((*incident.evidence, *(line for trouble in failing for line in trouble.evidence)))
         return {
             "title": name_incident(incident.root, members),
             "causes": _find_shared_causes(group) or incident.causes,
@@ -577,17 +580,6 @@ def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
 
 def _is_of_host(tracked: TrackedIncident) -> bool:
     return tracked.incident.root.code == HOST_CODE
-
-
-def _cut(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return as many lines as fit into `EVIDENCE_BYTES`."""
-    kept, size = [], 0
-    for line in lines:
-        size += len(line.encode("utf-8", "replace"))
-        if size > EVIDENCE_BYTES:
-            break
-        kept.append(line)
-    return tuple(kept)
 
 
 def journal_step(news: IncidentNews, now: datetime) -> JournalEntry | None:

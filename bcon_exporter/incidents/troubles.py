@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import RULE_OF
+from bcon_exporter.incidents.evidence import find_log_line
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
@@ -58,6 +59,7 @@ class Trouble:
         codes: The worst first.
         root: Who explains it; None where nobody does.
         root_code: The id of the cause that names the root.
+        log_line: Of a log, the one that decided; "" where none did.
         goes_on: Something of it is so now, and is not only remembered.
     """
 
@@ -70,6 +72,7 @@ class Trouble:
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     evidence: tuple[str, ...] = ()
+    log_line: str = ""
     goes_on: bool = False
 
 
@@ -212,6 +215,7 @@ def _of_container(
         causes=diagnosis.likely_causes,
         suggestions=diagnosis.suggestions,
         evidence=tuple(line for symptom in symptoms for line in symptom.evidence),
+        log_line=find_log_line(diagnosis, container, by_name),
         goes_on=any(_goes_on(symptom) for symptom in symptoms),
     )
 
@@ -229,6 +233,7 @@ def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
         codes=tuple(dict.fromkeys((*worse.codes, *other.codes))),
         since=min(worse.since, other.since),
         evidence=tuple(dict.fromkeys((*worse.evidence, *other.evidence))),
+        log_line=worse.log_line or other.log_line,
         goes_on=worse.goes_on or other.goes_on,
     )
 

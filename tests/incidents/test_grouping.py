@@ -534,11 +534,28 @@ def test_each_has_a_number_of_its_own_and_knows_of_earlier_ones() -> None:
     assert [one[-2:] for one in ids] == ["-1", "-2"]
 
 
+def test_evidence_is_one_line_of_a_kind_with_its_last_count_and_the_line_that_decided_first() -> None:
+    watch = Watch()
+    for scan in (1, 2, 3):
+        lines = [f"exit codes, newest last: {', '.join(['1'] * scan)}", "/data1: 97 % used", f"/data2: 9{scan} % used"]
+        lines += [f"{40 * scan} times: 2026-01-01 12:00:0{scan} FATAL: no route to host 10.0.0.{scan}"]
+        watch.scan(trouble("db", evidence=tuple(lines), log_line="FATAL: the disk is full"), after=SECOND)
+    assert watch.only.evidence == (
+        "FATAL: the disk is full",
+        "exit codes, newest last: 1, 1, 1",
+        "/data1: 97 % used",
+        "/data2: 93 % used",
+        "120 times: 2026-01-01 12:00:03 FATAL: no route to host 10.0.0.3",
+    )
+    watch.scan(trouble("db"), after=SECOND)
+    assert watch.only.log_line == "FATAL: the disk is full", "what decided stays, also when the log has moved on"
+
+
 def test_evidence_is_cut_to_four_kibibytes() -> None:
     watch = Watch()
-    watch.scan(trouble("db", evidence=tuple(f"{number:03} " + "x" * 100 for number in range(100))))
-    assert 35 < len(watch.only.evidence) < 41
-    assert watch.only.evidence[0].startswith("000")
+    watch.scan(trouble("db", evidence=tuple("x" * (60 + number) for number in range(100))))
+    assert 40 < len(watch.only.evidence) < 55
+    assert watch.only.evidence[0] == "x" * 60
 
 
 def test_names_of_containers_make_no_sentence_of_an_id() -> None:
