@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bcon_exporter.incidents.changes import find_changes, find_end
+from bcon_exporter.incidents.changes import Surroundings, find_changes, find_end
 from bcon_exporter.incidents.evidence import fold_evidence
 from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
@@ -460,7 +460,10 @@ class _Fold:
     def _refresh(self, tracked: TrackedIncident) -> TrackedIncident | None:
         """Look for what changed before, and for the end; None once it is over."""
         incident = tracked.incident
-        changes = find_changes(self._past.entries, incident.root, incident.started_at, incident.changes)
+        peers = frozenset(cause.peer for cause in incident.causes if cause.peer is not None)
+        surroundings = Surroundings(self._host.attachments, peers)
+        known = incident.changes
+        changes = find_changes(self._past.entries, incident.root, incident.started_at, surroundings, known)
         if changes != incident.changes:
             incident = incident.model_copy(update={"changes": changes})
         if not self._is_well(tracked):

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import RULE_OF
+from bcon_exporter.incidents.changes import Attachments, list_attachments
 from bcon_exporter.incidents.evidence import find_log_line
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
@@ -101,6 +102,7 @@ class HostTroubles:
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
         has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
         unknown_drift: Project of which no file could be read → its services that have a container → whether one runs.
+        attachments: What containers may share.
         is_set_back: Our clock was set back since the scan before: signs that lie ahead of it now are old.
     """
 
@@ -110,6 +112,7 @@ class HostTroubles:
     shutdown_ended_at: datetime | None = None
     has_watched: bool = True
     unknown_drift: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    attachments: Attachments = field(default_factory=dict)
     is_set_back: bool = False
 
 
@@ -163,7 +166,15 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
                 _add_difference(troubles, who, difference, report.timestamp, first_look_at)
     lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
     unknown = _find_unknown_drift(drift, snapshot)
-    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched, unknown)
+    return HostTroubles(
+        report.timestamp,
+        tuple(troubles.values()),
+        lives,
+        shutdown_ended_at,
+        has_watched,
+        unknown,
+        attachments=list_attachments(snapshot.containers),
+    )
 
 
 def _is_meant_to_be_down(

@@ -15,6 +15,7 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.lifecycle import ExitFacts, FailedRun
+from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.quantities import show_duration
 
 SETTLED_AFTER = timedelta(seconds=5)
@@ -205,7 +206,7 @@ def _subject(identity: str, past: Past, container_id: str) -> Subject:
     parts = json.loads(identity)
     if len(parts) == 1:
         return Subject(container=(configured.name if configured else None) or parts[0])
-    return Subject(parts[0], parts[1], configured.name if configured else None)
+    return Subject(parts[0], parts[1], normalise_name(configured.name) if configured and configured.name else None)
 
 
 def journal_coverage(before: Coverage, after: Coverage) -> Iterator[JournalEntry]:

@@ -458,13 +458,15 @@ def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_fi
     watch = Watch(
         entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE),
         entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE, "web"),
-        entry(JournalKind.STOP, NOON - MINUTE, project="other"),
+        entry(JournalKind.STOP, NOON - MINUTE, "proxy", project="other"),
+        entry(JournalKind.STOP, NOON - MINUTE, "blog", project="blog"),
         entry(JournalKind.CRASH, NOON - MINUTE),
         entry(JournalKind.START, NOON - MINUTE, data={"by_policy": True}),
         entry(JournalKind.PAUSE, NOON - 31 * MINUTE),
         entry(JournalKind.PAUSE, NOON + MINUTE),
     )
-    watch.scan(trouble("db"))
+    shared = {"shop-db-1": frozenset(("network edge",)), "shop-proxy-1": frozenset(("network edge", "volume v"))}
+    watch.scan(trouble("db"), attachments={**shared, "shop-blog-1": frozenset(("volume v",))})
     told = [(change.kind.value, change.project, change.seconds_before) for change in watch.only.changes]
     assert told == [("image_change", "shop", 120.0), ("config_change", "shop", 1200.0), ("stop", "other", 60.0)]
 
@@ -472,7 +474,8 @@ def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_fi
 def test_a_change_that_was_found_stays_when_the_journal_that_is_read_no_longer_reaches_back_to_it() -> None:
     config = entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE)
     watch = Watch(config, entry(JournalKind.STOP, NOON - MINUTE, project="other"))
-    watch.scan(trouble("db"))
+    both = frozenset(("network edge",))
+    watch.scan(trouble("db"), attachments={"shop-db-1": both})
     watch.past = KnownPast((entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE), config))
     for _ in range(2):
         watch.scan(trouble("db"), after=MINUTE)
