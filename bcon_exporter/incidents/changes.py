@@ -68,7 +68,7 @@ def _list_attached(container: ContainerFacts, ids: Mapping[str, str]) -> frozens
     volumes = {mount.source for mount in container.mounts if mount.type == "volume"}
     wiring = container.wiring
     modes = () if wiring is None else (wiring.network_mode, wiring.ipc_mode, wiring.pid_mode)
-    owners = (mode.removeprefix(_JOINED) for mode in modes if mode is not None and mode.startswith(_JOINED))
+    owners = (mode.removeprefix(_JOINED) for mode in modes if mode.startswith(_JOINED))
     return frozenset(
         (
             *(f"{_NETWORK}{name}" for name in networks),

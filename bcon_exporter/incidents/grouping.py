@@ -271,7 +271,7 @@ class _Fold:
             if tracked is not own and tracked.members and tracked.members[0] in suffering
         ]
         young = [tracked for tracked in mistaken if self._host.at - tracked.incident.started_at <= MERGED_WITHIN]
-        unwell = next((tracked for tracked in mistaken if tracked.well_since is None), None)
+        unwell = next((tracked for tracked in mistaken if not self._was_well(tracked)), None)
         if own is not None:
             self._merge_into(own.incident.id, young, self._leave_elsewhere(group, own, *young))
         elif young:
@@ -469,6 +469,8 @@ class _Fold:
         if not self._is_well(tracked):
             return tracked.model_copy(update={"incident": incident, "well_since": None})
         since = tracked.well_since or self._host.at
+        if self._shows_new_sign(tracked, since):
+            since = self._host.at
         if self._host.at - since < WELL_FOR:  # so at least the second scan in a row shows it
             return tracked.model_copy(update={"incident": incident, "well_since": since})
         self._close(tracked.model_copy(update={"incident": incident}), since)
@@ -489,19 +491,32 @@ class _Fold:
 
     def _is_well(self, tracked: TrackedIncident) -> bool:
         troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
-        since = tracked.well_since or self._host.at - WELL_FOR
-        return all(
-            self._is_member_well(identity, troubles.get(identity), since) for identity in tracked.members
-        ) and not any(map(self._may_be_missed, tracked.incident.members))
+        return all(self._is_member_well(identity, troubles.get(identity)) for identity in tracked.members) and not any(
+            map(self._may_be_missed, tracked.incident.members)
+        )
 
-    def _is_member_well(self, identity: str, trouble: Trouble | None, since: datetime) -> bool:
-        """Whether a member runs, is not unhealthy, and has shown no new sign since then; one that is gone is over."""
+    def _is_member_well(self, identity: str, trouble: Trouble | None) -> bool:
+        """Whether a member runs and is not unhealthy, and nothing of its trouble goes on; one that is gone is over."""
         if trouble is not None and trouble.goes_on:
             return False
         life = self._host.lives.get(identity)
         if life is None:
             return trouble is None or trouble.severity.rank < Severity.ERROR.rank
-        return life.is_well and (trouble is None or not self._has_new_sign(identity, life, since))
+        return life.is_well
+
+    def _shows_new_sign(self, tracked: TrackedIncident, since: datetime) -> bool:
+        """Whether a member that is still in trouble has shown a sign of it after a time."""
+        lives = self._host.lives
+        return any(
+            trouble.who.identity in tracked.members
+            and trouble.who.identity in lives
+            and self._has_new_sign(trouble.who.identity, lives[trouble.who.identity], since)
+            for trouble in self._host.troubles
+        )
+
+    def _was_well(self, tracked: TrackedIncident) -> bool:
+        """Whether all members were well before this scan, and have been silent for two minutes."""
+        return tracked.well_since is not None and not self._shows_new_sign(tracked, self._host.at - WELL_FOR)
 
     def _may_be_missed(self, member: IncidentMember) -> bool:
         """Whether it was missing or down when its files were read last, and nothing shows that it is not any more."""

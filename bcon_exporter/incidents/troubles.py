@@ -38,6 +38,7 @@ _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _ENDS = (SymptomType.EXIT_ERROR, SymptomType.START_FAILED, SymptomType.OOM_KILLED)
 _STAND = frozenset({SymptomType.NOT_STARTED_AGAIN, SymptomType.START_FAILED})
 """They go on until something is done about them, however mild they are called by then."""
+_NOT_THERE = frozenset({DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING})
 _DOWN = frozenset({ContainerState.EXITED, ContainerState.CREATED, ContainerState.DEAD})
 
 
@@ -162,6 +163,7 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
         for difference in project.differences:
             who = _who_differs(project, difference, by_name)
             is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
+            is_stale |= difference.drift_type in _NOT_THERE and _runs_since(snapshot, who, project.timestamp)
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
                 _add_difference(troubles, who, difference, report.timestamp, first_look_at)
     lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
@@ -175,6 +177,19 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
         unknown,
         attachments=list_attachments(snapshot.containers),
     )
+
+
+def _runs_since(snapshot: HostSnapshot, who: Who, compared_at: datetime) -> bool:
+    """Whether all containers of a service run, one of them since its files were compared: what was missing is there."""
+    own = [
+        container
+        for container in snapshot.containers
+        if container.compose is not None
+        and container.compose.is_replica
+        and (container.compose.project, container.compose.service) == (who.project, who.service)
+    ]
+    starts = [container.started_at for container in own if container.started_at is not None]
+    return all(container.is_running for container in own) and any(started > compared_at for started in starts)
 
 
 def _is_meant_to_be_down(
@@ -250,7 +265,7 @@ def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
 
 
 def _goes_on(symptom: Symptom) -> bool:
-    is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
+    is_now = not symptom.is_held and (symptom.type not in LOOKING_BACK or symptom.measured_now)
     return is_now and (symptom.severity.rank >= Severity.ERROR.rank or symptom.type in _STAND)
 
 

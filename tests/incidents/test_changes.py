@@ -39,9 +39,9 @@ def test_what_changed_in_another_project_is_not_told_but_a_restart_of_the_engine
     assert find_telling_change(with_changes()) is None
 
 
-def entry(kind: JournalKind, name: str, project: str | None = None, **data: object) -> JournalEntry:
+def entry(kind: JournalKind, name: str, project: str | None = None, **data: str | bool) -> JournalEntry:
     at = NOON - timedelta(minutes=1)
-    return JournalEntry(at=at, kind=kind, project=project, container=name, text=kind.value, data=data)
+    return JournalEntry(at=at, kind=kind, project=project, container=name, text=kind.value, data=dict(data))
 
 
 VPN = container(name="vpn", networks=(network("bridge"),))

@@ -288,6 +288,30 @@ def test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do() -> None:
     assert steps(watch.scan(old, after=MINUTE, lives=again)) == ["opened"]
 
 
+def test_it_ends_two_scans_and_two_minutes_after_a_repair_though_its_last_sign_is_of_that_moment() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"), trouble("web", "log_error", root="db"))
+    scan, repaired_at = 30 * SECOND, NOON + 31 * SECOND
+    signs = (repaired_at - SECOND, NOON + MINUTE)
+    lives = {"db": Life(is_well=True, signs=signs), "web": Life(is_well=True, signs=signs)}
+    watch.scan(trouble("db"), trouble("web", root="db"), after=scan)
+    old = trouble("db", goes_on=False), trouble("web", "log_error", root="db", goes_on=False)
+    while watch.state.open:
+        watch.scan(*old, after=scan, lives=lives)
+    assert watch.now - repaired_at <= 2 * MINUTE + 2 * scan
+
+
+def test_a_new_sign_lets_the_two_minutes_begin_anew() -> None:
+    watch = Watch()
+    old = trouble("db", "log_error", goes_on=False)
+    watch.scan(old)
+    quiet = {"db": WELL}
+    watch.scan(old, after=MINUTE, lives=quiet)
+    watch.scan(old, after=MINUTE, lives={"db": Life(is_well=True, signs=(watch.now + SECOND,))})
+    assert watch.scan(old, after=2 * MINUTE - SECOND, lives=quiet) == ()
+    assert steps(watch.scan(old, after=SECOND, lives=quiet)) == ["closed"]
+
+
 def test_what_is_well_ends_as_soon_after_the_clock_was_set_back() -> None:
     watch = Watch()
     watch.scan(trouble("db"))
@@ -606,7 +630,7 @@ def test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own() -> N
     old = trouble("web", "network_error", goes_on=False)
     last = {"web": Life(is_well=True, signs=(NOON,))}
     watch.scan(old, lives=last)
-    watch.scan(old, after=2 * MINUTE + SECOND, lives=last)
+    watch.scan(old, after=2 * MINUTE - SECOND, lives=last)
     again = trouble("web", "network_error", root="db")
     news = watch.scan(again, trouble("db"), after=MINUTE)
     assert steps(news) == ["closed", "opened"]

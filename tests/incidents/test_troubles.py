@@ -66,6 +66,28 @@ def test_a_full_disk_goes_on_while_it_is_measured_and_looks_back_where_only_the_
     assert one.goes_on is measured_now
 
 
+@pytest.mark.parametrize("kind", [SymptomType.DISK_PRESSURE, SymptomType.HIGH_MEMORY])
+def test_what_is_only_held_goes_on_no_more(kind: SymptomType) -> None:
+    facts = web()
+    held = symptom(kind, measured_now=True, is_held=True)
+    (trouble,) = find_troubles(report_of([diagnosis(facts, symptoms=(held,))]), snapshot(facts)).troubles
+    assert not trouble.goes_on
+
+
+@pytest.mark.parametrize("kind", [DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING])
+@pytest.mark.parametrize(("started", "troubles"), [(1, []), (-1, [(None, "db")])])
+def test_what_was_missing_is_there_when_it_runs_since_its_files_were_compared(
+    kind: DriftType, started: float, troubles: list[Any]
+) -> None:
+    compared_at = ago(200)
+    missing = difference(kind, "db", severity=Severity.ERROR, first_seen=ago(400))
+    report = drift_report("shop", missing).model_copy(update={"timestamp": compared_at})
+    db = web("shop-db-1", "db").model_copy(update={"started_at": compared_at + timedelta(seconds=started)})
+    host = snapshot(web(), db)
+    told = find_troubles(report_of(map(diagnosis, host.containers)), host, (report,)).troubles
+    assert [(trouble.who.container, trouble.who.service) for trouble in told] == troubles
+
+
 def test_of_a_project_whose_files_cannot_be_read_it_is_told_what_runs() -> None:
     facts = (
         web(),
