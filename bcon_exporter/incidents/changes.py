@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from bcon_exporter.memory import STOPPED_ON_REQUEST
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.incidents import EndedBy, Incident, IncidentChange, IncidentRoot
 from bcon_exporter.model.journal import JournalEntry
@@ -12,6 +13,8 @@ from bcon_exporter.model.naming import normalise_name
 
 LOOKED_BACK = timedelta(minutes=30)
 CHANGES_AT_MOST = 10
+SEEN_AFTER = timedelta(minutes=1)
+"""What a pause has brought about is seen so long after it: logs are read once a scan."""
 SCAN_TAKES = timedelta(seconds=15)
 """A scan is dated by its beginning and reads logs for so long after it: what the root did may come after its sign."""
 
@@ -141,6 +144,35 @@ def find_changes(
     changes = list(dict.fromkeys((*found, *known)))
     changes.sort(key=lambda change: (not _is_own(change, root), change.seconds_before))
     return tuple(changes[:CHANGES_AT_MOST])
+
+
+def was_asked_for(
+    entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime, surroundings: Surroundings
+) -> bool:
+    """Whether an incident began while something that it may depend on was stopped on request, and is back by now.
+
+    A backup stops and starts what it copies.
+    """
+    kept = (entry for entry in entries if entry.container is not None and surroundings.include(entry, root))
+    own: dict[str, list[JournalEntry]] = {}
+    for entry in sorted(kept, key=lambda entry: entry.at):
+        own.setdefault(normalise_name(entry.container or ""), []).append(entry)
+    return any(_is_in_a_pause(told, started_at) for told in own.values())
+
+
+def _is_in_a_pause(entries: Sequence[JournalEntry], started_at: datetime) -> bool:
+    """Whether a time lies between a stop on request and the start after it, which was the last; or a little later."""
+    stopped_at: datetime | None = None
+    back: tuple[datetime, datetime] | None = None
+    for entry in entries:
+        is_asked = entry.kind is JournalKind.STOP and entry.text.startswith(STOPPED_ON_REQUEST)
+        if entry.kind is JournalKind.PAUSE or is_asked:
+            stopped_at, back = entry.at, None
+        elif entry.kind in (JournalKind.START, JournalKind.UNPAUSE) and stopped_at is not None:
+            back, stopped_at = (stopped_at, entry.at), None
+        elif entry.kind in _HARMFUL:
+            back = None
+    return back is not None and back[0] <= started_at <= back[1] + SEEN_AFTER
 
 
 def find_telling_change(incident: Incident) -> IncidentChange | None:

@@ -25,6 +25,9 @@ FAILED = (JournalKind.CRASH, JournalKind.OOM)
 FAILED_RUNS_FOR = timedelta(hours=24)
 FAILED_RUNS_AT_MOST = 50
 
+STOPPED_ON_REQUEST = "stopped on request"
+"""How the journal begins to tell of an end that somebody asked for."""
+
 _SAME_END = timedelta(seconds=10)
 _SELF_REMOVAL = timedelta(seconds=10)
 
@@ -193,7 +196,7 @@ def _judge_end(end: ExitFacts) -> tuple[JournalKind, str]:
         return JournalKind.STOP, f"ended with the engine or its host{code}"
     if end.requested:
         forced = " and killed, since it did not end" if end.forced else ""
-        return JournalKind.STOP, f"stopped on request{forced}{code}"
+        return JournalKind.STOP, f"{STOPPED_ON_REQUEST}{forced}{code}"
     if end.killed:
         return JournalKind.KILL, f"killed through the engine (docker kill){code}"
     if end.exit_code == 0:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from bcon_exporter.incidents import find_telling_change
-from bcon_exporter.incidents.changes import Surroundings, find_changes, list_attachments
+from bcon_exporter.incidents.changes import Surroundings, find_changes, list_attachments, was_asked_for
 from bcon_exporter.model.container_facts import Mount
 from bcon_exporter.model.incidents import Incident, IncidentChange, IncidentRoot
 from bcon_exporter.model.journal import JournalEntry
@@ -14,6 +15,9 @@ from bcon_exporter.model.wiring import Wiring
 from tests.factories import NOON, container, network
 from tests.incidents.test_quiet import incident
 from tests.table_rows import table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def change(kind: JournalKind, seconds: float, project: str | None = "shop") -> IncidentChange:
@@ -94,3 +98,30 @@ def test_of_a_root_without_a_project_no_other_one_without_is_its_own() -> None:
     root = IncidentRoot(container="db", code="exit_error")
     told = alone.model_copy(update={"root": root, "changes": (alone.changes[0], own)})
     assert find_telling_change(told) == own
+
+
+ASKED = "stopped on request, exit code 0"
+BEGAN = 20
+BACKUPS: tuple[tuple[str, Sequence[tuple[float, JournalKind, str]], bool], ...] = (
+    ("it is back", ((0, K.STOP, ASKED), (19, K.START, "started")), True),
+    ("paused and resumed", ((0, K.PAUSE, "paused"), (40, K.UNPAUSE, "resumed")), True),
+    ("seen a little later", ((-60, K.STOP, ASKED), (-40, K.START, "started")), True),
+    ("long before it", ((-60, K.STOP, ASKED), (-41, K.START, "started")), False),
+    ("after it began", ((21, K.STOP, ASKED), (40, K.START, "started")), False),
+    ("it is still down", ((0, K.STOP, ASKED),), False),
+    ("it is stopped again", ((0, K.STOP, ASKED), (30, K.START, "started"), (40, K.STOP, ASKED)), False),
+    ("it went down with the engine", ((0, K.STOP, "ended with the engine"), (30, K.START, "started")), False),
+    ("it was killed", ((0, K.KILL, "killed"), (30, K.START, "started")), False),
+)
+
+
+@table(("row", "told", "is_asked"), BACKUPS)
+def test_a_failure_within_a_stop_on_request_that_is_over_was_asked_for(
+    row: str, told: Sequence[tuple[float, JournalKind, str]], *, is_asked: bool
+) -> None:
+    entries = [
+        JournalEntry(at=NOON + timedelta(seconds=at), kind=kind, project="shop", container="db", text=text)
+        for at, kind, text in told
+    ]
+    root = IncidentRoot(container="api", project="shop", service="api", code="log_error")
+    assert was_asked_for(entries, root, NOON + timedelta(seconds=BEGAN), Surroundings({})) is is_asked, row

@@ -301,6 +301,20 @@ def test_it_ends_two_scans_and_two_minutes_after_a_repair_though_its_last_sign_i
     assert watch.now - repaired_at <= 2 * MINUTE + 2 * scan
 
 
+def test_what_a_backup_has_stopped_and_started_again_is_back_until_a_new_sign() -> None:
+    stop = entry(JournalKind.STOP, NOON - MINUTE, text="stopped on request, exit code 0")
+    start = entry(JournalKind.START, NOON + SECOND)
+    watch = Watch()
+    client = trouble("web", "log_error", goes_on=False)
+    news = {"web": Life(is_well=True, signs=(NOON + MINUTE,))}
+    told = []
+    for past, lives in (((stop,), {"web": WELL}), ((stop, start), {"web": WELL}), ((stop, start), news)):
+        watch.past = KnownPast(past)
+        watch.scan(client, after=30 * SECOND, lives=lives)
+        told.append(watch.state.open[0].is_back)
+    assert told == [False, True, False]
+
+
 def test_a_new_sign_lets_the_two_minutes_begin_anew() -> None:
     watch = Watch()
     old = trouble("db", "log_error", goes_on=False)
