@@ -13,6 +13,7 @@ from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
 from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, SymptomType, Urgency
 from bcon_exporter.model.incidents import (
     HOST_CODE,
+    EndedBy,
     Incident,
     IncidentMember,
     IncidentRoot,
@@ -481,7 +482,12 @@ class _Fold:
     def _close(self, tracked: TrackedIncident, since: datetime) -> None:
         incident = tracked.incident
         is_left = any(self._is_left_as_it_was(identity) for identity in tracked.members)
-        ended_by = None if is_left else find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        life = self._host.lives.get(tracked.members[0])
+        if life is not None and life.is_job and not is_left:
+            ended_by: EndedBy | None = EndedBy.BY_ITSELF  # what was removed and started was another run each time
+        else:
+            ended_by = find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        ended_by = None if is_left else ended_by
         closed = incident.model_copy(update={"ended_at": since, "ended_by": ended_by})
         self._news.append(IncidentNews(IncidentStep.CLOSED, closed))
         self._over.update(dict.fromkeys(tracked.members, since))

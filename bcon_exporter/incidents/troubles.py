@@ -19,6 +19,7 @@ from bcon_exporter.model.findings import (
     Suggestion,
     Symptom,
     SymptomType,
+    Urgency,
 )
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
@@ -34,6 +35,17 @@ LOOKING_BACK = frozenset(kind for kind, rule in RULE_OF.items() if rule.hysteres
 measured too is so now: a file system stays full while nobody writes to it."""
 
 
+JOB_TOLD_FOR = timedelta(hours=23)
+"""A job that has failed is told of until it ran well, or for so long: failed runs are remembered for a day."""
+_INTERRUPTED = 130
+"""Somebody has pressed Ctrl-C."""
+_JOB_STEPS = (
+    Suggestion(
+        urgency=Urgency.SHORT_TERM,
+        action="Run the job again without `--rm`, and read its log: what it wrote is gone with its container.",
+        rationale="A container that removes itself takes its log with it.",
+    ),
+)
 _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _ENDS = (SymptomType.EXIT_ERROR, SymptomType.START_FAILED, SymptomType.OOM_KILLED)
 _STAND = frozenset({SymptomType.NOT_STARTED_AGAIN, SymptomType.START_FAILED})
@@ -86,11 +98,13 @@ class Life:
         is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
         signs: When something bad was seen of it, in any order.
         is_history: It is down since a failure that is too old to be told: nothing has mended it.
+        is_job: It runs and removes itself, again and again: a run that ended with 0 has mended the one before.
     """
 
     is_well: bool
     signs: tuple[datetime, ...] = ()
     is_history: bool = False
+    is_job: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +181,7 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
                 _add_difference(troubles, who, difference, report.timestamp, first_look_at)
     lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
+    _add_jobs(troubles, lives, snapshot, report.timestamp)
     unknown = _find_unknown_drift(drift, snapshot)
     return HostTroubles(
         report.timestamp,
@@ -177,6 +192,30 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
         unknown,
         attachments=list_attachments(snapshot.containers),
     )
+
+
+def _add_jobs(troubles: dict[str, Trouble], lives: dict[str, Life], snapshot: HostSnapshot, now: datetime) -> None:
+    """Add the jobs (`docker run --rm`) whose newest run has failed; no container is left of them."""
+    here = {container.name for container in snapshot.containers}
+    for run in sorted(snapshot.failed_runs, key=lambda run: run.ended_at, reverse=True):
+        identity = f"job\x1f{run.job}"
+        if identity in lives or run.name in here or run.exit_code == _INTERRUPTED:
+            continue
+        is_old = now - run.ended_at >= JOB_TOLD_FOR
+        lives[identity] = Life(is_well=True, is_history=is_old and run.mended_at is None, is_job=True)
+        if is_old or run.mended_at is not None:
+            continue
+        code = SymptomType.OOM_KILLED if run.oom else SymptomType.EXIT_ERROR
+        with_code = "" if run.exit_code is None else f" with code {run.exit_code}"
+        troubles[identity] = Trouble(
+            Who(identity, run.job, run.project),
+            Severity.ERROR,
+            (code.value,),
+            run.ended_at,
+            suggestions=_JOB_STEPS,
+            evidence=(f"{run.name}, a run of {run.image or 'an unknown image'}, ended{with_code} and removed itself",),
+            goes_on=True,
+        )
 
 
 def _runs_since(snapshot: HostSnapshot, who: Who, compared_at: datetime) -> bool:

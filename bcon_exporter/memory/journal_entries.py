@@ -14,7 +14,7 @@ from bcon_exporter.memory.timeline import Past, Timeline, is_to_be_journaled, wi
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import ExitFacts, FailedRun
+from bcon_exporter.model.lifecycle import ExitFacts, FailedRun, name_job
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.quantities import show_duration
 
@@ -149,7 +149,11 @@ def _removed_itself(run: Run, end: ExitFacts) -> bool | None:
 def add_failed_runs(
     known: tuple[FailedRun, ...], entries: Iterable[JournalEntry], now: datetime
 ) -> tuple[FailedRun, ...]:
-    """Return the failed runs of the last day that removed themselves, newest first, with those that entries tell of."""
+    """Return the failed runs of the last day that removed themselves, newest first, with those that entries tell of.
+
+    One that was followed by a run of the same job that ended with 0 says when.
+    """
+    entries = tuple(entries)
     new = [
         FailedRun(
             name=entry.container or "",
@@ -163,9 +167,20 @@ def add_failed_runs(
         if entry.kind in FAILED and entry.data.get("removed_itself")
     ]
     recent = [run for run in (*known, *new) if now - FAILED_RUNS_FOR < run.ended_at]
-    if len(recent) == len(known) and not new:
+    good = {
+        name_job(entry.container or "", str(entry.data.get("image", ""))): entry.at
+        for entry in sorted(entries, key=lambda entry: entry.at)
+        if entry.kind is JournalKind.STOP and entry.data.get("removed_itself") and entry.data.get("exit_code") == 0
+    }
+    if len(recent) == len(known) and not new and not good:
         return known
-    return _bound_failed_runs(recent)
+    return _bound_failed_runs(_note_mended(run, good.get(run.job)) for run in recent)
+
+
+def _note_mended(run: FailedRun, good_at: datetime | None) -> FailedRun:
+    if run.mended_at is not None or good_at is None or good_at <= run.ended_at:
+        return run
+    return run.model_copy(update={"mended_at": good_at})
 
 
 def join_failed_runs(stored: tuple[FailedRun, ...], current: tuple[FailedRun, ...]) -> tuple[FailedRun, ...]:

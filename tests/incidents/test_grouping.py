@@ -686,3 +686,19 @@ def test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news(*, has_wa
     down = left_down("job")
     assert steps(watch.scan(down, shutdown_ended_at=NOON - MINUTE, has_watched=has_watched)) == told
     assert steps(watch.scan(down, after=MINUTE, shutdown_ended_at=NOON - MINUTE)) == []
+
+
+@pytest.mark.parametrize(
+    ("life", "ended_by"),
+    [
+        (Life(is_well=True, is_job=True), EndedBy.BY_ITSELF),
+        (Life(is_well=True, is_job=True, is_history=True), None),
+        (WELL, EndedBy.REMOVED),
+    ],
+)
+def test_a_job_is_over_when_it_ran_well_and_told_no_more_when_it_is_old(life: Life, ended_by: EndedBy | None) -> None:
+    watch = Watch(entry(JournalKind.REMOVE, NOON + SECOND, "db"))
+    watch.scan(trouble("db"))
+    watch.scan(after=MINUTE, lives={"db": life})
+    (news,) = watch.scan(after=2 * MINUTE, lives={"db": life})
+    assert news.incident.ended_by is ended_by

@@ -12,11 +12,13 @@ from bcon_exporter.incidents import find_troubles
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.model.lifecycle import FailedRun
 from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, ago, compose, container, ended, exited, lifecycle, snapshot
 from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from bcon_exporter.incidents import Life, Trouble
@@ -216,3 +218,31 @@ def test_a_hook_is_the_root_of_the_service_that_it_kept_from_starting() -> None:
     assert (root.container, root.project, root.service) == ("shop-web-pre_start-0", "shop", "web")
     assert root.identity != by_name["shop-web-1"].who.identity
     assert by_name["shop-web-1"].root_code == "hook_failed"
+
+
+def run(seconds_ago: float = 60, name: str = "nightly-backup", **facts: Any) -> FailedRun:
+    return FailedRun(**{"name": name, "image": "restic:1", "ended_at": ago(seconds_ago), "exit_code": 1, **facts})
+
+
+JOBS: tuple[tuple[str, tuple[FailedRun, ...], dict[str, str]], ...] = (
+    ("by its name", (run(), run(900)), {"nightly-backup": "exit_error"}),
+    ("by its image", (run(name="eager_turing"), run(900, "sad_hopper3")), {"restic:1": "exit_error"}),
+    ("by its service", (run(name="shop-dump-run-0a1b2c3d4e5f", project="shop"),), {"shop-dump": "exit_error"}),
+    ("of memory", (run(oom=True, exit_code=137),), {"nightly-backup": "oom_killed"}),
+    ("it ran well since", (run(mended_at=NOON),), {}),
+    ("it failed again since", (run(), run(900, mended_at=ago(300))), {"nightly-backup": "exit_error"}),
+    ("it is there again", (run(name="shop-web-1"),), {}),
+    ("interrupted", (run(exit_code=130),), {}),
+    ("23 hours ago", (run(23 * 3600),), {}),
+    ("just before that", (run(23 * 3600 - 1),), {"nightly-backup": "exit_error"}),
+)
+
+
+@table(("row", "runs", "codes"), JOBS)
+def test_a_job_whose_newest_run_has_failed_is_a_trouble(
+    row: str, runs: tuple[FailedRun, ...], codes: dict[str, str]
+) -> None:
+    host = snapshot(web(), failed_runs=runs)
+    troubles = find_troubles(report_of([diagnosis(web())]), host).troubles
+    assert {trouble.who.container: trouble.codes[0] for trouble in troubles} == codes, row
+    assert all(trouble.goes_on and trouble.severity is Severity.ERROR for trouble in troubles)
