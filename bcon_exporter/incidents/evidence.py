@@ -4,8 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from bcon_exporter.diagnosis.finding import quote
 from bcon_exporter.diagnosis.log_events import template_of
+from bcon_exporter.diagnosis.log_levels import level_of
 from bcon_exporter.model.container_facts import ContainerFacts
+from bcon_exporter.model.findings import Symptom, SymptomType
 from bcon_exporter.model.reports import DiagnosisReport
+from bcon_exporter.model.signatures import Level
 
 EVIDENCE_BYTES = 4096
 _COUNTED = " times: "
@@ -22,11 +25,18 @@ def find_log_line(diagnosis: DiagnosisReport, container: ContainerFacts, by_name
     """
     quotes = [quote for cause in diagnosis.likely_causes[:1] for quote in cause.evidence]
     symptoms = sorted(diagnosis.symptoms, key=lambda symptom: -symptom.severity.rank)
-    quotes += [quote for symptom in symptoms for quote in symptom.evidence]
+    quotes += [quote for symptom in symptoms for quote in _list_telling(symptom)]
     peers = (by_name.get(cause.peer) for cause in diagnosis.likely_causes[:1] if cause.peer is not None)
     written = [text for one in (container, *peers) if one is not None for text in _list_written(one)]
     lines = (_drop_count(quote) for quote in quotes)
     return next((line for line in lines if _is_written(line, written)), container.error or "")
+
+
+def _list_telling(symptom: Symptom) -> Iterable[str]:
+    """Return the quotes of a symptom; of a program's last words those that tell of trouble, the newest first."""
+    if symptom.type is not SymptomType.EXIT_ERROR:
+        return symptom.evidence
+    return [line for line in reversed(symptom.evidence) if level_of(line) >= Level.WARNING]
 
 
 def _list_written(container: ContainerFacts) -> list[str]:

@@ -275,7 +275,7 @@ def _of_container(
         severity=symptoms[0].severity,
         codes=tuple(symptom.type.value for symptom in symptoms),
         since=min(symptom.first_seen or symptom.detected_at for symptom in symptoms),
-        root=_who(root) if root is not None else None,
+        root=_who(root) if root is not None else _find_removed(diagnosis, container),
         root_code=naming.id if naming is not None and is_sure else "",
         causes=diagnosis.likely_causes,
         suggestions=diagnosis.suggestions,
@@ -283,6 +283,18 @@ def _of_container(
         log_line=find_log_line(diagnosis, container, by_name),
         goes_on=any(_goes_on(symptom) for symptom in symptoms),
     )
+
+
+def _find_removed(diagnosis: DiagnosisReport, client: ContainerFacts) -> Who | None:
+    """Return the root that was removed: the service that is missing in the client's project, else by its name."""
+    name = normalise_name(diagnosis.root or "")
+    if not name:
+        return None
+    project = client.compose.project if client.compose is not None else None
+    service, _, number = name.removeprefix(f"{project}-").rpartition("-")
+    if project is None or not name.startswith(f"{project}-") or not service or not number.isdecimal():
+        return Who(f"removed\x1f{name}", name)
+    return Who(f"{project}\x1f{service}", None, project, service)
 
 
 def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:

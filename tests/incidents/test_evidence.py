@@ -36,6 +36,7 @@ ROWS: tuple[tuple[str, ContainerFacts, Sequence[str], Any, str], ...] = (
     ("without a cause", api(), QUOTED, None, REFUSED),
     ("a part of a line", api(f'{{"msg":"{REFUSED}"}}'), (REFUSED,), why(REFUSED), REFUSED),
     ("the last words of a crash", CRASHED, ("it had run 18 s", FATAL), None, FATAL),
+    ("last words without trouble", CRASHED, ("it had run 18 s", "starting"), None, ""),
     ("of the one that the cause points to", api(), QUOTED, why("disk full on /var", peer="db"), "disk full on /var"),
     ("nothing of a log", api(), ("State.OOMKilled is set",), why("with bb:1 it did not fail"), ""),
     ("the engine's error", NEVER_RAN, ("it had run 0 s",), None, "exec: /nosuch: no such file or directory"),
@@ -46,8 +47,9 @@ ROWS: tuple[tuple[str, ContainerFacts, Sequence[str], Any, str], ...] = (
 def test_the_log_line_is_the_first_of_a_log_that_decided(
     row: str, facts: ContainerFacts, quoted: Sequence[str], likely: Any, line: str
 ) -> None:
+    kind = SymptomType.EXIT_ERROR if facts is CRASHED else SymptomType.LOG_ERROR
     db = container(name="db", logs=logs("checkpoint", "ERROR: disk full on /var"))
-    found = symptom(SymptomType.EXIT_ERROR, evidence=tuple(quoted))
+    found = symptom(kind, evidence=tuple(quoted))
     told = diagnosis(facts, symptoms=(found,), likely_causes=() if likely is None else (likely,))
     (trouble,) = find_troubles(report_of([told]), snapshot(facts, db)).troubles
     assert trouble.log_line == line, row

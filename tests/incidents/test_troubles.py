@@ -17,7 +17,7 @@ from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, ago, compose, container, ended, exited, lifecycle, snapshot
-from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
+from tests.outputs.scenes import cause, diagnosis, difference, drift_report, report_of, symptom
 from tests.table_rows import table
 
 if TYPE_CHECKING:
@@ -246,3 +246,25 @@ def test_a_job_whose_newest_run_has_failed_is_a_trouble(
     troubles = find_troubles(report_of([diagnosis(web())]), host).troubles
     assert {trouble.who.container: trouble.codes[0] for trouble in troubles} == codes, row
     assert all(trouble.goes_on and trouble.severity is Severity.ERROR for trouble in troubles)
+
+
+@pytest.mark.parametrize(
+    ("removed", "root"),
+    [
+        ("shop-db-1", (None, "shop", "db", "shop\x1fdb")),
+        ("shop-my-db-12", (None, "shop", "my-db", "shop\x1fmy-db")),
+        ("db", ("db", None, None, "removed\x1fdb")),
+    ],
+)
+def test_what_was_removed_is_the_root_of_all_that_ask_for_it(
+    removed: str, root: tuple[str | None, str | None, str | None, str]
+) -> None:
+    clients = (web(), web("shop-api-1", "api"))
+    why = cause("dependency_removed", 0.93, peer=removed)
+    ill = symptom(SymptomType.NETWORK_ERROR)
+    reports = [diagnosis(one, symptoms=(ill,), likely_causes=(why,), root=removed) for one in clients]
+    first, second = find_troubles(report_of(reports), snapshot(*clients)).troubles
+    assert first.root is not None
+    assert first.root == second.root
+    assert (first.root.container, first.root.project, first.root.service, first.root.identity) == root
+    assert first.root_code == "dependency_removed"

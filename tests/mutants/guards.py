@@ -727,7 +727,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._take_group", with_text("self._host.at - tracked.incident.started_at <= MERGED_WITHIN", "True"), "test_after_two_minutes_it_stays_one_of_its_own"),
     _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
     _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
-    _incidents("_Fold._take_group", with_text("tracked.well_since is None", "True"), "test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own"),
+    _incidents("_Fold._take_group", with_text("not self._was_well(tracked)", "True"), "test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own"),
     _incidents("grouping._find_outside_peer", returns("None"), "test_those_that_miss_the_same_host_outside_of_docker_are_one_incident"),
     _incidents("incidents.changes._begins_it", returns("False"), "test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too"),
     _incidents("_Fold.run", with_text("self._host.has_watched and ", ""), "test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news"),
