@@ -62,7 +62,7 @@ def hold_symptoms(
         still = _keep(hold, container, now, thresholds, is_unknown=symptom_type in unclear)
         if still is not None:
             after[symptom_type] = still
-            kept.append(_as_held(still, now))
+            kept.append(_as_held(still, now, is_over=symptom_type not in unclear))
     if not kept:
         return Step(seen, after)
     order = list(SymptomType)
@@ -124,7 +124,7 @@ def _keep_usage(hold: Hold, ratio: float | None, rule: SymptomRule, thresholds: 
     return None if below >= thresholds.clear_scans else replace(hold, scans_below=below)
 
 
-def _as_held(hold: Hold, now: datetime) -> Symptom:
+def _as_held(hold: Hold, now: datetime, *, is_over: bool) -> Symptom:
     ago = max(0, round((now - hold.seen_at).total_seconds()))
     note = f"held: last seen {ago} s ago"
-    return hold.symptom.model_copy(update={"evidence": (*hold.symptom.evidence, note)})
+    return hold.symptom.model_copy(update={"evidence": (*hold.symptom.evidence, note), "is_held": is_over})

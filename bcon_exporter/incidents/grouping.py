@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bcon_exporter.incidents.changes import find_changes, find_end
+from bcon_exporter.incidents.changes import Surroundings, find_changes, find_end, was_asked_for
+from bcon_exporter.incidents.evidence import fold_evidence
 from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
 from bcon_exporter.model.findings import DriftType, LikelyCause, Severity, Suggestion, SymptomType, Urgency
 from bcon_exporter.model.incidents import (
     HOST_CODE,
+    EndedBy,
     Incident,
     IncidentMember,
     IncidentRoot,
@@ -27,7 +29,6 @@ MERGED_WITHIN = timedelta(minutes=2)
 WELL_FOR = timedelta(minutes=2)
 AFTER_SHUTDOWN = timedelta(minutes=5)
 """What fails so soon after the engine or its host came back belongs to that."""
-EVIDENCE_BYTES = 4096
 REMEMBERED_OVER = timedelta(days=1)
 OUTSIDE_PEER = "outside_peer"
 """The cause that names somebody whom no container here is."""
@@ -271,7 +272,7 @@ class _Fold:
             if tracked is not own and tracked.members and tracked.members[0] in suffering
         ]
         young = [tracked for tracked in mistaken if self._host.at - tracked.incident.started_at <= MERGED_WITHIN]
-        unwell = next((tracked for tracked in mistaken if tracked.well_since is None), None)
+        unwell = next((tracked for tracked in mistaken if not self._was_well(tracked)), None)
         if own is not None:
             self._merge_into(own.incident.id, young, self._leave_elsewhere(group, own, *young))
         elif young:
@@ -426,12 +427,15 @@ class _Fold:
             return self._describe_host(incident, members, tuple(group))
         ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
         first = ordered[0] if ordered else None
-        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in ordered for line in one.evidence))))
+        log_line = next((trouble.log_line for trouble in ordered if trouble.log_line), "") or incident.log_line
+        evidence = [log_line] if log_line else []
+        evidence += [*incident.evidence, *(line for trouble in ordered for line in trouble.evidence)]
         return {
             "title": name_incident(incident.root, members),
             "causes": first.causes if first is not None and first.causes else incident.causes,
             "suggestions": first.suggestions if first is not None and first.suggestions else incident.suggestions,
-            "evidence": evidence,
+            "evidence": fold_evidence(evidence),
+            "log_line": log_line,
         }
 
     def _describe_host(
@@ -439,7 +443,7 @@ class _Fold:
     ) -> dict[str, object]:
         """Return the same of the host as a whole: what one container says of itself is not why all of them failed."""
         failing = (trouble for trouble in group if _LEFT_DOWN not in trouble.codes)
-        evidence = _cut(dict.fromkeys((*incident.evidence, *(line for one in failing for line in one.evidence))))
+        evidence = fold_evidence((*incident.evidence, *(line for trouble in failing for line in trouble.evidence)))
         return {
             "title": name_incident(incident.root, members),
             "causes": _find_shared_causes(group) or incident.causes,
@@ -457,21 +461,33 @@ class _Fold:
     def _refresh(self, tracked: TrackedIncident) -> TrackedIncident | None:
         """Look for what changed before, and for the end; None once it is over."""
         incident = tracked.incident
-        changes = find_changes(self._past.entries, incident.root, incident.started_at, incident.changes)
+        peers = frozenset(cause.peer for cause in incident.causes if cause.peer is not None)
+        surroundings = Surroundings(self._host.attachments, peers)
+        known = incident.changes
+        changes = find_changes(self._past.entries, incident.root, incident.started_at, surroundings, known)
         if changes != incident.changes:
             incident = incident.model_copy(update={"changes": changes})
         if not self._is_well(tracked):
-            return tracked.model_copy(update={"incident": incident, "well_since": None})
+            return tracked.model_copy(update={"incident": incident, "well_since": None, "is_back": False})
         since = tracked.well_since or self._host.at
+        is_silent = not self._shows_new_sign(tracked, since)
+        since = since if is_silent else self._host.at
+        was_asked = was_asked_for(self._past.entries, incident.root, incident.started_at, surroundings)
         if self._host.at - since < WELL_FOR:  # so at least the second scan in a row shows it
-            return tracked.model_copy(update={"incident": incident, "well_since": since})
+            news = {"incident": incident, "well_since": since, "is_back": is_silent and was_asked}
+            return tracked.model_copy(update=news)
         self._close(tracked.model_copy(update={"incident": incident}), since)
         return None
 
     def _close(self, tracked: TrackedIncident, since: datetime) -> None:
         incident = tracked.incident
         is_left = any(self._is_left_as_it_was(identity) for identity in tracked.members)
-        ended_by = None if is_left else find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        life = self._host.lives.get(tracked.members[0])
+        if life is not None and life.is_job and not is_left:
+            ended_by: EndedBy | None = EndedBy.BY_ITSELF  # what was removed and started was another run each time
+        else:
+            ended_by = find_end(self._past.entries, incident.root, incident.started_at, self._host.at)
+        ended_by = None if is_left else ended_by
         closed = incident.model_copy(update={"ended_at": since, "ended_by": ended_by})
         self._news.append(IncidentNews(IncidentStep.CLOSED, closed))
         self._over.update(dict.fromkeys(tracked.members, since))
@@ -483,19 +499,32 @@ class _Fold:
 
     def _is_well(self, tracked: TrackedIncident) -> bool:
         troubles = {trouble.who.identity: trouble for trouble in self._host.troubles}
-        since = tracked.well_since or self._host.at - WELL_FOR
-        return all(
-            self._is_member_well(identity, troubles.get(identity), since) for identity in tracked.members
-        ) and not any(map(self._may_be_missed, tracked.incident.members))
+        return all(self._is_member_well(identity, troubles.get(identity)) for identity in tracked.members) and not any(
+            map(self._may_be_missed, tracked.incident.members)
+        )
 
-    def _is_member_well(self, identity: str, trouble: Trouble | None, since: datetime) -> bool:
-        """Whether a member runs, is not unhealthy, and has shown no new sign since then; one that is gone is over."""
+    def _is_member_well(self, identity: str, trouble: Trouble | None) -> bool:
+        """Whether a member runs and is not unhealthy, and nothing of its trouble goes on; one that is gone is over."""
         if trouble is not None and trouble.goes_on:
             return False
         life = self._host.lives.get(identity)
         if life is None:
             return trouble is None or trouble.severity.rank < Severity.ERROR.rank
-        return life.is_well and (trouble is None or not self._has_new_sign(identity, life, since))
+        return life.is_well
+
+    def _shows_new_sign(self, tracked: TrackedIncident, since: datetime) -> bool:
+        """Whether a member that is still in trouble has shown a sign of it after a time."""
+        lives = self._host.lives
+        return any(
+            trouble.who.identity in tracked.members
+            and trouble.who.identity in lives
+            and self._has_new_sign(trouble.who.identity, lives[trouble.who.identity], since)
+            for trouble in self._host.troubles
+        )
+
+    def _was_well(self, tracked: TrackedIncident) -> bool:
+        """Whether all members were well before this scan, and have been silent for two minutes."""
+        return tracked.well_since is not None and not self._shows_new_sign(tracked, self._host.at - WELL_FOR)
 
     def _may_be_missed(self, member: IncidentMember) -> bool:
         """Whether it was missing or down when its files were read last, and nothing shows that it is not any more."""
@@ -577,17 +606,6 @@ def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
 
 def _is_of_host(tracked: TrackedIncident) -> bool:
     return tracked.incident.root.code == HOST_CODE
-
-
-def _cut(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return as many lines as fit into `EVIDENCE_BYTES`."""
-    kept, size = [], 0
-    for line in lines:
-        size += len(line.encode("utf-8", "replace"))
-        if size > EVIDENCE_BYTES:
-            break
-        kept.append(line)
-    return tuple(kept)
 
 
 def journal_step(news: IncidentNews, now: datetime) -> JournalEntry | None:

@@ -31,6 +31,7 @@ _WORDS = {
     "stale_namespace": "is cut off from the container whose namespace it shares",
     "namespace_gone": "was started again or made anew",
     "missing_service": "is missing",
+    "dependency_removed": "was removed",
     "not_running": "does not run",
     "replica_mismatch": "runs with another number of replicas than its file says",
     "image_mismatch": "runs another image than its file says",

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 
 from bcon_exporter.diagnosis.rule import Hysteresis
 from bcon_exporter.diagnosis.rules import RULE_OF
+from bcon_exporter.incidents.changes import Attachments, list_attachments
+from bcon_exporter.incidents.evidence import find_log_line
 from bcon_exporter.memory import find_deploying
 from bcon_exporter.memory.identity import identity_of
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, HealthStatus, HostSnapshot
@@ -17,6 +19,7 @@ from bcon_exporter.model.findings import (
     Suggestion,
     Symptom,
     SymptomType,
+    Urgency,
 )
 from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.reports import DiagnoseAllReport, DiagnosisReport, DriftReport, DriftStatus
@@ -32,10 +35,22 @@ LOOKING_BACK = frozenset(kind for kind, rule in RULE_OF.items() if rule.hysteres
 measured too is so now: a file system stays full while nobody writes to it."""
 
 
+JOB_TOLD_FOR = timedelta(hours=23)
+"""A job that has failed is told of until it ran well, or for so long: failed runs are remembered for a day."""
+_INTERRUPTED = 130
+"""Somebody has pressed Ctrl-C."""
+_JOB_STEPS = (
+    Suggestion(
+        urgency=Urgency.SHORT_TERM,
+        action="Run the job again without `--rm`, and read its log: what it wrote is gone with its container.",
+        rationale="A container that removes itself takes its log with it.",
+    ),
+)
 _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
 _ENDS = (SymptomType.EXIT_ERROR, SymptomType.START_FAILED, SymptomType.OOM_KILLED)
 _STAND = frozenset({SymptomType.NOT_STARTED_AGAIN, SymptomType.START_FAILED})
 """They go on until something is done about them, however mild they are called by then."""
+_NOT_THERE = frozenset({DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING})
 _DOWN = frozenset({ContainerState.EXITED, ContainerState.CREATED, ContainerState.DEAD})
 
 
@@ -58,6 +73,7 @@ class Trouble:
         codes: The worst first.
         root: Who explains it; None where nobody does.
         root_code: The id of the cause that names the root.
+        log_line: Of a log, the one that decided; "" where none did.
         goes_on: Something of it is so now, and is not only remembered.
     """
 
@@ -70,6 +86,7 @@ class Trouble:
     causes: tuple[LikelyCause, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
     evidence: tuple[str, ...] = ()
+    log_line: str = ""
     goes_on: bool = False
 
 
@@ -81,11 +98,13 @@ class Life:
         is_well: It runs and is not unhealthy, or it ended and nothing is wrong with that.
         signs: When something bad was seen of it, in any order.
         is_history: It is down since a failure that is too old to be told: nothing has mended it.
+        is_job: It runs and removes itself, again and again: a run that ended with 0 has mended the one before.
     """
 
     is_well: bool
     signs: tuple[datetime, ...] = ()
     is_history: bool = False
+    is_job: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +117,7 @@ class HostTroubles:
         shutdown_ended_at: When the engine or its host came back last; None when that is not known.
         has_watched: False at the first scan of an exporter without a past: an earlier shutdown is no news to it.
         unknown_drift: Project of which no file could be read → its services that have a container → whether one runs.
+        attachments: What containers may share.
         is_set_back: Our clock was set back since the scan before: signs that lie ahead of it now are old.
     """
 
@@ -107,6 +127,7 @@ class HostTroubles:
     shutdown_ended_at: datetime | None = None
     has_watched: bool = True
     unknown_drift: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    attachments: Attachments = field(default_factory=dict)
     is_set_back: bool = False
 
 
@@ -156,11 +177,58 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
         for difference in project.differences:
             who = _who_differs(project, difference, by_name)
             is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
+            is_stale |= difference.drift_type in _NOT_THERE and _runs_since(snapshot, who, project.timestamp)
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
                 _add_difference(troubles, who, difference, report.timestamp, first_look_at)
     lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
+    _add_jobs(troubles, lives, snapshot, report.timestamp)
     unknown = _find_unknown_drift(drift, snapshot)
-    return HostTroubles(report.timestamp, tuple(troubles.values()), lives, shutdown_ended_at, has_watched, unknown)
+    return HostTroubles(
+        report.timestamp,
+        tuple(troubles.values()),
+        lives,
+        shutdown_ended_at,
+        has_watched,
+        unknown,
+        attachments=list_attachments(snapshot.containers),
+    )
+
+
+def _add_jobs(troubles: dict[str, Trouble], lives: dict[str, Life], snapshot: HostSnapshot, now: datetime) -> None:
+    """Add the jobs (`docker run --rm`) whose newest run has failed; no container is left of them."""
+    here = {container.name for container in snapshot.containers}
+    for run in sorted(snapshot.failed_runs, key=lambda run: run.ended_at, reverse=True):
+        identity = f"job\x1f{run.job}"
+        if identity in lives or run.name in here or run.exit_code == _INTERRUPTED:
+            continue
+        is_old = now - run.ended_at >= JOB_TOLD_FOR
+        lives[identity] = Life(is_well=True, is_history=is_old and run.mended_at is None, is_job=True)
+        if is_old or run.mended_at is not None:
+            continue
+        code = SymptomType.OOM_KILLED if run.oom else SymptomType.EXIT_ERROR
+        with_code = "" if run.exit_code is None else f" with code {run.exit_code}"
+        troubles[identity] = Trouble(
+            Who(identity, run.job, run.project),
+            Severity.ERROR,
+            (code.value,),
+            run.ended_at,
+            suggestions=_JOB_STEPS,
+            evidence=(f"{run.name}, a run of {run.image or 'an unknown image'}, ended{with_code} and removed itself",),
+            goes_on=True,
+        )
+
+
+def _runs_since(snapshot: HostSnapshot, who: Who, compared_at: datetime) -> bool:
+    """Whether all containers of a service run, one of them since its files were compared: what was missing is there."""
+    own = [
+        container
+        for container in snapshot.containers
+        if container.compose is not None
+        and container.compose.is_replica
+        and (container.compose.project, container.compose.service) == (who.project, who.service)
+    ]
+    starts = [container.started_at for container in own if container.started_at is not None]
+    return all(container.is_running for container in own) and any(started > compared_at for started in starts)
 
 
 def _is_meant_to_be_down(
@@ -207,13 +275,26 @@ def _of_container(
         severity=symptoms[0].severity,
         codes=tuple(symptom.type.value for symptom in symptoms),
         since=min(symptom.first_seen or symptom.detected_at for symptom in symptoms),
-        root=_who(root) if root is not None else None,
+        root=_who(root) if root is not None else _find_removed(diagnosis, container),
         root_code=naming.id if naming is not None and is_sure else "",
         causes=diagnosis.likely_causes,
         suggestions=diagnosis.suggestions,
         evidence=tuple(line for symptom in symptoms for line in symptom.evidence),
+        log_line=find_log_line(diagnosis, container, by_name),
         goes_on=any(_goes_on(symptom) for symptom in symptoms),
     )
+
+
+def _find_removed(diagnosis: DiagnosisReport, client: ContainerFacts) -> Who | None:
+    """Return the root that was removed: the service that is missing in the client's project, else by its name."""
+    name = normalise_name(diagnosis.root or "")
+    if not name:
+        return None
+    project = client.compose.project if client.compose is not None else None
+    service, _, number = name.removeprefix(f"{project}-").rpartition("-")
+    if project is None or not name.startswith(f"{project}-") or not service or not number.isdecimal():
+        return Who(f"removed\x1f{name}", name)
+    return Who(f"{project}\x1f{service}", None, project, service)
 
 
 def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
@@ -229,12 +310,13 @@ def _add_trouble(troubles: dict[str, Trouble], trouble: Trouble) -> None:
         codes=tuple(dict.fromkeys((*worse.codes, *other.codes))),
         since=min(worse.since, other.since),
         evidence=tuple(dict.fromkeys((*worse.evidence, *other.evidence))),
+        log_line=worse.log_line or other.log_line,
         goes_on=worse.goes_on or other.goes_on,
     )
 
 
 def _goes_on(symptom: Symptom) -> bool:
-    is_now = symptom.type not in LOOKING_BACK or symptom.measured_now
+    is_now = not symptom.is_held and (symptom.type not in LOOKING_BACK or symptom.measured_now)
     return is_now and (symptom.severity.rank >= Severity.ERROR.rank or symptom.type in _STAND)
 
 

@@ -22,6 +22,7 @@ from bcon_exporter.memory.identity import identity_of, identity_of_event
 from bcon_exporter.memory.journal_entries import (
     FAILED,
     FAILED_RUNS_FOR,
+    STOPPED_ON_REQUEST,
     add_failed_runs,
     join_failed_runs,
     journal_coverage,
@@ -81,6 +82,7 @@ __all__ = [
     "FAILED_RUNS_FOR",
     "NOTE_CODES",
     "NO_PAST",
+    "STOPPED_ON_REQUEST",
     "Configured",
     "CountedContainer",
     "CountedLog",

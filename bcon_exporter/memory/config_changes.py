@@ -9,6 +9,7 @@ from bcon_exporter.memory.journal_entries import Subject
 from bcon_exporter.model.container_facts import ConfigFacts, ContainerFacts
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.naming import normalise_name
 
 KEPT_WITHOUT_CONTAINER = timedelta(days=1)
 """`docker compose down`, and `up` the next morning, still tells what has changed."""
@@ -77,7 +78,7 @@ def _tell_changes(
     claims = container.compose
     subject = Subject(container=container.name)
     if claims is not None:
-        subject = Subject(claims.project, claims.service, container.name)
+        subject = Subject(claims.project, claims.service, normalise_name(container.name))
     if not is_replaced:
         for path in (path for path in changed if path.startswith(_NETWORK)):
             yield _tell_network(subject, path, config, now)

@@ -4,7 +4,7 @@ An engine that stops sends all its containers their stop signal at once, and giv
 again when it comes up ran until then; what had ended before them by more than that was stopped before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -14,12 +14,13 @@ from bcon_exporter.memory.timeline import Past
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.lifecycle import LifecycleEvent
 
-ALL_AT_ONCE = timedelta(seconds=2)
-"""Between the signals that an engine sends when it stops; a person's own stop before it is further away."""
+ALL_AT_ONCE = timedelta(seconds=1)
+"""Between the signals that an engine sends when it stops (five within 0.2 s, measured on 20.10 and 28.5)."""
 BEFORE_SIGNAL = timedelta(seconds=0.5)
 ENDS_WITHIN = timedelta(seconds=15)
 BLIND_FOR = timedelta(minutes=10)
 """After so long without contact, an end of which nothing tells may be of any hour of it."""
+_JUST_AFTER = timedelta(microseconds=1)
 _LEAD, _TAIL = timedelta(seconds=SHUTDOWN_LEAD_SECONDS), timedelta(seconds=SHUTDOWN_TAIL_SECONDS)
 
 
@@ -45,7 +46,7 @@ def date_shutdowns(
     )
 
 
-def _find_stopping(down: Shutdown, pasts: Mapping[str, Past], containers: Iterable[ContainerFacts]) -> datetime | None:
+def _find_stopping(down: Shutdown, pasts: Mapping[str, Past], containers: Sequence[ContainerFacts]) -> datetime | None:
     signals = sorted(
         (event.at, event.container_id)
         for past in pasts.values()
@@ -53,17 +54,39 @@ def _find_stopping(down: Shutdown, pasts: Mapping[str, Past], containers: Iterab
         if _asks_to_stop(event) and down.began_at - _LEAD <= event.at <= down.began_at
     )
     came_back = {container.id: at for container in containers if (at := _find_end_before(container, down)) is not None}
-    is_asked = not came_back or not came_back.keys().isdisjoint(container_id for _, container_id in signals)
-    if signals and is_asked:  # an engine that is killed asks none: what was asked then was asked by others
+    asked = {container_id for _, container_id in signals}
+    if signals and _asked_itself(down, asked, came_back.keys(), containers):
         first = signals[-1][0]
         for (earlier, _), (later, _) in reversed(list(pairwise(signals))):
             if later - earlier > ALL_AT_ONCE:
                 break
             first = earlier
         return first - BEFORE_SIGNAL
+    bounds = [at + _JUST_AFTER for at, _ in signals[-1:]]  # others asked for these, so none of them is the engine's
     if came_back:
-        return min(came_back.values()) - ENDS_WITHIN
-    return down.ended_at - _TAIL if down.ended_at - down.began_at > BLIND_FOR else None
+        bounds.append(min(came_back.values()) - ENDS_WITHIN)
+    elif down.ended_at - down.began_at > BLIND_FOR:
+        bounds.append(down.ended_at - _TAIL)
+    return max(bounds, default=None)
+
+
+def _asked_itself(
+    down: Shutdown, asked: Collection[str], came_back: Collection[str], containers: Iterable[ContainerFacts]
+) -> bool:
+    """Whether the engine itself sent the last signals before it was away: one that is killed sends none.
+
+    It did not where what it has started again was not asked, nor where what it has left down ended after contact was
+    lost without having been asked before.
+    """
+    if came_back:
+        return any(container_id in asked for container_id in came_back)
+    return not any(
+        container.finished_at is not None
+        and not container.is_running
+        and container.id not in asked
+        and down.began_at < container.finished_at <= down.ended_at + _TAIL
+        for container in containers
+    )
 
 
 def _asks_to_stop(event: LifecycleEvent) -> bool:

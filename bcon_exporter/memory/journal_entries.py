@@ -14,7 +14,8 @@ from bcon_exporter.memory.timeline import Past, Timeline, is_to_be_journaled, wi
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import ExitFacts, FailedRun
+from bcon_exporter.model.lifecycle import ExitFacts, FailedRun, name_job
+from bcon_exporter.model.naming import normalise_name
 from bcon_exporter.model.quantities import show_duration
 
 SETTLED_AFTER = timedelta(seconds=5)
@@ -23,6 +24,9 @@ SETTLED_AFTER = timedelta(seconds=5)
 FAILED = (JournalKind.CRASH, JournalKind.OOM)
 FAILED_RUNS_FOR = timedelta(hours=24)
 FAILED_RUNS_AT_MOST = 50
+
+STOPPED_ON_REQUEST = "stopped on request"
+"""How the journal begins to tell of an end that somebody asked for."""
 
 _SAME_END = timedelta(seconds=10)
 _SELF_REMOVAL = timedelta(seconds=10)
@@ -145,7 +149,11 @@ def _removed_itself(run: Run, end: ExitFacts) -> bool | None:
 def add_failed_runs(
     known: tuple[FailedRun, ...], entries: Iterable[JournalEntry], now: datetime
 ) -> tuple[FailedRun, ...]:
-    """Return the failed runs of the last day that removed themselves, newest first, with those that entries tell of."""
+    """Return the failed runs of the last day that removed themselves, newest first, with those that entries tell of.
+
+    One that was followed by a run of the same job that ended with 0 says when.
+    """
+    entries = tuple(entries)
     new = [
         FailedRun(
             name=entry.container or "",
@@ -159,9 +167,20 @@ def add_failed_runs(
         if entry.kind in FAILED and entry.data.get("removed_itself")
     ]
     recent = [run for run in (*known, *new) if now - FAILED_RUNS_FOR < run.ended_at]
-    if len(recent) == len(known) and not new:
+    good = {
+        name_job(entry.container or "", str(entry.data.get("image", ""))): entry.at
+        for entry in sorted(entries, key=lambda entry: entry.at)
+        if entry.kind is JournalKind.STOP and entry.data.get("removed_itself") and entry.data.get("exit_code") == 0
+    }
+    if len(recent) == len(known) and not new and not good:
         return known
-    return _bound_failed_runs(recent)
+    return _bound_failed_runs(_note_mended(run, good.get(run.job)) for run in recent)
+
+
+def _note_mended(run: FailedRun, good_at: datetime | None) -> FailedRun:
+    if run.mended_at is not None or good_at is None or good_at <= run.ended_at:
+        return run
+    return run.model_copy(update={"mended_at": good_at})
 
 
 def join_failed_runs(stored: tuple[FailedRun, ...], current: tuple[FailedRun, ...]) -> tuple[FailedRun, ...]:
@@ -192,7 +211,7 @@ def _judge_end(end: ExitFacts) -> tuple[JournalKind, str]:
         return JournalKind.STOP, f"ended with the engine or its host{code}"
     if end.requested:
         forced = " and killed, since it did not end" if end.forced else ""
-        return JournalKind.STOP, f"stopped on request{forced}{code}"
+        return JournalKind.STOP, f"{STOPPED_ON_REQUEST}{forced}{code}"
     if end.killed:
         return JournalKind.KILL, f"killed through the engine (docker kill){code}"
     if end.exit_code == 0:
@@ -205,7 +224,7 @@ def _subject(identity: str, past: Past, container_id: str) -> Subject:
     parts = json.loads(identity)
     if len(parts) == 1:
         return Subject(container=(configured.name if configured else None) or parts[0])
-    return Subject(parts[0], parts[1], configured.name if configured else None)
+    return Subject(parts[0], parts[1], normalise_name(configured.name) if configured and configured.name else None)
 
 
 def journal_coverage(before: Coverage, after: Coverage) -> Iterator[JournalEntry]:

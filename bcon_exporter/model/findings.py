@@ -72,6 +72,8 @@ class Symptom(Frozen):
         signatures: Ids of those that its log lines show, the most frequent first. Never written as JSON: it tells
             agents the kind of failure.
         measured_now: Of a kind that mostly comes from the log: this scan has measured it too. Never written as JSON.
+        is_held: This scan has looked for it and not seen it any more: it is shown so that it does not flicker. Never
+            written as JSON.
     """
 
     type: SymptomType
@@ -83,6 +85,7 @@ class Symptom(Frozen):
     confidence: float = 1.0
     signatures: tuple[str, ...] = Field((), exclude=True, repr=False)
     measured_now: bool = Field(False, exclude=True, repr=False)
+    is_held: bool = Field(False, exclude=True, repr=False)
 
 
 class LikelyCause(Frozen):

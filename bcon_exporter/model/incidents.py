@@ -111,7 +111,8 @@ class Incident(Frozen):
         members: The root first, then by when they joined.
         causes, suggestions: Of the root, by the diagnosis.
         changes: Of the 30 minutes before it; those of its project first, the nearest first.
-        evidence: Masked text of containers among it, 4 KiB at most.
+        evidence: Masked text of containers among it, one line of a kind, 4 KiB at most; `log_line` first.
+        log_line: The line of a log that decided its cause; empty where none did.
         ended_by: None while it goes on, and where nothing has ended it: it is as it was, and too old to be told.
         merged_into: The id of the incident that this one turned out to be a part of; it is over then.
         acknowledged_at: When somebody said that they are on it.
@@ -129,6 +130,7 @@ class Incident(Frozen):
     suggestions: tuple[Suggestion, ...] = ()
     changes: tuple[IncidentChange, ...] = ()
     evidence: tuple[Untrusted, ...] = ()
+    log_line: Untrusted = ""
     ended_by: EndedBy | None = None
     seen_before: SeenBefore = SeenBefore()
     merged_into: str | None = None
@@ -218,11 +220,13 @@ class TrackedIncident(Frozen):
     Attributes:
         members: Identity of each member's container or service, in the order of `incident.members`.
         well_since: Since when every member is well; None while one is not.
+        is_back: It is well again, and what it depends on was only stopped on request and is back: no news.
     """
 
     incident: Incident
     members: tuple[str, ...]
     well_since: UtcDatetime | None = None
+    is_back: bool = False
 
 
 class IncidentState(Frozen):

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
+_RUN, _RUN_DIGITS, _HEX = "-run-", 12, "0123456789abcdef"
+
 
 @dataclass(frozen=True, slots=True)
 class LifecycleEvent:
@@ -88,6 +90,7 @@ class FailedRun(Frozen):
     Attributes:
         name: What the container was called.
         oom: The kernel killed it for want of memory.
+        mended_at: When a later run of the same job ended with 0; None where none has.
     """
 
     name: str
@@ -96,6 +99,25 @@ class FailedRun(Frozen):
     ended_at: UtcDatetime
     exit_code: int | None = None
     oom: bool = False
+    mended_at: UtcDatetime | None = None
+
+    @property
+    def job(self) -> str:
+        """What is run again and again; see `name_job`."""
+        return name_job(self.name, self.image)
+
+
+def name_job(name: str, image: str) -> str:
+    """Return what tells a job over its runs: its name, without what Compose adds to each run; its image without a name.
+
+    A name of two words is taken for one that the engine made up ("eager_turing"): it is another one each time.
+    """
+    service, _, run = name.rpartition(_RUN)
+    if service and len(run) == _RUN_DIGITS and not run.strip(_HEX):
+        return service
+    first, _, second = name.partition("_")
+    is_made_up = first.isalpha() and first.islower() and second[:-1].isalpha() and second[-1:].isalnum()
+    return image if image and is_made_up and second.islower() else name
 
 
 class LifecycleFacts(Frozen):

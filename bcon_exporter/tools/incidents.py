@@ -38,6 +38,11 @@ def find_open(context: Context, project: str | None = None) -> list[Incident]:
     return [one.incident for one in tracked if project is None or one.incident.root.project == project]
 
 
+def find_back(context: Context) -> frozenset[str]:
+    """Return the ids of incidents that are no news; see `TrackedIncident.is_back`."""
+    return frozenset(one.incident.id for one in context.memory.memory.incidents.open if one.is_back)
+
+
 def get_incident(context: Context, request: GetIncidentInput) -> Incident | IncidentsReport:
     """Return all that is known of one incident; without an id those that go on.
 

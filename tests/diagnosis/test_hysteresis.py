@@ -77,6 +77,7 @@ class TestUsage:
 
         assert host.report is not None
         assert host.report.symptoms[0].evidence[-1] == "held: last seen 30 s ago"
+        assert host.report.symptoms[0].is_held
 
 
 BAD, GOOD = container(logs=logs("ERROR no")), container(logs=logs("INFO yes"))

@@ -64,17 +64,14 @@ class Differences:
 
     Attributes:
         stop_events: What `docker stop` and `docker restart` tell after the kill, in each order that it may come in.
-        tells_own_stops: Whether an engine that stops tells of the signals that it sends to its containers. Where it
-            does not, a stop by hand of seconds before is taken for one of its own: not right yet.
     """
 
     stop_events: tuple[tuple[str, ...], ...]
-    tells_own_stops: bool
 
 
 SINCE_VERSION: dict[tuple[int, int], Differences] = {
-    (20, 10): Differences(stop_events=(("die", "stop"),), tells_own_stops=True),
-    (26, 0): Differences(stop_events=(("stop", "die"), ("die", "stop")), tells_own_stops=False),
+    (20, 10): Differences(stop_events=(("die", "stop"),)),
+    (26, 0): Differences(stop_events=(("stop", "die"), ("die", "stop"))),
 }
 
 

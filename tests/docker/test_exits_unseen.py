@@ -138,8 +138,6 @@ def test_what_the_engines_crash_took_down_is_told_by_a_daemon_that_watched(engin
         wait_until(is_told, "the crash to be told", timeout_seconds=30)
         seen = reports_of(daemon)
         assert kinds_of(seen["worker"]) == {"not_started_again": "warning"}
-        if not engine.differences.tells_own_stops and kinds_of(seen["graceful"]):
-            pytest.xfail("a stop of seconds before the engine's end is taken for one by it here")
         assert kinds_of(seen["graceful"]) == {}, "it was stopped before"
         daemon.wait_for_sample('bcon_containers{status="warning"}', 1)
         assert daemon.sample("bcon_containers_not_checked") == 0

@@ -131,8 +131,6 @@ def test_after_a_restart_of_the_engine_one_message_names_what_did_not_come_back(
             for _ in range(3):
                 wait_for_whole_scan(daemon)
             ((title, body),) = messages(phone)
-            if not engine.differences.tells_own_stops and ", stopped" in body:
-                pytest.xfail("a stop of seconds before the engine's is taken for its own here")
             assert title.startswith("the engine or its host was restarted: job-0, job-1, job-2 and 3 more were not")
             assert f"Not started again: {', '.join(jobs)}\n" in body
             assert "web-" not in body

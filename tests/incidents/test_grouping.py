@@ -288,6 +288,44 @@ def test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do() -> None:
     assert steps(watch.scan(old, after=MINUTE, lives=again)) == ["opened"]
 
 
+def test_it_ends_two_scans_and_two_minutes_after_a_repair_though_its_last_sign_is_of_that_moment() -> None:
+    watch = Watch()
+    watch.scan(trouble("db"), trouble("web", "log_error", root="db"))
+    scan, repaired_at = 30 * SECOND, NOON + 31 * SECOND
+    signs = (repaired_at - SECOND, NOON + MINUTE)
+    lives = {"db": Life(is_well=True, signs=signs), "web": Life(is_well=True, signs=signs)}
+    watch.scan(trouble("db"), trouble("web", root="db"), after=scan)
+    old = trouble("db", goes_on=False), trouble("web", "log_error", root="db", goes_on=False)
+    while watch.state.open:
+        watch.scan(*old, after=scan, lives=lives)
+    assert watch.now - repaired_at <= 2 * MINUTE + 2 * scan
+
+
+def test_what_a_backup_has_stopped_and_started_again_is_back_until_a_new_sign() -> None:
+    stop = entry(JournalKind.STOP, NOON - MINUTE, text="stopped on request, exit code 0")
+    start = entry(JournalKind.START, NOON + SECOND)
+    watch = Watch()
+    client = trouble("web", "log_error", goes_on=False)
+    news = {"web": Life(is_well=True, signs=(NOON + MINUTE,))}
+    told = []
+    for past, lives in (((stop,), {"web": WELL}), ((stop, start), {"web": WELL}), ((stop, start), news)):
+        watch.past = KnownPast(past)
+        watch.scan(client, after=30 * SECOND, lives=lives)
+        told.append(watch.state.open[0].is_back)
+    assert told == [False, True, False]
+
+
+def test_a_new_sign_lets_the_two_minutes_begin_anew() -> None:
+    watch = Watch()
+    old = trouble("db", "log_error", goes_on=False)
+    watch.scan(old)
+    quiet = {"db": WELL}
+    watch.scan(old, after=MINUTE, lives=quiet)
+    watch.scan(old, after=MINUTE, lives={"db": Life(is_well=True, signs=(watch.now + SECOND,))})
+    assert watch.scan(old, after=2 * MINUTE - SECOND, lives=quiet) == ()
+    assert steps(watch.scan(old, after=SECOND, lives=quiet)) == ["closed"]
+
+
 def test_what_is_well_ends_as_soon_after_the_clock_was_set_back() -> None:
     watch = Watch()
     watch.scan(trouble("db"))
@@ -458,13 +496,15 @@ def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_fi
     watch = Watch(
         entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE),
         entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE, "web"),
-        entry(JournalKind.STOP, NOON - MINUTE, project="other"),
+        entry(JournalKind.STOP, NOON - MINUTE, "proxy", project="other"),
+        entry(JournalKind.STOP, NOON - MINUTE, "blog", project="blog"),
         entry(JournalKind.CRASH, NOON - MINUTE),
         entry(JournalKind.START, NOON - MINUTE, data={"by_policy": True}),
         entry(JournalKind.PAUSE, NOON - 31 * MINUTE),
         entry(JournalKind.PAUSE, NOON + MINUTE),
     )
-    watch.scan(trouble("db"))
+    shared = {"shop-db-1": frozenset(("network edge",)), "shop-proxy-1": frozenset(("network edge", "volume v"))}
+    watch.scan(trouble("db"), attachments={**shared, "shop-blog-1": frozenset(("volume v",))})
     told = [(change.kind.value, change.project, change.seconds_before) for change in watch.only.changes]
     assert told == [("image_change", "shop", 120.0), ("config_change", "shop", 1200.0), ("stop", "other", 60.0)]
 
@@ -472,7 +512,8 @@ def test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_fi
 def test_a_change_that_was_found_stays_when_the_journal_that_is_read_no_longer_reaches_back_to_it() -> None:
     config = entry(JournalKind.CONFIG_CHANGE, NOON - 20 * MINUTE)
     watch = Watch(config, entry(JournalKind.STOP, NOON - MINUTE, project="other"))
-    watch.scan(trouble("db"))
+    both = frozenset(("network edge",))
+    watch.scan(trouble("db"), attachments={"shop-db-1": both})
     watch.past = KnownPast((entry(JournalKind.IMAGE_CHANGE, NOON - 2 * MINUTE), config))
     for _ in range(2):
         watch.scan(trouble("db"), after=MINUTE)
@@ -534,11 +575,28 @@ def test_each_has_a_number_of_its_own_and_knows_of_earlier_ones() -> None:
     assert [one[-2:] for one in ids] == ["-1", "-2"]
 
 
+def test_evidence_is_one_line_of_a_kind_with_its_last_count_and_the_line_that_decided_first() -> None:
+    watch = Watch()
+    for scan in (1, 2, 3):
+        lines = [f"exit codes, newest last: {', '.join(['1'] * scan)}", "/data1: 97 % used", f"/data2: 9{scan} % used"]
+        lines += [f"{40 * scan} times: 2026-01-01 12:00:0{scan} FATAL: no route to host 10.0.0.{scan}"]
+        watch.scan(trouble("db", evidence=tuple(lines), log_line="FATAL: the disk is full"), after=SECOND)
+    assert watch.only.evidence == (
+        "FATAL: the disk is full",
+        "exit codes, newest last: 1, 1, 1",
+        "/data1: 97 % used",
+        "/data2: 93 % used",
+        "120 times: 2026-01-01 12:00:03 FATAL: no route to host 10.0.0.3",
+    )
+    watch.scan(trouble("db"), after=SECOND)
+    assert watch.only.log_line == "FATAL: the disk is full", "what decided stays, also when the log has moved on"
+
+
 def test_evidence_is_cut_to_four_kibibytes() -> None:
     watch = Watch()
-    watch.scan(trouble("db", evidence=tuple(f"{number:03} " + "x" * 100 for number in range(100))))
-    assert 35 < len(watch.only.evidence) < 41
-    assert watch.only.evidence[0].startswith("000")
+    watch.scan(trouble("db", evidence=tuple("x" * (60 + number) for number in range(100))))
+    assert 40 < len(watch.only.evidence) < 55
+    assert watch.only.evidence[0] == "x" * 60
 
 
 def test_names_of_containers_make_no_sentence_of_an_id() -> None:
@@ -586,7 +644,7 @@ def test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own() -> N
     old = trouble("web", "network_error", goes_on=False)
     last = {"web": Life(is_well=True, signs=(NOON,))}
     watch.scan(old, lives=last)
-    watch.scan(old, after=2 * MINUTE + SECOND, lives=last)
+    watch.scan(old, after=2 * MINUTE - SECOND, lives=last)
     again = trouble("web", "network_error", root="db")
     news = watch.scan(again, trouble("db"), after=MINUTE)
     assert steps(news) == ["closed", "opened"]
@@ -628,3 +686,19 @@ def test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news(*, has_wa
     down = left_down("job")
     assert steps(watch.scan(down, shutdown_ended_at=NOON - MINUTE, has_watched=has_watched)) == told
     assert steps(watch.scan(down, after=MINUTE, shutdown_ended_at=NOON - MINUTE)) == []
+
+
+@pytest.mark.parametrize(
+    ("life", "ended_by"),
+    [
+        (Life(is_well=True, is_job=True), EndedBy.BY_ITSELF),
+        (Life(is_well=True, is_job=True, is_history=True), None),
+        (WELL, EndedBy.REMOVED),
+    ],
+)
+def test_a_job_is_over_when_it_ran_well_and_told_no_more_when_it_is_old(life: Life, ended_by: EndedBy | None) -> None:
+    watch = Watch(entry(JournalKind.REMOVE, NOON + SECOND, "db"))
+    watch.scan(trouble("db"))
+    watch.scan(after=MINUTE, lives={"db": life})
+    (news,) = watch.scan(after=2 * MINUTE, lives={"db": life})
+    assert news.incident.ended_by is ended_by

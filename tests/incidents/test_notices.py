@@ -37,6 +37,7 @@ class Phone:
         self.ended: dict[str, Incident] = {}
         self.muting = Muting()
         self.first_look: FirstLook | None = None
+        self.back: frozenset[str] = frozenset()
         self.is_down = self.is_unreadable = False
         self.keys: list[str] = []
 
@@ -63,6 +64,7 @@ class Phone:
             scene = Scene(
                 now=self.now, scan_at=self.scan_at, interval=30 * SECOND, open=tuple(self.open.values()),
                 find_ended=self.find_ended, muting=self.muting, first_look=self.first_look,
+                back=self.back,
             )  # fmt: skip
             self.state = decide_message(self.state, scene, self.receiver)
             assert ReceiverState.model_validate_json(self.state.model_dump_json()) == self.state
@@ -84,6 +86,22 @@ def test_an_incident_is_told_after_one_more_scan_and_once() -> None:
     assert phone.hear(30 * SECOND) == ["db ended"]
     assert [phone.hear(30 * SECOND) for _ in range(5)] == [[]] * 5
     assert phone.state.told == {}
+
+
+def test_what_is_back_before_it_is_told_needs_no_message_and_what_fails_again_does() -> None:
+    phone = Phone()
+    phone.begin()
+    phone.begin("cache", severity="critical")
+    phone.hear()
+    phone.back = frozenset(("db", "cache"))
+    assert [phone.hear(30 * SECOND) for _ in range(3)] == [[]] * 3
+    phone.end("cache")
+    assert phone.hear(30 * SECOND) == []
+    phone.back = frozenset()
+    assert phone.hear(30 * SECOND) == ["db opened"]
+    phone.back = frozenset(("db",))
+    phone.end()
+    assert phone.hear(30 * SECOND) == ["db ended"]
 
 
 @pytest.mark.parametrize(("after", "told"), [(9.9, []), (10.0, ["db opened"])])

@@ -12,11 +12,13 @@ from bcon_exporter.incidents import find_troubles
 from bcon_exporter.model.container_facts import ContainerState
 from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
+from bcon_exporter.model.lifecycle import FailedRun
 from bcon_exporter.model.reports import DriftStatus
 from bcon_exporter.model.thresholds import Thresholds
 from tests.diagnosis.judging import shipped
 from tests.factories import NOON, ago, compose, container, ended, exited, lifecycle, snapshot
-from tests.outputs.scenes import diagnosis, difference, drift_report, report_of, symptom
+from tests.outputs.scenes import cause, diagnosis, difference, drift_report, report_of, symptom
+from tests.table_rows import table
 
 if TYPE_CHECKING:
     from bcon_exporter.incidents import Life, Trouble
@@ -64,6 +66,28 @@ def test_a_full_disk_goes_on_while_it_is_measured_and_looks_back_where_only_the_
     facts = web()
     (one,) = find_troubles(report_of([diagnosis(facts, symptoms=(full,))]), snapshot(facts)).troubles
     assert one.goes_on is measured_now
+
+
+@pytest.mark.parametrize("kind", [SymptomType.DISK_PRESSURE, SymptomType.HIGH_MEMORY])
+def test_what_is_only_held_goes_on_no_more(kind: SymptomType) -> None:
+    facts = web()
+    held = symptom(kind, measured_now=True, is_held=True)
+    (trouble,) = find_troubles(report_of([diagnosis(facts, symptoms=(held,))]), snapshot(facts)).troubles
+    assert not trouble.goes_on
+
+
+@pytest.mark.parametrize("kind", [DriftType.MISSING_SERVICE, DriftType.NOT_RUNNING])
+@pytest.mark.parametrize(("started", "troubles"), [(1, []), (-1, [(None, "db")])])
+def test_what_was_missing_is_there_when_it_runs_since_its_files_were_compared(
+    kind: DriftType, started: float, troubles: list[Any]
+) -> None:
+    compared_at = ago(200)
+    missing = difference(kind, "db", severity=Severity.ERROR, first_seen=ago(400))
+    report = drift_report("shop", missing).model_copy(update={"timestamp": compared_at})
+    db = web("shop-db-1", "db").model_copy(update={"started_at": compared_at + timedelta(seconds=started)})
+    host = snapshot(web(), db)
+    told = find_troubles(report_of(map(diagnosis, host.containers)), host, (report,)).troubles
+    assert [(trouble.who.container, trouble.who.service) for trouble in told] == troubles
 
 
 def test_of_a_project_whose_files_cannot_be_read_it_is_told_what_runs() -> None:
@@ -194,3 +218,53 @@ def test_a_hook_is_the_root_of_the_service_that_it_kept_from_starting() -> None:
     assert (root.container, root.project, root.service) == ("shop-web-pre_start-0", "shop", "web")
     assert root.identity != by_name["shop-web-1"].who.identity
     assert by_name["shop-web-1"].root_code == "hook_failed"
+
+
+def run(seconds_ago: float = 60, name: str = "nightly-backup", **facts: Any) -> FailedRun:
+    return FailedRun(**{"name": name, "image": "restic:1", "ended_at": ago(seconds_ago), "exit_code": 1, **facts})
+
+
+JOBS: tuple[tuple[str, tuple[FailedRun, ...], dict[str, str]], ...] = (
+    ("by its name", (run(), run(900)), {"nightly-backup": "exit_error"}),
+    ("by its image", (run(name="eager_turing"), run(900, "sad_hopper3")), {"restic:1": "exit_error"}),
+    ("by its service", (run(name="shop-dump-run-0a1b2c3d4e5f", project="shop"),), {"shop-dump": "exit_error"}),
+    ("of memory", (run(oom=True, exit_code=137),), {"nightly-backup": "oom_killed"}),
+    ("it ran well since", (run(mended_at=NOON),), {}),
+    ("it failed again since", (run(), run(900, mended_at=ago(300))), {"nightly-backup": "exit_error"}),
+    ("it is there again", (run(name="shop-web-1"),), {}),
+    ("interrupted", (run(exit_code=130),), {}),
+    ("23 hours ago", (run(23 * 3600),), {}),
+    ("just before that", (run(23 * 3600 - 1),), {"nightly-backup": "exit_error"}),
+)
+
+
+@table(("row", "runs", "codes"), JOBS)
+def test_a_job_whose_newest_run_has_failed_is_a_trouble(
+    row: str, runs: tuple[FailedRun, ...], codes: dict[str, str]
+) -> None:
+    host = snapshot(web(), failed_runs=runs)
+    troubles = find_troubles(report_of([diagnosis(web())]), host).troubles
+    assert {trouble.who.container: trouble.codes[0] for trouble in troubles} == codes, row
+    assert all(trouble.goes_on and trouble.severity is Severity.ERROR for trouble in troubles)
+
+
+@pytest.mark.parametrize(
+    ("removed", "root"),
+    [
+        ("shop-db-1", (None, "shop", "db", "shop\x1fdb")),
+        ("shop-my-db-12", (None, "shop", "my-db", "shop\x1fmy-db")),
+        ("db", ("db", None, None, "removed\x1fdb")),
+    ],
+)
+def test_what_was_removed_is_the_root_of_all_that_ask_for_it(
+    removed: str, root: tuple[str | None, str | None, str | None, str]
+) -> None:
+    clients = (web(), web("shop-api-1", "api"))
+    why = cause("dependency_removed", 0.93, peer=removed)
+    ill = symptom(SymptomType.NETWORK_ERROR)
+    reports = [diagnosis(one, symptoms=(ill,), likely_causes=(why,), root=removed) for one in clients]
+    first, second = find_troubles(report_of(reports), snapshot(*clients)).troubles
+    assert first.root is not None
+    assert first.root == second.root
+    assert (first.root.container, first.root.project, first.root.service, first.root.identity) == root
+    assert first.root_code == "dependency_removed"

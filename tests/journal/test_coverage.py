@@ -311,7 +311,7 @@ def stop_and_restart(
 
 
 @pytest.mark.parametrize(("stopped_before", "heard", "told"), [
-    (0, True, "shutdown"), (1.5, True, "shutdown"), (4, True, "requested"), (18, True, "requested"),
+    (0, True, "shutdown"), (0.9, True, "shutdown"), (1.1, True, "requested"), (18, True, "requested"),
     (0, False, "shutdown"), (14, False, "shutdown"), (16, False, "unknown"), (1800, False, "unknown"),
 ])  # fmt: skip
 def test_what_was_stopped_before_the_engine_was_did_not_end_with_it(

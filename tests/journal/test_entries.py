@@ -15,10 +15,11 @@ from bcon_exporter.model.container_facts import ContainerFacts, ContainerState, 
 from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.lifecycle import LifecycleEvent
+from bcon_exporter.model.lifecycle import LifecycleEvent, name_job
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
 from tests.factories import NOON, ago, compose, full_id
 from tests.journal.keepers import batch, container, crash_loop, event, open_keeper, scan
+from tests.table_rows import table
 
 MINUTE = timedelta(minutes=1)
 LATER = NOON + 10 * MINUTE
@@ -352,6 +353,7 @@ def test_failed_runs_that_removed_themselves_are_told_for_a_day(tmp_path: Path) 
     assert [(run.name, run.exit_code, run.ended_at, run.image) for run in failed] == [
         ("backup", 3, ago(500), "backup:3")
     ]
+    assert failed[0].mended_at == ago(100), "a later run of the job ended with 0"
     assert keeper.look(HostSnapshot(taken_at=NOON)).failed_runs == failed
     keeper.close()
     again = open_keeper(tmp_path / "state.db")
@@ -359,6 +361,22 @@ def test_failed_runs_that_removed_themselves_are_told_for_a_day(tmp_path: Path) 
     late = ago(500) + timedelta(hours=24)
     assert scan(again, container(), now=late - timedelta(seconds=1)).failed_runs == failed
     assert scan(again, container(), now=late).failed_runs == ()
+
+
+@table(
+    ("name", "job"),
+    [
+        ("backup", "backup"),
+        ("nightly-backup", "nightly-backup"),
+        ("eager_turing", "backup:3"),
+        ("sad_hopper3", "backup:3"),
+        ("shop-dump-run-0a1b2c3d4e5f", "shop-dump"),
+        ("shop-dump-run-2", "shop-dump-run-2"),
+        ("db_2", "db_2"),
+    ],
+)
+def test_a_job_is_known_by_its_name_or_by_its_image_where_the_name_is_made_up(name: str, job: str) -> None:
+    assert name_job(name, "backup:3") == job
 
 
 def test_of_very_many_failed_runs_the_newest_fifty_are_told(keeper: MemoryKeeper) -> None:

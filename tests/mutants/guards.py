@@ -674,6 +674,7 @@ _check_rules = _Tests("deployments/test_check_rules.py")
 _check_reading = _Tests("deployments/test_check_reading.py")
 _known_secrets_of_environments = _Tests("secrets/test_known_secrets.py")
 _incidents = _Tests("incidents/test_grouping.py")
+_changes = _Tests("incidents/test_changes.py")
 _troubles = _Tests("incidents/test_troubles.py")
 _config_changes = _Tests("memory/test_config_changes.py")
 _muting = _Tests("incidents/test_quiet.py")
@@ -726,7 +727,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._take_group", with_text("self._host.at - tracked.incident.started_at <= MERGED_WITHIN", "True"), "test_after_two_minutes_it_stays_one_of_its_own"),
     _incidents("_Fold._merge_into", without("self._end_merged"), "test_it_is_merged_too_where_the_roots_incident_was_opened_before_anything_tied_the_two"),
     _notices("follow_merges", with_text("while incident_id not in open_ids and incident_id not in passed", "if incident_id not in open_ids"), "test_what_is_merged_twice_between_two_looks_is_told_as_a_change_of_what_it_is_a_part_of_in_the_end"),
-    _incidents("_Fold._take_group", with_text("tracked.well_since is None", "True"), "test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own"),
+    _incidents("_Fold._take_group", with_text("not self._was_well(tracked)", "True"), "test_a_new_root_of_one_that_was_well_again_has_an_incident_of_its_own"),
     _incidents("grouping._find_outside_peer", returns("None"), "test_those_that_miss_the_same_host_outside_of_docker_are_one_incident"),
     _incidents("incidents.changes._begins_it", returns("False"), "test_what_was_done_to_the_root_while_the_first_scan_ran_is_told_too"),
     _incidents("_Fold.run", with_text("self._host.has_watched and ", ""), "test_a_shutdown_before_the_first_look_of_a_new_exporter_is_no_news"),
@@ -798,7 +799,9 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._has_new_sign", returns("False"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
     _incidents("_Fold._is_after_shutdown", with_text(" and self._host.at - ended < AFTER_SHUTDOWN", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
     _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
-    _incidents("grouping._cut", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
+    _changes("changes.was_asked_for", returns("True"), "test_a_failure_within_a_stop_on_request_that_is_over_was_asked_for"),
+    _changes("changes.Surroundings.include", returns("True"), "test_what_changed_before_is_what_could_have_to_do_with_it"),
+    _incidents("evidence.fold_evidence", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
     _config_changes("config_changes._is_by_image", returns("False"), "test_what_another_image_brings_and_what_was_not_read_is_no_change"),
     _config_changes("config_changes._is_plain", returns("True"), "test_a_sentence_in_a_label_stays_out_of_the_text"),
     _config_changes("config_changes._forget_old", with_text("absent[:KEPT_AT_MOST]", "absent"), "test_names_of_one_run_each_do_not_fill_the_memory"),

@@ -1,7 +1,5 @@
 """What an alert of an incident says: short enough for a chat message, and all that one needs to act."""
 
-from collections.abc import Iterable
-
 from bcon_exporter.alerting import INCIDENT_ALERT
 from bcon_exporter.incidents import find_telling_change, list_left_down
 from bcon_exporter.model.incidents import HOST_CODE, Incident
@@ -10,7 +8,6 @@ from bcon_exporter.model.quantities import show_duration, show_time
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
 
-LOG_LINES = 3
 LOG_LINE_CHARS = 240
 TEXT_CHARS = 500
 DESCRIPTION_CHARS = 2000
@@ -55,7 +52,7 @@ def describe_incident(incident: Incident, here: str, runbooks_url: str, address:
         for name, text in texts.items()
         if text
     }
-    log = _excerpt(incident.evidence)
+    log = " ".join(safe_text(incident.log_line, max_chars=LOG_LINE_CHARS).split("\n"))
     return {**clean, **({"log": log} if log else {}), "runbook_url": f"{runbooks_url}{INCIDENT_ALERT}.md"}
 
 
@@ -82,9 +79,3 @@ def _tell_host(incident: Incident) -> str:
 def _tell_change(incident: Incident) -> str:
     change = find_telling_change(incident)
     return "" if change is None else f"{show_duration(change.seconds_before)} before: {change.text}"
-
-
-def _excerpt(lines: Iterable[str]) -> str:
-    """Return the first lines, which are of the root's worst symptom; masked once more, since they leave the host."""
-    first = [line for line in lines if line.strip()][:LOG_LINES]
-    return "\n".join(" ".join(safe_text(line, max_chars=LOG_LINE_CHARS).split("\n")) for line in first)

@@ -21,7 +21,7 @@ TOLD_IN_FULL = 4
 """Of more incidents in one message each gets a line, those of one cause one together."""
 BODY_CHARS = 3000
 """ntfy takes 4,096 bytes and Telegram as many characters; what is longer comes as a file, or in pieces."""
-SHORTEST_LINE, SHORTEST_CAUSE = 60, 20
+SHORTEST_LINE, SHORTEST_CAUSE = 60, 28
 _WORDS = {
     NoticeKind.OPENED: "",
     NoticeKind.WORSE: "WORSE: ",
@@ -85,7 +85,7 @@ class Wording:
         """
         lines: dict[tuple[str, str], list[str]] = {}
         for notice, incident in sorted(told, key=lambda pair: -pair[1].severity.rank):
-            why = incident.causes[0].description if incident.causes and notice.kind is not NoticeKind.ENDED else ""
+            why = _tell_why(incident) if notice.kind is not NoticeKind.ENDED else ""
             own, _, suffering = incident.title.partition("; ")
             name = incident.root.name
             said = own.removeprefix(f"{name} ") if own.startswith(f"{name} ") else own
@@ -102,8 +102,8 @@ class Wording:
         for place, ((said, why), names) in enumerate(lines.items()):
             who = ", ".join(name for name in names if name)
             head = self._clean(f"{said[0].upper()}{said[1:]}: {who}" if who else said, max(share, LINE_CHARS))
-            room = max(share - len(head) - len(". Likely: "), 0)
-            line = f"{head}. Likely: {self._clean(why, room)}" if why and room >= SHORTEST_CAUSE else head
+            room = max(share - len(head) - len(". "), 0)
+            line = f"{head}. {self._clean(why, room)}" if why and room >= SHORTEST_CAUSE else head
             if len(line) + 1 > left:
                 yield f"And {show_count(len(lines) - place, 'line')} more."
                 return
@@ -146,7 +146,7 @@ class Wording:
         if notice.kind is not NoticeKind.ENDED:
             yield "Changed before", _tell_change(incident)
             yield "Do", incident.suggestions[0].action if incident.suggestions else ""
-            yield "Log", incident.evidence[0] if incident.evidence else ""
+            yield "Log", incident.log_line
 
     def _since(self, incident: Incident, now: datetime) -> str:
         began = self.to_local(incident.started_at)
@@ -176,6 +176,13 @@ class Wording:
     def _clean(self, text: str, chars: int) -> str:
         """Return one line, masked once more: it leaves the host."""
         return " ".join(safe_text(self.hide(text), max_chars=chars).split())
+
+
+def _tell_why(incident: Incident) -> str:
+    """Return the likely cause in a few words, else the line of a log that shows most; "" where neither is known."""
+    if incident.causes:
+        return f"Likely: {incident.causes[0].description}"
+    return f"Log: {incident.log_line}" if incident.log_line else ""
 
 
 def _word(notice: Notice, incident: Incident) -> str:

@@ -43,7 +43,8 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
         causes=(cause("other", 0.5), cause("memory_limit_low", 0.8)),
         suggestions=(Suggestion(urgency=Urgency.IMMEDIATE, action="Raise the limit.", rationale="because"),),
         changes=(change,),
-        evidence=("a", "b", "", "c", "d"),
+        evidence=("exit codes, newest last: 1", "b"),
+        log_line="b",
         seen_before=SeenBefore(count=2),
     )
 
@@ -58,7 +59,7 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
         "incident": "2026-01-01-shop-db-1-oom_killed-1",
         "code": "oom_killed",
         "page": "https://bcon.example/i/2026-01-01-shop-db-1-oom_killed-1",
-        "log": "a\nb\nc",
+        "log": "b",
         "runbook_url": "https://wiki.example/BconIncident.md",
     }
 
@@ -92,7 +93,7 @@ def test_long_lines_are_clipped_and_secrets_masked() -> None:
     texts = say(
         incident(
             members=many,
-            evidence=(f"password={SECRET}", "x" * 5000),
+            log_line=f"password={SECRET} " + "x" * 5000,
             causes=(cause("c", 0.9).model_copy(update={"description": f"PASSWORD={SECRET}"}),),
             suggestions=(Suggestion(urgency=Urgency.IMMEDIATE, action=f"use token={SECRET}", rationale="because"),),
         )
@@ -100,5 +101,5 @@ def test_long_lines_are_clipped_and_secrets_masked() -> None:
 
     assert SECRET not in str(texts)
     assert "and 190 more" in texts["description"]
-    assert max(len(line) for line in texts["log"].split("\n")) <= 240
+    assert len(texts["log"]) <= 240
     assert sum(len(text) for text in texts.values()) < 4000
