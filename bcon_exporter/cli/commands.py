@@ -18,6 +18,7 @@ from bcon_exporter.model.journal_kinds import JournalKind
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
+_WHEN = "a time, how long ago, or a word such as yesterday or 'last night'"
 TOOL_FORMATS = ("openai", "anthropic", "mcp", "json-schema")
 """As in `agents.schemas`, which is not loaded for --help."""
 _DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
@@ -143,8 +144,8 @@ def _history_arguments(parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help=text),
         complete_containers_and_projects,
     )
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
-    parser.add_argument("--until", metavar="TIME", help="until when: a time, or how long ago (default: now)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 1d)")
+    parser.add_argument("--until", metavar="TIME", help=f"until when: {_WHEN} (default: now)")
     parser.add_argument("--kind", choices=tuple(JournalKind), metavar="KIND", help=f"one of {', '.join(JournalKind)}")
     parser.add_argument("--grep", metavar="WORDS", help="only entries whose text has all of these words")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
@@ -155,14 +156,14 @@ def _history_arguments(parser: ArgumentParser) -> None:
 def _changes_arguments(parser: ArgumentParser) -> None:
     text = "name of a container, service or project; all when left out"
     _complete(parser.add_argument("name", nargs="?", metavar="NAME", help=text), complete_containers_and_projects)
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 1d)")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
     add_user(parser)
     _add_common(parser)
 
 
 def _digest_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 7d)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 7d)")
     add_user(parser)
     _add_common(parser)
 

@@ -16,10 +16,11 @@ from pydantic import (
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
+from bcon_exporter.model.day_words import find_beginning
 from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
 from bcon_exporter.model.filter_keys import FilterKey
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.validation_messages import KINDS
+from bcon_exporter.model.validation_messages import KINDS, NO_MOMENT
 
 CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
 """Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
@@ -29,9 +30,12 @@ WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
 NOW = "now"
 """Key of the validation context: the time that "10m" is counted back from."""
+TO_LOCAL = "to_local"
+"""Key of the validation context: returns a time by the host's clock on the wall; without it "yesterday" is unknown."""
 MAX_TAIL = 10_000
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+\s*")
 _LONGEST_NUMBER = 64
+_DIGIT = re.compile(r"[0-9]")
 
 ContainerRef = Annotated[
     str,
@@ -78,13 +82,19 @@ def _check_moment(raw: object, info: ValidationInfo) -> object:
     """Read how long ago; refuse numbers, also as text: pydantic would take them for seconds since 1970."""
     if isinstance(raw, int | float) or (isinstance(raw, str) and _NUMBER.fullmatch(raw[:_LONGEST_NUMBER])):
         raise ValueError(KINDS["datetime"])
-    now = (info.context or {}).get(NOW)
-    if not isinstance(raw, str) or now is None:
+    context = info.context or {}
+    if not isinstance(raw, str) or NOW not in context:
         return raw
     try:
-        return now - parse_duration(raw)
+        return context[NOW] - parse_duration(raw)
     except ValueError:
+        pass
+    if not context.get(WORDS) or TO_LOCAL not in context or _DIGIT.search(raw[:_LONGEST_NUMBER]):
         return raw
+    beginning = find_beginning(raw[:_LONGEST_NUMBER], context[NOW], context[TO_LOCAL])
+    if beginning is None:
+        raise ValueError(NO_MOMENT)
+    return beginning
 
 
 Whole = Annotated[int, BeforeValidator(_check_whole)]

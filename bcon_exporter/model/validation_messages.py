@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from bcon_exporter.model.day_words import DAY_WORDS
+
 EXAMPLE_TIME = "2026-01-31T12:00:00Z"
 
 KINDS = {
@@ -16,6 +18,7 @@ KINDS = {
     "datetime": f"must be a time with its zone, for example {EXAMPLE_TIME}, or how long ago: 10m, 2h, 1d",
 }
 """What a value of each of pydantic's kinds must be."""
+NO_MOMENT = f"{KINDS['datetime']}; words that are known: {', '.join(DAY_WORDS)}"
 
 _CASES = {
     "extra_forbidden": "is unknown here",

@@ -586,7 +586,8 @@ def read_history(context: Context, query: Mapping[str, str]) -> HistoryPage:
         for name in ("name", "kind", "words", "since", "offset")
         if query.get(name, "").strip()
     }
-    request = parse_input(find_tool("get_history"), Words({"since": "7d", "limit": "100", **asked}), context.now())
+    words = Words({"since": "7d", "limit": "100", **asked})
+    request = parse_input(find_tool("get_history"), words, context.now(), context.to_local)
     assert isinstance(request, GetHistoryInput)  # noqa: S101 -- the tool's own input
     return HistoryPage(get_history(context, request), asked, request.limit, request.offset)
 

@@ -49,6 +49,8 @@ _GAP = 2
 _ANY_WIDTH = 10_000
 _NAME_WHOLE, _NAME_ENOUGH, _NAME_LEAST = 64, 32, 16
 """Characters of a name: columns are left out for so many; enough of a longer one; the least of any."""
+_WRAPPED_ENOUGH = 20
+"""Characters of a column that wraps: others are left out for so many."""
 
 
 def render_terminal(blocks: Iterable[Block]) -> RenderableType:
@@ -145,6 +147,11 @@ class FittingTable:
         def width_of(columns: Sequence[str]) -> int:
             return Measurement.get(console, wide, self._draw(columns, _ANY_WIDTH)).maximum
 
+        if self.table.whole:
+            needs = {columns: sum(self._need(width_of((name,)), name) for name in columns) for columns in choices}
+            fitting = [columns for columns in choices if needs[columns] - _GAP <= options.max_width]
+            yield self._draw((fitting or choices[-1:])[0], _ANY_WIDTH)
+            return
         longest = width_of(self.table.columns[:1])
         room = {columns: options.max_width - _GAP - width_of(columns[1:]) for columns in choices}
         wanted = longest if longest <= _NAME_WHOLE else _NAME_ENOUGH
@@ -152,6 +159,9 @@ class FittingTable:
         fitting += [columns for columns in choices if room[columns] >= _NAME_ENOUGH]
         chosen = fitting[0] if fitting else choices[-1]
         yield self._draw(chosen, max(room[chosen], _NAME_LEAST))
+
+    def _need(self, width: int, column: str) -> int:
+        return width if column in self.table.whole else min(width, _WRAPPED_ENOUGH + _GAP)
 
     def _draw(self, columns: Sequence[str], name_width: int) -> RichTable:
         drawn = RichTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_edge=False)
@@ -161,7 +171,7 @@ class FittingTable:
                 column.upper(),
                 justify="right" if is_number else "left",
                 overflow="fold",
-                no_wrap=index == 0 or is_number,
+                no_wrap=is_number or (column in self.table.whole if self.table.whole else index == 0),
             )
         places = [self.table.columns.index(column) for column in columns]
         for row in self.rows:
