@@ -80,7 +80,7 @@ def add_snapshot_arguments(parser: ArgumentParser) -> None:
 def add_log_arguments(parser: ArgumentParser) -> None:
     """Add FILE, --format and --fail-on."""
     parser.add_argument("file", nargs="?", metavar="FILE", default=STDIN, help="log file; `-` or none reads stdin")
-    add_format(parser, "json")
+    add_format(parser)
     parser.add_argument(
         "--fail-on",
         choices=("warning", "error", "critical", NEVER),
@@ -246,7 +246,9 @@ def _deployments_arguments(parser: ArgumentParser) -> None:
 
 def _dashboard_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("dashboard", nargs="?", choices=("bcon-overview", "bcon-container"), help="print this one")
-    parser.add_argument("--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder")
+    parser.add_argument(
+        "--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder (made if new)"
+    )
 
 
 def _add_container(parser: ArgumentParser, nargs: str | None = None, text: str = "id, id prefix or name") -> None:
@@ -364,7 +366,8 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _explain_arguments(parser: ArgumentParser) -> None:
     _add_container(parser)
-    parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
+    text = "literal text, or an RE2 pattern after re:; without it, the newest error in its log, or else its last line"
+    parser.add_argument("pattern", nargs="?", metavar="PATTERN", help=text)
     parser.add_argument("--context", "-C", metavar="LINES", help="lines around each hit (default: 5)")
     _add_common(parser)
 
@@ -407,7 +410,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "explain",
         CONTAINERS,
-        "Find an error in a log and say what it means.",
+        "Find an error in a log, or its last words, and say what it means.",
         _explain_arguments,
         "tool_commands:explain",
     ),

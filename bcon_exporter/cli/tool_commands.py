@@ -13,6 +13,7 @@ from bcon_exporter.cli.screen import Screen, complain
 from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
+from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
 from bcon_exporter.tools.history_view import FOLDED_HISTORY
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
@@ -105,6 +106,8 @@ def list_untracked(call: Invocation) -> int:
 def explain(call: Invocation) -> int:
     """Say what an error in a log means."""
     given = call.arguments
+    if given.pattern is None:
+        return run_command_tool(call, LAST_WORDS, _given(container_id=given.container, context_lines=given.context))
     payload = _given(container_id=given.container, error_pattern=given.pattern, context_lines=given.context)
     return run_command_tool(call, "explain_error", payload)
 

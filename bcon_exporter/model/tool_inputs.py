@@ -17,14 +17,17 @@ from pydantic import (
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
 from bcon_exporter.model.day_words import find_beginning
-from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
+from bcon_exporter.model.durations import parse_duration
 from bcon_exporter.model.filter_keys import FilterKey
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.text_patterns import (
+    CONTAINER_PATTERN,
+    NAME_PATTERN,
+    PROJECT_PATTERN,
+    TEXT_PATTERN,
+    WHOLE_DURATION_PATTERN,
+)
 from bcon_exporter.model.validation_messages import KINDS, NO_MOMENT
-
-CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
-"""Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
-PROJECT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,127}$"
 
 WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
@@ -42,9 +45,9 @@ ContainerRef = Annotated[
     StringConstraints(pattern=CONTAINER_PATTERN),
     Field(description="Id, id prefix or name"),
 ]
-PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=TEXT_PATTERN)]
 ProjectName = Annotated[str, StringConstraints(pattern=PROJECT_PATTERN)]
-AnyName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]+$")]
+AnyName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """A name that is only looked for in what is written down: labels bring any text as one."""
 
 
@@ -106,7 +109,7 @@ Moment = Annotated[
         {
             "anyOf": [
                 {"type": "string", "format": "date-time"},
-                {"type": "string", "pattern": f"^{DURATION_PATTERN}$", "maxLength": 64},
+                {"type": "string", "pattern": WHOLE_DURATION_PATTERN, "maxLength": 64},
             ]
         }
     ),

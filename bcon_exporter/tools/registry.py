@@ -184,8 +184,6 @@ def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
         case "extra_forbidden":
             fields = tool.input_schema().get("properties", {})
             message = f"unknown field{did_you_mean(path, fields)}"
-        case "string_pattern_mismatch" if path == "container_id":
-            message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 255 of them"
         case "missing":
             message = "is required"
         case _:
