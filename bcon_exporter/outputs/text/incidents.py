@@ -116,7 +116,7 @@ def _parts(incident: Incident) -> Iterator[Block]:
     yield Items(tuple(map(_member, incident.members)))
     yield Heading(line(strong("Changed before")), 2)
     if incident.changes:
-        yield Items(tuple(map(_change, incident.changes)))
+        yield Fields(tuple(map(_change, incident.changes)), label_width=12)
     else:
         yield line(dim("Nothing is written down of the half hour before."))
     if incident.suggestions:
@@ -139,7 +139,8 @@ def _member(member: IncidentMember) -> Item:
     )
 
 
-def _change(change: IncidentChange) -> Item:
+def _change(change: IncidentChange) -> Field:
     who = change.container or change.service or change.project or "the host"
     before = f"{show_duration(change.seconds_before)} before"
-    return Item(line(dim(f"{show_time(change.at)} ({before}) "), name(who), ": ", change.text))
+    what = line(name(who), ": ", change.text, notes=(dim(f"{change.at:%H:%M:%S} UTC"),))
+    return Field(line(dim(before)), (Item(what),))

@@ -1,7 +1,7 @@
 """Prints blocks on a terminal, with colours."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -105,7 +105,24 @@ def _indented(part: RenderableType) -> RenderableType:
 
 
 def _items(items: Iterable[Item]) -> RenderableType:
-    return Group(*(_render(block) for item in items for block in (item.line, *item.details)))
+    return Group(*(part for item in items for part in (_point(item.line), *map(_render, item.details))))
+
+
+def _point(line: Line) -> RenderableType:
+    """Return a line whose further lines stand below its words, not below the sign before them."""
+    if line.badge is None or not line.badge.sign:
+        return _text(line)
+    return _hanging([(_badge(line.badge), _text(replace(line, badge=None)))])
+
+
+def _hanging(rows: Iterable[tuple[Text, Text]]) -> RichTable:
+    """Return lines, each with a sign before it that stands alone in its column."""
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for sign, text in rows:
+        grid.add_row(sign, text)
+    return grid
 
 
 def _grid(fields: Fields) -> RenderableType:
@@ -117,16 +134,15 @@ def _grid(fields: Fields) -> RenderableType:
     return grid
 
 
-def _quote(quote: Quote) -> Text:
-    lines = []
-    for index, line in enumerate(quote.lines):
-        bar = ("> ", "bold red") if index == quote.hit else ("│ ", "dim")
-        text = _text(line)
-        if quote.bar:
-            parts = (Text.assemble(bar).append_text(part) for part in text.split("\n", allow_blank=True))
-            text = Text("\n").join(parts)
-        lines.append(text)
-    return Text("\n").join(lines)
+def _quote(quote: Quote) -> RenderableType:
+    if not quote.bar:
+        return Text("\n").join(map(_text, quote.lines))
+    bars = (Text(">", "bold red") if index == quote.hit else Text("│", "dim") for index in range(len(quote.lines)))
+    return _hanging(
+        (bar, part)
+        for bar, line in zip(bars, quote.lines, strict=True)
+        for part in _text(line).split("\n", allow_blank=True)
+    )
 
 
 @dataclass(frozen=True)
