@@ -16,6 +16,7 @@ from bcon_exporter.diagnosis import (
 )
 from bcon_exporter.engine import Wants
 from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.host_secrets import hide_in_snapshot
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import STATUS_RANK
@@ -68,7 +69,7 @@ def _read_other_tail(context: Context, snapshot: HostSnapshot, full_id: str, tai
     others = (
         other if other.id != full_id else facts.model_copy(update={"logs": logs}) for other in snapshot.containers
     )
-    return snapshot.model_copy(update={"containers": tuple(others)})
+    return hide_in_snapshot(snapshot.model_copy(update={"containers": tuple(others)}), context.secrets)
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
