@@ -155,7 +155,8 @@ def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Pa
 def test_the_tail_that_is_asked_for_counts_beside_a_daemon_that_has_read_another(
     engine: TestEngine, tmp_path: Path
 ) -> None:
-    log = "echo ERROR cannot write /data/db: no space left on device; for n in $(seq 250); do echo INFO tick $n; done; sleep 900"
+    ticks = "for n in $(seq 250); do echo INFO tick $n; done"
+    log = f"echo ERROR cannot write /data/db: no space left on device; {ticks}; sleep 900"
     engine.docker("run", "-d", "--name", "talker", engine.image, "sh", "-c", log)
     wait_until(lambda: "tick 250" in engine.docker("logs", "talker"), "the last line")
 
