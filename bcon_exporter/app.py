@@ -65,6 +65,7 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
+        host_name=settings.notify.host or "",
         scan_deadline_seconds=settings.scan.deadline_seconds,
         one_shot=one_shot,
         memory=MemoryKeeper.open(  # last, since what is wrong with the settings must not leave the state file open
@@ -92,6 +93,7 @@ def refresh_context(context: Context, settings: Settings) -> Context:
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
+        host_name=settings.notify.host or "",
         scan_deadline_seconds=settings.scan.deadline_seconds,
     )
 
@@ -135,6 +137,7 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
         policy=_policy(settings),
         drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
         quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
+        host_name=settings.notify.host or "",
         scan_deadline_seconds=settings.scan.deadline_seconds,
         now=lambda: snapshot.taken_at,
     )

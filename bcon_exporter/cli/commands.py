@@ -18,6 +18,7 @@ from bcon_exporter.model.journal_kinds import JournalKind
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
+_WHEN = "a time, how long ago, or a word such as yesterday or 'last night'"
 TOOL_FORMATS = ("openai", "anthropic", "mcp", "json-schema")
 """As in `agents.schemas`, which is not loaded for --help."""
 _DAEMON_ADDRESS = ("web.listen-address", "web.config.file", "api.listen-address", "config.file")
@@ -79,7 +80,7 @@ def add_snapshot_arguments(parser: ArgumentParser) -> None:
 def add_log_arguments(parser: ArgumentParser) -> None:
     """Add FILE, --format and --fail-on."""
     parser.add_argument("file", nargs="?", metavar="FILE", default=STDIN, help="log file; `-` or none reads stdin")
-    add_format(parser, "json")
+    add_format(parser)
     parser.add_argument(
         "--fail-on",
         choices=("warning", "error", "critical", NEVER),
@@ -143,8 +144,8 @@ def _history_arguments(parser: ArgumentParser) -> None:
         parser.add_argument("name", nargs="?", metavar="NAME", help=text),
         complete_containers_and_projects,
     )
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
-    parser.add_argument("--until", metavar="TIME", help="until when: a time, or how long ago (default: now)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 1d)")
+    parser.add_argument("--until", metavar="TIME", help=f"until when: {_WHEN} (default: now)")
     parser.add_argument("--kind", choices=tuple(JournalKind), metavar="KIND", help=f"one of {', '.join(JournalKind)}")
     parser.add_argument("--grep", metavar="WORDS", help="only entries whose text has all of these words")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
@@ -155,14 +156,14 @@ def _history_arguments(parser: ArgumentParser) -> None:
 def _changes_arguments(parser: ArgumentParser) -> None:
     text = "name of a container, service or project; all when left out"
     _complete(parser.add_argument("name", nargs="?", metavar="NAME", help=text), complete_containers_and_projects)
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 1d)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 1d)")
     parser.add_argument("--limit", "-n", metavar="COUNT", help="at most so many, the newest (default: 100)")
     add_user(parser)
     _add_common(parser)
 
 
 def _digest_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--since", metavar="TIME", help="since when: a time, or how long ago (default: 7d)")
+    parser.add_argument("--since", metavar="TIME", help=f"since when: {_WHEN} (default: 7d)")
     add_user(parser)
     _add_common(parser)
 
@@ -245,7 +246,9 @@ def _deployments_arguments(parser: ArgumentParser) -> None:
 
 def _dashboard_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("dashboard", nargs="?", choices=("bcon-overview", "bcon-container"), help="print this one")
-    parser.add_argument("--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder")
+    parser.add_argument(
+        "--output", "-o", metavar="FOLDER", help="write it, or all, as files into this folder (made if new)"
+    )
 
 
 def _add_container(parser: ArgumentParser, nargs: str | None = None, text: str = "id, id prefix or name") -> None:
@@ -363,7 +366,8 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _explain_arguments(parser: ArgumentParser) -> None:
     _add_container(parser)
-    parser.add_argument("pattern", metavar="PATTERN", help="literal text, or an RE2 pattern after re:")
+    text = "literal text, or an RE2 pattern after re:; without it, the newest error in its log, or else its last line"
+    parser.add_argument("pattern", nargs="?", metavar="PATTERN", help=text)
     parser.add_argument("--context", "-C", metavar="LINES", help="lines around each hit (default: 5)")
     _add_common(parser)
 
@@ -406,7 +410,7 @@ COMMANDS: tuple[Command, ...] = (
     Command(
         "explain",
         CONTAINERS,
-        "Find an error in a log and say what it means.",
+        "Find an error in a log, or its last words, and say what it means.",
         _explain_arguments,
         "tool_commands:explain",
     ),

@@ -1,7 +1,7 @@
 """Parses a command line: the command, its arguments, the settings; names every typo."""
 
 import os
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import Action, ArgumentError, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +21,23 @@ NO_SETTINGS: tuple[str, ...] = ()
 ENGINE_SETTINGS = ("docker.host", "config.file")
 ALL_SETTINGS = ("*",)
 _MOVED = {"cost": "call get_cost_report"}
+_HELP = "help"
+_MEANT = {
+    "containers": "list",
+    "dashboard": "dashboards",
+    "doctor": "diagnose",
+    "events": "history",
+    "inspect": "info",
+    "ls": "list",
+    "mute": "quiet",
+    "ps": "list",
+    "silence": "quiet",
+    "status": "diagnose",
+    "top": "stats",
+    "unmute": "unquiet",
+    "why": "diagnose",
+}
+"""Words that people try → the command that does it."""
 _MORE_SETTINGS = "every setting of `bcon-exporter serve --help` may be given here too, as flag or BCON_… variable"
 
 
@@ -30,6 +47,13 @@ class Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise the message as one of ours."""
         raise SettingsError(f"{message}; see {self.prog} --help", {})  # noqa: EM102 -- argparse's message
+
+    def _check_value(self, action: Action, value: object) -> None:
+        """Refuse what is none of the choices, and say which there are and which was meant."""
+        if action.choices is not None and value not in action.choices:
+            names = [str(choice) for choice in action.choices]
+            shown = clean_name(str(value))[:64]
+            raise ArgumentError(action, f"{shown!r} is none of {', '.join(names)}{did_you_mean(shown, names)}")
 
 
 class Command(NamedTuple):
@@ -90,13 +114,16 @@ def find_command(argv: Sequence[str], commands: Iterable[Command]) -> tuple[Comm
         index = next((place for place, word in enumerate(argv) if word in by_name), None)
     if index is None:
         return None, list(argv)
+    if argv[index] == _HELP:
+        return find_command([*argv[:index], *argv[index + 1 :], "--help"], by_name.values())
     if argv[index] in by_name:
         return by_name[argv[index]], [*argv[:index], *argv[index + 1 :]]
     shown = clean_name(argv[index])[:64]
     if shown in _MOVED:
         msg = f"there is no command {shown!r} any more; it is `{PROGRAM} {_MOVED[shown]}`"
         raise SettingsError(msg, {"command": shown})
-    msg = f"there is no command {shown!r}{did_you_mean(shown, by_name) or f'; see {PROGRAM} --help'}"
+    meant = f"; did you mean {_MEANT[shown]}?" if shown in _MEANT else did_you_mean(shown, by_name)
+    msg = f"there is no command {shown!r}{meant or f'; see {PROGRAM} --help'}"
     raise SettingsError(msg, {"command": shown})
 
 

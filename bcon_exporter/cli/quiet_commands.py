@@ -9,7 +9,7 @@ from bcon_exporter.cli.screen import Screen, print_result, write_out
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.incidents import Incident
 from bcon_exporter.model.quantities import show_time
-from bcon_exporter.model.quiet import QuietLine, QuietReport
+from bcon_exporter.model.quiet import LONGEST_QUIET, QuietLine, QuietReport
 
 _API = "/api/v1"
 
@@ -27,7 +27,8 @@ def quiet(call: Invocation) -> int:
     payload = {"name": given.name, "duration": given.duration, "why": given.why}
     result = ask_daemon(call, "POST", f"{_API}/quiet", payload)
     line = QuietLine.model_validate(result)
-    return _tell(call, result, f"{line.name} is quiet until {show_time(line.until)}")
+    cut = f": {LONGEST_QUIET.days} days, the longest there is, not {given.duration}" if line.cut else ""
+    return _tell(call, result, f"{line.name} is quiet until {show_time(line.until)}{cut}")
 
 
 def unquiet(call: Invocation) -> int:

@@ -53,6 +53,7 @@ def print_rules(call: Invocation) -> int:
 
 def _write(folder: Path, name: str) -> None:
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(read_shipped(f"grafana/{name}"), "utf-8")
     except OSError as error:
         shown = clean_name(str(folder / name))

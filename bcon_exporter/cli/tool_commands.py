@@ -13,7 +13,9 @@ from bcon_exporter.cli.screen import Screen, complain
 from bcon_exporter.cli.tool_runner import close_context, exit_of, make_context, run_command_tool
 from bcon_exporter.errors import InvalidInputError, SettingsError
 from bcon_exporter.tools import Context, Envelope, call_tool, find_tool, run_tool
+from bcon_exporter.tools.diagnosis import LAST_WORDS
 from bcon_exporter.tools.digest import DIGEST
+from bcon_exporter.tools.history_view import FOLDED_HISTORY
 from bcon_exporter.tools.host_views import HOST_DIAGNOSIS, HOST_DRIFT, HOST_SNAPSHOT, HOST_STATS, NAMED_DIAGNOSIS
 from bcon_exporter.tools.log_views import PART_OF_LOG
 from bcon_exporter.tools.replay import snapshot_json, write_snapshot
@@ -104,6 +106,8 @@ def list_untracked(call: Invocation) -> int:
 def explain(call: Invocation) -> int:
     """Say what an error in a log means."""
     given = call.arguments
+    if given.pattern is None:
+        return run_command_tool(call, LAST_WORDS, _given(container_id=given.container, context_lines=given.context))
     payload = _given(container_id=given.container, error_pattern=given.pattern, context_lines=given.context)
     return run_command_tool(call, "explain_error", payload)
 
@@ -114,14 +118,20 @@ def show_history(call: Invocation) -> int:
     payload = _given(
         name=given.name, since=given.since, until=given.until, kind=given.kind, words=given.grep, limit=given.limit
     )
-    return run_command_tool(call, "get_history", payload)
+    return _show_history(call, payload)
 
 
 def show_changes(call: Invocation) -> int:
     """Say what changed on this host."""
     given = call.arguments
     payload = _given(name=given.name, since=given.since, limit=given.limit)
-    return run_command_tool(call, "get_history", {**payload, "changes": True})
+    return _show_history(call, {**payload, "changes": True})
+
+
+def _show_history(call: Invocation, payload: dict[str, Any]) -> int:
+    """Show a history: with each loop as one row to people, row for row to programs and agents."""
+    for_people = call.arguments.format in ("table", "markdown")
+    return run_command_tool(call, FOLDED_HISTORY if for_people else "get_history", payload)
 
 
 def show_digest(call: Invocation) -> int:

@@ -9,10 +9,12 @@ from bcon_exporter.cli.parsing import Invocation
 from bcon_exporter.cli.report_formats import VERIFY_FORMATS, parse_outputs, write_report
 from bcon_exporter.cli.screen import Screen, Watching
 from bcon_exporter.cli.tool_runner import close_context, make_context
-from bcon_exporter.clock import utc_now
+from bcon_exporter.clock import to_local, utc_now
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.day_words import find_beginning
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.quantities import show_duration
+from bcon_exporter.model.validation_messages import NO_MOMENT
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.outputs.verify_findings import find_findings
 from bcon_exporter.settings import parse_duration
@@ -70,21 +72,24 @@ def _read_words(call: Invocation) -> WatchRequest:
 
 
 def _read_time(raw: str) -> datetime:
-    """Return the time that "5m" or "2026-01-31T12:00:00Z" means.
+    """Return the time that "5m", "2026-01-31T12:00:00Z" or "today" means.
 
     Raises:
         SettingsError: It is none.
     """
+    now = utc_now()
     try:
-        return utc_now() - parse_duration(raw)
+        return now - parse_duration(raw)
     except ValueError:
         pass
+    if (beginning := find_beginning(raw, now, to_local)) is not None:
+        return beginning
     try:
         at = datetime.fromisoformat(raw)
     except ValueError:
         at = None
     if at is None or at.tzinfo is None:
-        msg = "--since: must be how long ago (5m), or a time with its zone (2026-01-31T12:00:00Z)"
+        msg = f"--since: {NO_MOMENT}"
         raise SettingsError(msg, {"flag": "--since"})
     return at
 

@@ -2,7 +2,7 @@
 
 from bcon_exporter.diagnosis.container_policy import Filter, Policy
 from bcon_exporter.diagnosis.diagnose import diagnose_host, diagnose_one, status_of, summary_of
-from bcon_exporter.diagnosis.explain import Surroundings, explain
+from bcon_exporter.diagnosis.explain import Surroundings, explain, find_last_words
 from bcon_exporter.diagnosis.last_exit import is_well
 from bcon_exporter.diagnosis.log_analysis import analyze
 from bcon_exporter.diagnosis.log_cache import LogReader
@@ -22,6 +22,7 @@ __all__ = [
     "diagnose_host",
     "diagnose_one",
     "explain",
+    "find_last_words",
     "is_well",
     "lines_of",
     "recognise",

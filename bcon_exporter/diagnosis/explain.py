@@ -106,6 +106,15 @@ def explain(
     )
 
 
+def find_last_words(container: ContainerFacts, catalogue: Catalogue) -> str | None:
+    """Return a pattern for the newest error in a log, or else for its newest line; None for an empty log."""
+    lines = container.logs.lines if container.logs is not None else ()
+    failed = [event for event in read_events(lines, catalogue, len(lines)) if event.failed] if lines else []
+    still = [event for event in failed if not event.recovered] or failed
+    texts = [lines[still[-1].index].text] if still else [text for text in texts_of(lines) if text.strip()][-1:]
+    return texts[0].strip().removeprefix(PREFIX)[:MAX_PATTERN_CHARS].strip() if texts else None
+
+
 def find_lines(pattern: str) -> Callable[[str], bool]:
     """Return a function that decides whether a line matches a pattern: literal text of any case, or RE2 after "re:".
 

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from bcon_exporter.diagnosis.last_exit import recent_restarts
 from bcon_exporter.model.container_facts import ContainerFacts, HostSnapshot, UsageFacts
 from bcon_exporter.model.quantities import show_count, show_duration
+from bcon_exporter.model.text_patterns import CONTAINER_PATTERN
 from bcon_exporter.model.thresholds import Thresholds
-from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN
 
 _PLACEHOLDER = re.compile(r"(?<!\{)\{([a-z_]{1,40})\}(?!\})")
 _SAFE_NAME = re.compile(CONTAINER_PATTERN)

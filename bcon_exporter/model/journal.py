@@ -37,6 +37,29 @@ class JournalEntry(Frozen):
     data: Annotated[dict[str, JsonValue], UNTRUSTED] = {}
 
 
+class FoldedHistory(Frozen):
+    """A history as people read it: a loop is one row.
+
+    Attributes:
+        since, until: Of which time.
+        rows: How many rows the journal has of that time, each as it was written down.
+        rows_read: How many of these were read, the newest.
+        lines: How many rows are left once loops are folded.
+        setup: Changes of images, configuration and deployments, newest first; empty where all is told in one list.
+        entries: The other ones, newest first; both together are at most as many as were asked for.
+        known_since: As in `HistoryReport`.
+    """
+
+    since: UtcDatetime
+    until: UtcDatetime
+    rows: int
+    rows_read: int
+    lines: int
+    setup: tuple[JournalEntry, ...] = ()
+    entries: tuple[JournalEntry, ...]
+    known_since: UtcDatetime | None
+
+
 class HistoryReport(Frozen):
     """Entries of the journal that were asked for.
 

@@ -6,9 +6,15 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
-from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
+from bcon_exporter.model.durations import parse_duration
 from bcon_exporter.model.findings import DriftType, SymptomType
-from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN, PROJECT_PATTERN, ContainerRef, ProjectName, Switch
+from bcon_exporter.model.text_patterns import (
+    CONTAINER_PATTERN,
+    NOTE_ID_PATTERN,
+    PROJECT_PATTERN,
+    WHOLE_DURATION_PATTERN,
+)
+from bcon_exporter.model.tool_inputs import ContainerRef, ProjectName, Switch
 
 NOTES_AT_MOST = 500
 """Of people: what they wrote, and what they approved."""
@@ -188,7 +194,7 @@ class NewNoteInput(Frozen):
         None, description="All that is named must fit; else the host"
     )
     expires: Annotated[
-        str, StringConstraints(max_length=64, pattern=f"^{DURATION_PATTERN}$"), AfterValidator(_read_life)
+        str, StringConstraints(max_length=64, pattern=WHOLE_DURATION_PATTERN), AfterValidator(_read_life)
     ] = Field(_USUAL_LIFE, description="How long; 365d at most")
 
     @property
@@ -206,4 +212,4 @@ class WriteMemoryInput(NewNoteInput):
 class NoteInput(Frozen):
     """Which note a person has decided on."""
 
-    note_id: Annotated[str, StringConstraints(pattern=r"^n[0-9]{1,9}$")] = Field(description="As `notes list` shows it")
+    note_id: Annotated[str, StringConstraints(pattern=NOTE_ID_PATTERN)] = Field(description="As `notes list` shows it")

@@ -7,7 +7,8 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import AfterValidator, Field, StringConstraints
 
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
-from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
+from bcon_exporter.model.durations import parse_duration
+from bcon_exporter.model.text_patterns import WHOLE_DURATION_PATTERN
 from bcon_exporter.model.tool_inputs import ContainerRef
 
 QUIET_LABEL = "bcon.quiet"
@@ -110,12 +111,14 @@ class QuietLine(Frozen):
         name: Of a container or project; None for the whole host.
         source: A person's `command`, the container's `label`, or a `setting`.
         why: What the person gave as the reason.
+        cut: It was asked for longer than `LONGEST_QUIET`, which is how long it lasts.
     """
 
     name: str | None
     source: QuietSource
     until: UtcDatetime
     why: Untrusted = ""
+    cut: bool = False
 
 
 class QuietReport(Frozen):
@@ -158,7 +161,7 @@ def _check_duration(text: str) -> str:
 
 QuietDuration = Annotated[
     str,
-    StringConstraints(pattern=f"^{DURATION_PATTERN}$", max_length=64),
+    StringConstraints(pattern=WHOLE_DURATION_PATTERN, max_length=64),
     AfterValidator(_check_duration),
     Field(description="How long: 1h, 30m"),
 ]
@@ -175,6 +178,11 @@ class QuietInput(Frozen):
     def length(self) -> timedelta:
         """How long; at most `LONGEST_QUIET`."""
         return min(parse_duration(self.duration), LONGEST_QUIET)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether it was asked for longer than that."""
+        return parse_duration(self.duration) > LONGEST_QUIET
 
 
 class EndQuietInput(Frozen):

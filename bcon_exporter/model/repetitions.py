@@ -1,16 +1,21 @@
-"""Rows of the journal that stand for many: what repeats itself is one row for each hour and kind."""
+"""Rows of the journal that stand for many: one for each hour and kind of what repeats itself; for people one."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from bcon_exporter.model.journal import JournalEntry
-from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.model.journal_kinds import ORDINARY, JournalKind
 
 if TYPE_CHECKING:
     from pydantic import JsonValue
 
-_JOINED_WITHIN = timedelta(hours=1)
+_JOINED_WITHIN = timedelta(minutes=90)
+"""What comes every hour, give or take some minutes, is one loop."""
+_LOOP_FROM = 3
+_NEW_SETUP = frozenset({JournalKind.IMAGE_CHANGE, JournalKind.CONFIG_CHANGE})
+"""A loop that goes on after one of these is another one: the change is what somebody looks for between the two."""
 _CODES_SHOWN = 3
 
 
@@ -85,7 +90,7 @@ def fold_entry(newest: JournalEntry, repetition: Repetition) -> JournalEntry:
     elif codes:
         data["exit_codes"] = list(codes)
     data |= {"phrase": phrase, "times": repetition.times, "first_at": repetition.first_at.isoformat()}
-    text = f"{phrase} {repetition.times:,} times from {_show_period(repetition)}{_show_codes(codes)}"
+    text = f"{phrase} {repetition.times:,} times, {_show_period(repetition)}{_show_codes(codes)}"
     return newest.model_copy(update={"at": repetition.last_at, "text": text, "data": data})
 
 
@@ -112,23 +117,47 @@ def spread_repetitions(entries: Iterable[JournalEntry]) -> Iterator[JournalEntry
             yield entry.model_copy(update={"at": repetition.first_at})
 
 
-def join_hours(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
-    """Return entries, newest first, with the rows of a repetition that went on from hour to hour as one, at its end."""
-    joined: list[JournalEntry] = []
-    places: dict[Repeated, int] = {}
+def fold_loops(entries: Iterable[JournalEntry]) -> list[JournalEntry]:
+    """Return entries, newest first, with what came three times and more, again and again, as one row at its end.
+
+    Folded is what containers bring about by themselves, with at most 90 minutes between two times.
+    """
+    loops: list[_Loop] = []
+    going_on: dict[Repeated, _Loop] = {}
     for entry in entries:
-        earlier = read_repetition(entry)
-        if earlier is None:
-            joined.append(entry)
-            continue
+        if entry.kind in _NEW_SETUP:
+            going_on = {key: loop for key, loop in going_on.items() if not _is_same_subject(key, entry)}
+        repetition = read_repetition(entry) or count_once(entry)
         repeated = name_repeated(entry)
-        later = read_repetition(joined[places[repeated]]) if repeated in places else None
-        if later is not None and later.first_at - earlier.last_at <= _JOINED_WITHIN:
-            joined[places[repeated]] = fold_entry(joined[places[repeated]], later.joined(earlier))
+        loop = going_on.get(repeated)
+        if loop is not None and loop.counted.first_at - repetition.last_at <= _JOINED_WITHIN:
+            loop.entries.append(entry)
+            loop.counted = loop.counted.joined(repetition)
             continue
-        places[repeated] = len(joined)
-        joined.append(entry)
-    return joined
+        loop = _Loop([entry], repetition)
+        loops.append(loop)
+        if entry.kind in ORDINARY:
+            going_on[repeated] = loop
+    rows = [row for loop in loops for row in loop.rows()]
+    return sorted(rows, key=lambda row: row.at, reverse=True)
+
+
+@dataclass
+class _Loop:
+    entries: list[JournalEntry]
+    counted: Repetition
+
+    def rows(self) -> list[JournalEntry]:
+        """Return one row; each by itself of what came too seldom."""
+        if len(self.entries) == 1 or self.counted.times < _LOOP_FROM:
+            return self.entries
+        return [fold_entry(self.entries[0], self.counted)]
+
+
+def _is_same_subject(repeated: Repeated, entry: JournalEntry) -> bool:
+    if entry.service is None:
+        return repeated.container == entry.container
+    return (repeated.project, repeated.service) == (entry.project, entry.service)
 
 
 def _show_period(repetition: Repetition) -> str:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.container_facts import ContainerState
-from bcon_exporter.model.tool_inputs import CONTAINER_PATTERN
+from bcon_exporter.model.text_patterns import CONTAINER_PATTERN
 
 
 class RestartServiceInput(Frozen):

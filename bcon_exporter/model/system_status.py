@@ -6,13 +6,14 @@ from pydantic import Field
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.disk import DiskSpace, DiskTotal
+from bcon_exporter.model.text_patterns import UNIT_PATTERN
 from bcon_exporter.model.tool_inputs import MAX_TAIL, Switch, Whole
 
 
 class ReadLogsInput(Frozen):
     """Input of read_logs."""
 
-    unit: str = Field(pattern=r"^[A-Za-z0-9@:_.\\-]{1,255}$", description="Container, with or without .service")
+    unit: str = Field(pattern=UNIT_PATTERN, description="Container, with or without .service")
     lines: Whole = Field(100, ge=1, le=MAX_TAIL, description="Newest lines to return")
 
 

@@ -16,31 +16,38 @@ from pydantic import (
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
-from bcon_exporter.model.durations import DURATION_PATTERN, parse_duration
+from bcon_exporter.model.day_words import find_beginning
+from bcon_exporter.model.durations import parse_duration
 from bcon_exporter.model.filter_keys import FilterKey
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.validation_messages import KINDS
-
-CONTAINER_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,254}$"
-"""Ids, id prefixes and names; the engine takes them unescaped into a path, so nothing else may pass."""
-PROJECT_PATTERN = r"^[a-z0-9][a-z0-9_-]{0,127}$"
+from bcon_exporter.model.text_patterns import (
+    CONTAINER_PATTERN,
+    NAME_PATTERN,
+    PROJECT_PATTERN,
+    TEXT_PATTERN,
+    WHOLE_DURATION_PATTERN,
+)
+from bcon_exporter.model.validation_messages import KINDS, NO_MOMENT
 
 WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
 NOW = "now"
 """Key of the validation context: the time that "10m" is counted back from."""
+TO_LOCAL = "to_local"
+"""Key of the validation context: returns a time by the host's clock on the wall; without it "yesterday" is unknown."""
 MAX_TAIL = 10_000
 _NUMBER = re.compile(r"\s*[-+]?[0-9.]+\s*")
 _LONGEST_NUMBER = 64
+_DIGIT = re.compile(r"[0-9]")
 
 ContainerRef = Annotated[
     str,
     StringConstraints(pattern=CONTAINER_PATTERN),
     Field(description="Id, id prefix or name"),
 ]
-PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=r"^[^\x00-\x1f]+$")]
+PathText = Annotated[str, StringConstraints(min_length=1, max_length=4096, pattern=TEXT_PATTERN)]
 ProjectName = Annotated[str, StringConstraints(pattern=PROJECT_PATTERN)]
-AnyName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=r"^[^\x00-\x1f\x7f]+$")]
+AnyName = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """A name that is only looked for in what is written down: labels bring any text as one."""
 
 
@@ -78,13 +85,19 @@ def _check_moment(raw: object, info: ValidationInfo) -> object:
     """Read how long ago; refuse numbers, also as text: pydantic would take them for seconds since 1970."""
     if isinstance(raw, int | float) or (isinstance(raw, str) and _NUMBER.fullmatch(raw[:_LONGEST_NUMBER])):
         raise ValueError(KINDS["datetime"])
-    now = (info.context or {}).get(NOW)
-    if not isinstance(raw, str) or now is None:
+    context = info.context or {}
+    if not isinstance(raw, str) or NOW not in context:
         return raw
     try:
-        return now - parse_duration(raw)
+        return context[NOW] - parse_duration(raw)
     except ValueError:
+        pass
+    if not context.get(WORDS) or TO_LOCAL not in context or _DIGIT.search(raw[:_LONGEST_NUMBER]):
         return raw
+    beginning = find_beginning(raw[:_LONGEST_NUMBER], context[NOW], context[TO_LOCAL])
+    if beginning is None:
+        raise ValueError(NO_MOMENT)
+    return beginning
 
 
 Whole = Annotated[int, BeforeValidator(_check_whole)]
@@ -96,7 +109,7 @@ Moment = Annotated[
         {
             "anyOf": [
                 {"type": "string", "format": "date-time"},
-                {"type": "string", "pattern": f"^{DURATION_PATTERN}$", "maxLength": 64},
+                {"type": "string", "pattern": WHOLE_DURATION_PATTERN, "maxLength": 64},
             ]
         }
     ),

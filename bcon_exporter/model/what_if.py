@@ -7,12 +7,13 @@ from pydantic import Field, StringConstraints, WithJsonSchema, model_validator
 from bcon_exporter.model.base import Frozen, Untrusted, UtcDatetime
 from bcon_exporter.model.check_report import CheckFinding, CheckVerdict, NotChecked, PlannedAction
 from bcon_exporter.model.findings import ServiceDrift
+from bcon_exporter.model.text_patterns import LINE_PATTERN
 from bcon_exporter.model.tool_inputs import PathText, ProjectName, Whole
 
 LONGEST_FILE = 256 * 1024
 _LINE_CHARS = 4096
 _MOST_CHANGES = 100
-_OneLine = Annotated[str, StringConstraints(min_length=1, max_length=_LINE_CHARS, pattern=r"^[^\r\n]+$")]
+_OneLine = Annotated[str, StringConstraints(min_length=1, max_length=_LINE_CHARS, pattern=LINE_PATTERN)]
 
 
 class LineChange(Frozen):

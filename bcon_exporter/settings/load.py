@@ -1,7 +1,7 @@
 """Merges the sources, checks the result, and says in one line what is wrong."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +79,27 @@ def list_receivers(settings: Settings) -> tuple[Receiver, ...]:
         return wanted.url
     try:
         lines = read_regular_file(file, _RECEIVERS_MAX_BYTES).decode().splitlines()
-        written = [line for line in lines if line.strip() and not line.lstrip().startswith("#")]
-        return name_apart((*wanted.url, *(one for line in written for one in parse_receivers(line))))
+        return name_apart((*wanted.url, *_read_receivers(lines)))
     except (UnreadableFileError, UnicodeDecodeError, ValueError) as error:
         reason = "is not text" if isinstance(error, UnicodeDecodeError) else error
         msg = f"{settings.origin_of('notify.url-file')}: {file} {reason}"
         raise SettingsError(msg, {"setting": "notify.url-file", "file": str(file)}) from None
+
+
+def _read_receivers(lines: Iterable[str]) -> Iterator[Receiver]:
+    """Yield the receivers of a file's lines; empty ones and comments are left out.
+
+    Raises:
+        ValueError: A line is written wrong; the message names it by its number.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            yield from parse_receivers(line)
+        except ValueError as error:
+            msg = f"line {number}: {error}"
+            raise ValueError(msg) from None
 
 
 def _nest(flat: Mapping[str, Any]) -> dict[str, Any]:

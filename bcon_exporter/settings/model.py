@@ -258,7 +258,9 @@ class NotifySettings(Section):
         None, description="File with more of them, one a line; lines that begin with # are left out"
     )
     weekly_digest: bool = Field(False, description="Send every receiver a digest of the week, on Mondays at 8")
-    host: Text | None = Field(None, min_length=1, description="How messages name this host. Default: the engine's name")
+    host: Text | None = Field(
+        None, min_length=1, description="How messages and pages name this host. Default: the engine's name"
+    )
 
 
 def _check_hours(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -253,6 +253,7 @@ class Context:
         now: The wall clock; in a replay the time of the snapshot.
         drift_ignore: Differences that are not reported.
         quiet_hours: Settings of who is quiet at which time of day.
+        host_name: What the host is called in messages and on pages; empty for the engine's name of it.
         to_local: Returns a time by the host's clock on the wall.
         one_shot: True for a command: no earlier usage sample exists, so a second one is taken a second later.
         recall: For a command: adds what a daemon remembers to a snapshot; None where there is nothing to ask.
@@ -288,6 +289,7 @@ class Context:
     watches: Watches = field(default_factory=Watches)
     change_rates: ChangeRates = field(default_factory=ChangeRates)
     quiet_hours: tuple[QuietHours, ...] = ()
+    host_name: str = ""
     now: Callable[[], datetime] = clock.utc_now
     to_local: Callable[[datetime], datetime] = clock.to_local
     monotonic: Callable[[], float] = clock.monotonic

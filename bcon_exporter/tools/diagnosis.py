@@ -1,13 +1,34 @@
 """Tools that say what is wrong, why, and what to do."""
 
 from dataclasses import replace
+from datetime import timedelta
 
-from bcon_exporter.diagnosis import Surroundings, diagnose_host, diagnose_one, explain, is_well, summary_of
+from pydantic import Field
+
+from bcon_exporter.diagnosis import (
+    Surroundings,
+    diagnose_host,
+    diagnose_one,
+    explain,
+    find_last_words,
+    is_well,
+    summary_of,
+)
 from bcon_exporter.engine import Wants
+from bcon_exporter.errors import InvalidInputError
+from bcon_exporter.host_secrets import hide_in_snapshot
+from bcon_exporter.model.base import Frozen
+from bcon_exporter.model.container_facts import HostSnapshot
 from bcon_exporter.model.findings import STATUS_RANK
 from bcon_exporter.model.log_reports import ErrorExplanation
 from bcon_exporter.model.reports import ContainerHealthSummary, DiagnoseAllReport, DiagnosisReport
-from bcon_exporter.model.tool_inputs import DiagnoseAllInput, DiagnoseContainerInput, ExplainErrorInput
+from bcon_exporter.model.tool_inputs import (
+    ContainerRef,
+    DiagnoseAllInput,
+    DiagnoseContainerInput,
+    ExplainErrorInput,
+    Whole,
+)
 from bcon_exporter.tools.containers import find_container
 from bcon_exporter.tools.context import Context
 from bcon_exporter.tools.first_seen import date_symptoms
@@ -18,13 +39,37 @@ from bcon_exporter.tools.tool import Tool
 _EXPLAIN_TAIL = 5000
 
 
+class LastWordsInput(Frozen):
+    """Input of explain_error without a pattern, for people at a terminal."""
+
+    container_id: ContainerRef
+    context_lines: Whole = Field(5, ge=0, le=50)
+
+
 def diagnose_container(context: Context, request: DiagnoseContainerInput) -> DiagnosisReport:
     """Return everything said about one container, from a fresh snapshot of the whole host: causes have peers."""
     full_id = context.host.resolve(request.container_id)
-    snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=request.log_tail))
+    usual = Wants().log_tail
+    snapshot = observe(context, _wants(context, logs=request.include_logs, log_tail=usual))
+    if request.include_logs and request.log_tail != usual:
+        snapshot = _read_other_tail(context, snapshot, full_id, request.log_tail)
     policy = replace(context.policy, use_logs=context.policy.use_logs and request.include_logs)
     diagnosis = diagnose_one(snapshot, full_id, context.thresholds, context.catalogue, policy)
     return with_notes(context, date_symptoms(diagnosis, context.memory.first_seen("symptom")))
+
+
+def _read_other_tail(context: Context, snapshot: HostSnapshot, full_id: str, tail: int) -> HostSnapshot:
+    """Return the snapshot with so many newest lines of one container: scans keep the usual number of each."""
+    facts = find_container(snapshot, full_id, full_id)
+    if facts.logs is None:  # it cannot be read, and the snapshot says why
+        return snapshot
+    window = timedelta(seconds=context.thresholds.log_window_seconds)
+    since = snapshot.taken_at - window if facts.is_running else None
+    logs = context.host.read_logs(full_id, tail=tail, since=since, until=None)
+    others = (
+        other if other.id != full_id else facts.model_copy(update={"logs": logs}) for other in snapshot.containers
+    )
+    return hide_in_snapshot(snapshot.model_copy(update={"containers": tuple(others)}), context.secrets)
 
 
 def diagnose_all(context: Context, request: DiagnoseAllInput) -> DiagnoseAllReport:
@@ -45,16 +90,32 @@ def diagnose_fully(context: Context, *, include_healthy: bool = False) -> Diagno
 
 def explain_error(context: Context, request: ExplainErrorInput) -> ErrorExplanation:
     """Return what a pattern found in the newest 5,000 lines of a container's log, and what it means: on this host."""
-    full_id = context.host.resolve(request.container_id)
+    return _explain(context, request.container_id, request.error_pattern, request.context_lines)
+
+
+def _explain_last_words(context: Context, request: LastWordsInput) -> ErrorExplanation:
+    """Do so for the newest error in the log, or else for its last line.
+
+    Raises:
+        InvalidInputError: The container has written nothing.
+    """
+    return _explain(context, request.container_id, None, request.context_lines)
+
+
+def _explain(context: Context, container_id: str, pattern: str | None, context_lines: int) -> ErrorExplanation:
+    full_id = context.host.resolve(container_id)
     snapshot = observe(context, Wants(logs=False, usage=False))
-    facts = find_container(snapshot, full_id, request.container_id)
+    facts = find_container(snapshot, full_id, container_id)
     logs = context.host.read_logs(facts.id, tail=_EXPLAIN_TAIL, since=None, until=None)
     with_logs = facts.model_copy(update={"logs": logs})
     well = is_well(facts, snapshot.taken_at, context.thresholds)
     surroundings = Surroundings(snapshot, context.thresholds)
-    return explain(
-        with_logs, request.error_pattern, request.context_lines, context.catalogue, well=well, surroundings=surroundings
-    )
+    if pattern is None:
+        pattern = find_last_words(with_logs, context.catalogue)
+    if pattern is None:
+        msg = f"{facts.name} has written nothing, so there are no last words to explain"
+        raise InvalidInputError(msg, {"container_id": facts.short_id})
+    return explain(with_logs, pattern, context_lines, context.catalogue, well=well, surroundings=surroundings)
 
 
 def _wants(context: Context, *, logs: bool, log_tail: int) -> Wants:
@@ -76,6 +137,9 @@ def _summaries(report: DiagnoseAllReport, *, include_healthy: bool) -> tuple[Con
     )
 
 
+LAST_WORDS = Tool(
+    "explain_error", "What the last words in a log mean.", LastWordsInput, ErrorExplanation, _explain_last_words
+)
 DIAGNOSIS_TOOLS = (
     Tool(
         "diagnose_container",

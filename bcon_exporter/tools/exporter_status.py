@@ -116,17 +116,18 @@ def _age(context: Context, name: ScanName) -> float | None:
     return None if age is None else round(age, 3)
 
 
+HISTORY = Tool(
+    "get_history",
+    "Say what happened to containers, newest first: starts, stops, crashes, OOM kills, health, images, findings.",
+    GetHistoryInput,
+    HistoryReport,
+    get_history,
+    works=False,
+    of_past=True,
+    rows="entries",
+)
 UTILITY_TOOLS = (
-    Tool(
-        "get_history",
-        "Say what happened to containers, newest first: starts, stops, crashes, OOM kills, health, images, findings.",
-        GetHistoryInput,
-        HistoryReport,
-        get_history,
-        works=False,
-        of_past=True,
-        rows="entries",
-    ),
+    HISTORY,
     Tool(
         "list_deployments",
         "Say of each deployment whether it succeeded, and if not, which service, why, and who suffers.",

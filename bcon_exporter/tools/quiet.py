@@ -80,7 +80,7 @@ def begin_quiet(context: Context, request: QuietInput) -> QuietLine:
     context.change_rates.count(context.monotonic(), is_agent=False)
     entry = _note(quiet, now, f"{quiet.name} is quiet until {show_time(quiet.ends_at)}", "quiet")
     context.memory.keep_quiets(lambda quiets: (*(one for one in quiets if one.name != quiet.name), quiet), entry)
-    return QuietLine(name=quiet.name, source="command", until=quiet.ends_at, why=quiet.why)
+    return QuietLine(name=quiet.name, source="command", until=quiet.ends_at, why=quiet.why, cut=request.is_cut)
 
 
 def _name_quiet(context: Context, request: QuietInput, now: datetime) -> Quiet:

@@ -3,7 +3,7 @@
 import json
 import logging
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ from bcon_exporter.errors import BconError, InternalError, InvalidInputError
 from bcon_exporter.model.base import Frozen
 from bcon_exporter.model.name_suggestions import did_you_mean, nearest_names
 from bcon_exporter.model.reports import CostEntry
-from bcon_exporter.model.tool_inputs import NOW, WORDS, Words
+from bcon_exporter.model.tool_inputs import NOW, TO_LOCAL, WORDS, Words
 from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.secrets.cleaning import clean_name
 from bcon_exporter.secrets.hide_in_models import hide_in_error
@@ -114,7 +114,7 @@ def _ledger_entry(
 
 def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
     try:
-        request = parse_input(tool, payload, context.now())
+        request = parse_input(tool, payload, context.now(), context.to_local)
         if not tool.works:
             return _run(context, tool, request)
         key = (tool, request.model_dump_json())
@@ -142,13 +142,16 @@ def _defect(name: str, error: Exception) -> InternalError:
     return InternalError(msg, {"id": incident})
 
 
-def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
+def parse_input(
+    tool: Tool[Any], payload: object, now: datetime, to_local: Callable[[datetime], datetime] | None = None
+) -> Frozen:
     """Return the tool's input; None is an empty one.
 
     Args:
         tool: The tool.
         payload: JSON, or `Words`; null for a field that may be left out is the same as leaving it out.
         now: What a relative time such as "10m" is counted back from.
+        to_local: Returns a time by the host's clock on the wall; without it "yesterday" is unknown.
 
     Raises:
         InvalidInputError: `details["errors"]` names each field and what is wrong with it, never its value.
@@ -158,7 +161,7 @@ def parse_input(tool: Tool[Any], payload: object, now: datetime) -> Frozen:
         msg = f"{tool.name}: the input must be a JSON object, {{}} for none"
         raise InvalidInputError(msg, {"tool": tool.name, "errors": [{"field": "", "message": "not an object"}]})
     try:
-        context = {WORDS: isinstance(payload, Words), NOW: now}
+        context = {WORDS: isinstance(payload, Words), NOW: now} | ({TO_LOCAL: to_local} if to_local else {})
         request: Frozen = tool.input_model.model_validate(_without_nulls(tool, payload), context=context)
     except ValidationError as error:
         problems = [_problem(tool, item) for item in error.errors(include_input=False, include_url=False)]
@@ -181,8 +184,6 @@ def _problem(tool: Tool[Any], item: Mapping[str, Any]) -> dict[str, str]:
         case "extra_forbidden":
             fields = tool.input_schema().get("properties", {})
             message = f"unknown field{did_you_mean(path, fields)}"
-        case "string_pattern_mismatch" if path == "container_id":
-            message = "must be an id, an id prefix or a name: letters, digits, _ . - and at most 255 of them"
         case "missing":
             message = "is required"
         case _:

@@ -32,7 +32,7 @@ def refused(tmp_path: Path) -> str:
 
 
 def test_it_prints_json_with_symptoms_categories_causes_suggestions_and_events(run: Run, refused: str) -> None:
-    code, out, err = run(refused)
+    code, out, err = run(refused, "--format", "json")
     result = json.loads(out)
     assert (code, err) == (0, "")
     assert [(one["type"], one["severity"]) for one in result["symptoms"]] == [
@@ -46,14 +46,14 @@ def test_it_prints_json_with_symptoms_categories_causes_suggestions_and_events(r
     assert result["events"][0]["line"] == 2
 
 
-@pytest.mark.parametrize("words", [(), ("-",), ("-", "--format", "json")])
+@pytest.mark.parametrize("words", [("--format", "json"), ("-", "--format", "json")])
 def test_standard_input_is_read(run: Run, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(REFUSED.encode() + b"\xff")))
     assert json.loads(run(*words)[1])["categories"] == ["network"]
 
 
 def test_people_and_chats_get_words(run: Run, refused: str) -> None:
-    table, markdown = run(refused, "--format", "table")[1], run(refused, "--format", "markdown")[1]
+    table, markdown = run(refused)[1], run(refused, "--format", "markdown")[1]
     assert table.splitlines()[0] == "2 log lines"
     assert "network_error" in table
     assert "connection refused" in table

@@ -30,6 +30,7 @@ BROKEN = exited(3, name="job", logs=logs("panic: no config"))
 BUSY = container(name="busy", usage=usage(cpu_ratio=0.99))
 
 Run = Callable[..., tuple[int, str, str]]
+Save = Callable[[HostSnapshot], str]
 
 
 @pytest.fixture
@@ -214,7 +215,7 @@ def test_an_error_in_json_is_the_envelope_too(run: Run, ailing: str) -> None:
         ["call", "health_check", "{}", "extra"],
         ["call", "health_check", "--fail-on", "nothing"],
         ["--docker.host", "nowhere", "call", "health_check"],
-        ["analyze-log", "/nonexistent"],
+        ["analyze-log", "/nonexistent", "--format", "json"],
         ["list", "--format", "table", "--al", "--format", "json"],
     ],
     shared=["run"],
@@ -238,6 +239,15 @@ def test_a_command_told_to_print_for_people_fails_without_an_envelope(run: Run) 
         (["diagnos"], 2, "there is no command 'diagnos'; did you mean diagnose?"),
         (["bogus"], 2, "there is no command 'bogus'; see bcon-exporter --help"),
         (["cost"], 2, "there is no command 'cost' any more; it is `bcon-exporter call get_cost_report`"),
+        (["status"], 2, "there is no command 'status'; did you mean diagnose?"),
+        (["ps", "-a"], 2, "there is no command 'ps'; did you mean list?"),
+        (["mute", "shop", "1h"], 2, "there is no command 'mute'; did you mean quiet?"),
+        (["unmute", "shop"], 2, "there is no command 'unmute'; did you mean unquiet?"),
+        (["history", "--kind", "crsh"], 2, "--kind: 'crsh' is none of start, stop, kill, crash, oom, pause,"),
+        (["history", "--kind", "crsh"], 2, "gap; did you mean crash?; see bcon-exporter history --help"),
+        (["list", "--format", "jsn"], 2, "'jsn' is none of table, json, markdown, agent; did you mean json?"),
+        (["history", "--since", "yesteday", "--state.path", "none"], 2, "known: today, yesterday, last night"),
+        (["verify", "--since", "tea time"], 2, "known: today, yesterday, last night"),
         (["list", "--al"], 2, "unknown flag --al; did you mean --all?"),
         (["diagnose", "--fail-onn", "error"], 2, "unknown flag --fail-onn; did you mean --fail-on?"),
         (["diagnose", "--scan.deadlin=5s"], 2, "unknown flag --scan.deadlin; did you mean --scan.deadline?"),
@@ -283,7 +293,8 @@ def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> No
         (["logs", "api", "--since", "9999-12-31T23:59:59-23:00"], "since: must lie between"),
         (["logs", "api", "--until", "0001-01-01T00:00:00+23:00"], "until: must lie between"),
         (["logs", "api", "--since", "999999999d"], "since: must be a time"),
-        (["logs", "../api"], "container_id"),
+        (["logs", "../api"], "container_id: must be a name, an id or the beginning of an id"),
+        (["diagnose", "api-*"], "letters, digits, _ . and - only, and no pattern such as web-*"),
         (["explain", "api", "x" * 300], "error_pattern"),
         (["list", "--filter", "nme=x"], "filters.nme"),
         (["drift", "/srv/shop/compose.yaml", "-p", "NOT A NAME"], "project_name"),
@@ -291,6 +302,34 @@ def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> No
         code, _, err = run(*words, "--from-snapshot", ailing)
         assert code == 2
         assert field in err
+        assert "[" not in err, "no regular expression"
+
+
+def test_the_last_words_of_a_container_are_explained_without_a_pattern(run: Run, save: Save) -> None:
+    talking = container(name="web", logs=logs("FATAL cannot bind to 0.0.0.0:80: address already in use", "INFO bye"))
+    calm = container(name="db", logs=logs("INFO ready", "INFO checkpoint done"))
+    host = save(snapshot(talking, calm, container(name="mute", logs=logs())))
+    code, out, err = run("explain", "web", "--from-snapshot", host)
+    assert (code, err) == (0, "")
+    assert "cannot bind to 0.0.0.0:80" in out.splitlines()[0]
+    assert "port" in out
+    assert "checkpoint done" in run("explain", "db", "--from-snapshot", host)[1].splitlines()[0]
+    code, _, err = run("explain", "mute", "--from-snapshot", host)
+    assert (code, err) == (2, "bcon-exporter: mute has written nothing, so there are no last words to explain\n")
+
+
+def test_an_empty_host_is_told_in_one_plain_line(run: Run, save: Save) -> None:
+    code, out, _ = run("diagnose", "--from-snapshot", save(snapshot(engine=ENGINE)))
+    assert (code, out) == (0, "This host has no containers.  2026-01-01 12:00:00 UTC\n")
+
+
+def test_help_is_a_command_too(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("help") == run("--help")
+    for words in (("help", "diagnose"), ("diagnose", "--help")):
+        with pytest.raises(SystemExit) as left:
+            main(words, {})
+        assert left.value.code == 0
+        assert capsys.readouterr().out.startswith("usage: bcon-exporter diagnose")
 
 
 def test_an_unreachable_engine_exits_with_3(run: Run, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_without_a_daemon_it_says_so_in_one_line_and_exits_with_3(words: tuple[s
         (("notes", "add", "harmless", "--about", "web"), "container=NAME"),
         (("notes", "add", "harmless", "--about", "project=a", "--about", "project=b"), "write each once"),
         (("notes", "approve", "n1", "--expires", "1d"), "for notes add"),
-        (("notes", "forget", "n1"), "invalid choice"),
+        (("notes", "forget", "n1"), "none of list, add"),
     ],
 )
 def test_what_is_missing_or_wrong_is_named(words: tuple[str, ...], says: str) -> None:

@@ -149,3 +149,20 @@ def test_the_state_file_is_read_where_there_is_one(tmp_path: Path, capsys: pytes
     with daemon(ANSWERS) as (address, asked):
         code, out, _ = run(("incidents",), address, capsys, str(state))
     assert (code, json.loads(out)["result"]["total"], asked) == (Exit.FINE, 0, [])
+
+
+def test_people_read_each_loop_as_one_row_and_of_changes_the_images_first(capsys: pytest.CaptureFixture[str]) -> None:
+    def row(at: str, kind: str, text: str) -> dict[str, object]:
+        return {"at": at, "kind": kind, "container": "web", "service": "web", "project": "shop", "text": text,
+                "data": {"exit_code": 1} if kind == "crash" else {}}  # fmt: skip
+
+    crashes = [row(f"2026-01-01T21:{minute:02}:00Z", "crash", "crashed, exit code 1") for minute in range(43)]
+    rows = [*reversed(crashes), row("2026-01-01T09:00:00Z", "image_change", "another image: web:2")]
+    with daemon({**ANSWERS, "get_history": {**WINDOW, "total": len(rows), "entries": rows}}) as (address, asked):
+        where = ("--docker.host", NO_ENGINE, "--web.listen-address", address, "--state.path", "none")
+        assert main(["changes", "--since", "yesterday", *where], {}) == Exit.FINE
+        shown = capsys.readouterr().out
+        code, out, _ = run(("changes", "--since", "yesterday"), address, capsys)
+    assert shown.index("another image: web:2") < shown.index("crashed 43 times, 21:00 to 21:42 UTC, exit code 1")
+    assert '"since": "2' in asked[0]
+    assert (code, len(json.loads(out)["result"]["entries"])) == (Exit.FINE, 44), "JSON is complete"

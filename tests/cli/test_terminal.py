@@ -108,8 +108,10 @@ def test_the_shipped_files_are_printed(capsys: pytest.CaptureFixture[str], tmp_p
     assert capsys.readouterr().out == "bcon-overview\nbcon-container\n"
     assert main(["dashboards", "--output", str(tmp_path)], {}) == 0
     assert {file.name for file in tmp_path.iterdir()} == {"bcon-overview.json", "bcon-container.json"}
-    assert main(["dashboards", "--output", str(tmp_path / "none")], {}) == 2
-    assert "cannot be written: no such file or directory" in capsys.readouterr().err
+    assert main(["dashboards", "--output", str(tmp_path / "new/folder")], {}) == 0
+    assert len(list((tmp_path / "new/folder").iterdir())) == 2
+    assert main(["dashboards", "--output", str(tmp_path / "bcon-overview.json")], {}) == 2
+    assert "cannot be written: " in capsys.readouterr().err
     assert main(["dashboards", "bcon-overvew"], {}) == 2
 
 

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
+from bcon_exporter.compose.failures import explain_failure
 from bcon_exporter.compose.wanted_deployment import make_deployment
 from bcon_exporter.deployments.check import CHECK_RULES, check_deployment, judge
 from bcon_exporter.model.check_report import CheckCode, CheckInput, CheckVerdict
@@ -265,6 +266,15 @@ def test_a_missing_env_file_stands_beside_the_refusal_of_compose() -> None:
         ("fails", "env_file_missing", "web"),
     ]
     assert (report.findings[0].file, report.findings[0].line) == ("a", 3)
+
+
+def test_an_env_file_that_is_missing_counts_once() -> None:
+    missing = tuple(MissingEnvFile(path="/srv/.env", service=name) for name in ("api", "web", "worker"))
+    failure = explain_failure("env file /srv/.env not found: stat /srv/.env: no such file", ())
+    refusal = ComposeRefusal(message=failure.message)
+    report = check(service(), missing_env_files=missing, refusal=refusal)
+    assert said(report) == [("fails", "env_file_missing", "api")]
+    assert "/srv/.env, which api, web and worker name, is not there." in report.findings[0].message
 
 
 def test_files_of_secrets_and_configs_that_are_missing_and_used() -> None:

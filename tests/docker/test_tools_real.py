@@ -10,6 +10,7 @@ import pytest
 from bcon_exporter.app import build_context
 from bcon_exporter.settings import load_settings
 from bcon_exporter.tools import TOOLS, call_tool
+from tests.docker.daemon import Daemon
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -149,3 +150,23 @@ def test_no_tool_leaves_a_trace_in_the_engine(context: Context, compose_file: Pa
         assert call_tool(context, tool.name, payload).error is None, tool.name
     until = engine.docker("info", "--format", "{{.SystemTime}}").strip()
     assert engine.docker("events", "--since", since, "--until", until).strip() == ""
+
+
+def test_the_tail_that_is_asked_for_counts_beside_a_daemon_that_has_read_another(
+    engine: TestEngine, tmp_path: Path
+) -> None:
+    ticks = "for n in $(seq 250); do echo INFO tick $n; done"
+    log = f"echo ERROR cannot write /data/db: no space left on device; {ticks}; sleep 900"
+    engine.docker("run", "-d", "--name", "talker", engine.image, "sh", "-c", log)
+    wait_until(lambda: "tick 250" in engine.docker("logs", "talker"), "the last line")
+
+    with Daemon(tmp_path, engine.host) as daemon:
+
+        def finds(tail: int | None) -> bool:
+            asked = {"container_id": "talker"} | ({"log_tail": tail} if tail is not None else {})
+            answer = daemon.ask("/api/v1/tools/diagnose_container", "POST", asked)
+            return bool(answer.json()["result"]["symptoms"])
+
+        assert {tail: finds(tail) for tail in (None, 251, 200, 5, 1000)} == {
+            None: False, 251: True, 200: False, 5: False, 1000: True,
+        }  # fmt: skip

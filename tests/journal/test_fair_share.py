@@ -108,13 +108,13 @@ def test_a_kill_in_the_open_hour_loses_no_count_and_a_command_reads_it(tmp_path:
     command = open_keeper(path, now=NOON + HOUR, read_only=True)
     assert count_times(read(command)) == count_times(read(keeper)) == 40
     again = open_keeper(path, now=NOON + HOUR)  # the first was never closed
-    assert [row.text for row in read(again)][-1] == "became unhealthy 30 times from 12:10 to 12:39 UTC"
+    assert [row.text for row in read(again)][-1] == "became unhealthy 30 times, 12:10 to 12:39 UTC"
     for number in range(40, 70):
         tell(again, [entry(NOON + number * MINUTE)], NOON + number * MINUTE)
     tell(again, [entry(NOON + 3 * HOUR, "web")], NOON + 3 * HOUR)
     assert [row.text for row in read(again, name="api")][10:] == [
-        "became unhealthy 50 times from 12:10 to 12:59 UTC",
-        "became unhealthy 10 times from 13:00 to 13:09 UTC",
+        "became unhealthy 50 times, 12:10 to 12:59 UTC",
+        "became unhealthy 10 times, 13:00 to 13:09 UTC",
     ]
 
 

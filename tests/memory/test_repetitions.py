@@ -12,8 +12,9 @@ from bcon_exporter.memory import Repetitions, close_all, fold_repetitions, share
 from bcon_exporter.memory.repetitions import ROWS_OF_A_DAY, ROWS_OF_AN_HOUR
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import ORDINARY, JournalKind
-from bcon_exporter.model.repetitions import join_hours, read_repetition, spread_repetitions
+from bcon_exporter.model.repetitions import fold_loops, read_repetition, spread_repetitions
 from tests.factories import NOON
+from tests.table_rows import table
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
@@ -48,21 +49,21 @@ def test_of_each_kind_the_first_of_an_hour_are_told_and_the_rest_is_one_row(beyo
     last = NOON + timedelta(seconds=5) * (ROWS_OF_AN_HOUR + beyond - 1)
     assert [row.at for row in rows] == [last] * bool(beyond)
     if beyond == 400:
-        assert [row.text for row in rows] == ["became unhealthy 400 times from 12:00 to 12:34 UTC"]
+        assert [row.text for row in rows] == ["became unhealthy 400 times, 12:00 to 12:34 UTC"]
 
 
 def test_the_hour_that_goes_on_is_no_row_until_it_is_over() -> None:
     state, _ = fold_all(every(MINUTE, 30))
     for now, expected in ((NOON + HOUR + timedelta(seconds=15), 0), (NOON + HOUR + timedelta(seconds=16), 1)):
         assert len(fold_repetitions(state, [], now)[1]) == expected
-    assert [row.text for row in state.rows()] == ["became unhealthy 20 times from 12:10 to 12:29 UTC"]
+    assert [row.text for row in state.rows()] == ["became unhealthy 20 times, 12:10 to 12:29 UTC"]
 
 
 def test_what_goes_on_is_one_row_an_hour_and_after_a_quiet_hour_it_is_told_again() -> None:
     state, texts = fold_all(every(MINUTE, 180))
     assert texts[ROWS_OF_AN_HOUR:] == [
-        "became unhealthy 50 times from 12:10 to 12:59 UTC",
-        "became unhealthy 60 times from 13:00 to 13:59 UTC",
+        "became unhealthy 50 times, 12:10 to 12:59 UTC",
+        "became unhealthy 60 times, 13:00 to 13:59 UTC",
     ]
     for quiet in (15, 16, 17):
         state, _ = fold_repetitions(state, [], NOON + quiet * HOUR)
@@ -73,7 +74,7 @@ def test_a_subject_has_so_many_rows_a_day_of_whatever_kind() -> None:
     midnight = NOON - 12 * HOUR
     by_hour = [entry(midnight + number * MINUTE, f"finding_{number // 60} found") for number in range(24 * 60)]
     state, texts = fold_all(by_hour)
-    assert len([text for text in texts if " times " not in text]) == ROWS_OF_A_DAY < 24 * ROWS_OF_AN_HOUR
+    assert len([text for text in texts if " times, " not in text]) == ROWS_OF_A_DAY < 24 * ROWS_OF_AN_HOUR
     assert len(texts) == ROWS_OF_A_DAY + 23, "and one for each hour that is over"
     assert fold_all([entry(midnight + 23 * HOUR, container="web")], state)[1][-1:] == ["became unhealthy"]
     assert fold_all([entry(midnight + 25 * HOUR)], state)[1][-1:] == ["became unhealthy"], "the next day"
@@ -123,7 +124,7 @@ def test_exit_codes_are_kept(codes: tuple[int, ...], expected: str, data: dict[s
         for number in range(ROWS_OF_AN_HOUR + 40)
     ]
     (row,) = fold_all(crashes)[0].rows()
-    assert row.text == f"crashed 40 times from 12:05 to 12:24 UTC{expected}"
+    assert row.text == f"crashed 40 times, 12:05 to 12:24 UTC{expected}"
     assert row.data.items() >= {"image": "app:1", "times": 40, **data}.items()
 
 
@@ -151,7 +152,7 @@ def test_whatever_comes_in_comes_out_once(happened: list[tuple[int, str, bool]])
     for name in ("api", "web"):
         own = [row for row in (*rows, *close_all(state)[1]) if row.container == name]
         assert count_times(own) == sum(other == name for _, other, _ in happened)
-        joined = join_hours(sorted(own, key=lambda row: row.at, reverse=True))
+        joined = fold_loops(sorted(own, key=lambda row: row.at, reverse=True))
         assert count_times(joined) == count_times(own)
 
 
@@ -167,16 +168,58 @@ def test_far_too_many_kinds_are_not_remembered_and_not_lost() -> None:
 
 
 def test_hours_that_follow_one_another_are_shown_as_one_row() -> None:
-    state, _ = fold_all(every(MINUTE, 600))
-    _, rows = close_all(state)
     state, more = Repetitions(), list[JournalEntry]()
     for told in every(MINUTE, 26 * 60):
         state, new = fold_repetitions(state, [told], told.at)
         more += new
     rows = [*more, *close_all(state)[1]]
-    (joined, *each_time) = join_hours(sorted(rows, key=lambda row: row.at, reverse=True))
-    assert joined.text == "became unhealthy 1,550 times from 2026-01-01 12:10 to 2026-01-02 13:59 UTC"
-    assert [row.text for row in each_time] == ["became unhealthy"] * ROWS_OF_AN_HOUR
+    (joined,) = fold_loops(sorted(rows, key=lambda row: row.at, reverse=True))
+    assert joined.text == "became unhealthy 1,560 times, 2026-01-01 12:00 to 2026-01-02 13:59 UTC"
+
+
+CRASH: dict[str, Any] = {"kind": JournalKind.CRASH, "text": "crashed after 2 s, exit code 1", "data": {"exit_code": 1}}
+LOOP = every(MINUTE, 43, **CRASH)
+LATER = NOON + 5 * HOUR
+NEW_IMAGE = entry(NOON + 20.5 * MINUTE, "another image", kind=JournalKind.IMAGE_CHANGE)
+
+
+@table(
+    ("entries", "texts"),
+    [
+        (LOOP, ["crashed 43 times, 12:00 to 12:42 UTC, exit code 1"]),
+        (LOOP[:2], ["crashed after 2 s, exit code 1"] * 2),
+        (LOOP[:3], ["crashed 3 times, 12:00 to 12:02 UTC, exit code 1"]),
+        # what comes each hour, some minutes late, is one loop; what comes twice a day is none
+        (every(HOUR * 1.1, 4, **CRASH), ["crashed 4 times, 12:00 to 15:18 UTC, exit code 1"]),
+        (every(12 * HOUR, 3, **CRASH), ["crashed after 2 s, exit code 1"] * 3),
+        # another container, another time, what somebody did: told apart
+        (
+            [*LOOP[:4], *every(MINUTE, 3, since=LATER, container="web", **CRASH)],
+            ["crashed 3 times, 17:00 to 17:02 UTC, exit code 1", "crashed 4 times, 12:00 to 12:03 UTC, exit code 1"],
+        ),
+        (
+            every(MINUTE, 3, kind=JournalKind.DEPLOYMENT, text="succeeded"),
+            ["succeeded"] * 3,
+        ),
+        # a loop that goes on with another image is another one
+        (
+            [*LOOP, NEW_IMAGE],
+            [
+                "crashed 22 times, 12:21 to 12:42 UTC, exit code 1",
+                "another image",
+                "crashed 21 times, 12:00 to 12:20 UTC, exit code 1",
+            ],
+        ),
+        (
+            [*LOOP, NEW_IMAGE.model_copy(update={"container": "web"})],
+            ["crashed 43 times, 12:00 to 12:42 UTC, exit code 1", "another image"],
+        ),
+    ],
+)
+def test_a_loop_is_shown_as_one_row(entries: list[JournalEntry], texts: list[str]) -> None:
+    rows = fold_loops(sorted(entries, key=lambda row: row.at, reverse=True))
+    assert [row.text for row in rows] == texts
+    assert count_times(rows) == len(entries)
 
 
 def test_hours_with_a_quiet_time_between_are_not_shown_as_one() -> None:
@@ -184,7 +227,7 @@ def test_hours_with_a_quiet_time_between_are_not_shown_as_one() -> None:
     for hours in (0, 5):
         state, _ = fold_all(every(MINUTE, 30, since=NOON + hours * HOUR))
         rows += state.rows()
-    assert len(join_hours(reversed(rows))) == 2
+    assert len(fold_loops(reversed(rows))) == 2
 
 
 def test_evidence_of_a_repetition_is_when_it_began_and_when_it_ended() -> None:

@@ -22,6 +22,9 @@ from bcon_exporter.model.findings import (
     SymptomType,
     Urgency,
 )
+from bcon_exporter.model.incidents import IncidentLine, IncidentRoot, IncidentsReport
+from bcon_exporter.model.journal import FoldedHistory, HistoryReport, JournalEntry
+from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.log_reports import ErrorExplanation, ExplainedCause, SampleLog
 from bcon_exporter.model.quantities import show_size
 from bcon_exporter.model.reports import (
@@ -635,3 +638,83 @@ def test_sizes_are_binary(size: int | None, shown: str) -> None:
 
 def test_an_unknown_percent_is_a_dash_and_never_0() -> None:
     assert (show_percent(None), show_percent(0.0)) == ("-", "0.0 %")
+
+
+def happened(minutes: float, text: str, kind: JournalKind = JournalKind.CRASH, **facts: Any) -> JournalEntry:
+    given = {"container": "shop-web-1", "project": "shop", "service": "web", **facts}
+    return JournalEntry(at=NOON + timedelta(minutes=minutes), kind=kind, text=text, **given)
+
+
+CRASHES = [happened(minute, f"crashed after {minute} s, exit code 1", data={"exit_code": 1}) for minute in range(43)]
+IMAGE = happened(-14 * 60, "another image: registry.example/team/web:2.1, before registry.example/team/web:2.0",
+                 JournalKind.IMAGE_CHANGE)  # fmt: skip
+
+
+def folded(**facts: Any) -> FoldedHistory:
+    window = {"since": NOON - timedelta(days=1), "until": NOON + timedelta(hours=1), "known_since": NOON}
+    counts = {"rows": 44, "rows_read": 44, "lines": 2, "entries": ()}
+    return FoldedHistory.model_validate({**window, **counts, **facts})
+
+
+def test_a_history_has_dates_as_headings_and_whole_times_at_80_columns() -> None:
+    report = HistoryReport(since=NOON - timedelta(days=1), until=NOON + timedelta(hours=1), total=44,
+                           entries=(*reversed(CRASHES), IMAGE), known_since=NOON - timedelta(days=9))  # fmt: skip
+    assert [shown.rstrip() for shown in text_of(report, width=80).splitlines()] == [
+        "44 rows in 2 lines  2025-12-31 12:00:00 UTC to 2026-01-01 13:00:00 UTC",
+        "TIME UTC    WHO         PROJECT  WHAT",
+        "2026-01-01",
+        "12:42:00    shop-web-1  shop     crashed 43 times, 12:00 to 12:42 UTC, exit code",
+        "                                 1",
+        "2025-12-31",
+        "22:00:00    shop-web-1  shop     another image: registry.example/team/web:2.1,",
+        "                                 before registry.example/team/web:2.0",
+    ]
+
+
+def test_changes_tell_images_and_configuration_first_and_what_was_left_out() -> None:
+    shown = text_of(folded(setup=(IMAGE,), entries=(CRASHES[-1],), lines=7, rows=12_000, rows_read=10_000), width=80)
+    places = [shown.index(part) for part in ("Images, conf", "another image", "Starts, ends", "crashed after 42 s")]
+    assert places == sorted(places)
+    assert "12000 rows in 7 lines" in shown
+    assert "5 lines more: see --limit and --since." in shown
+    assert "Read were the newest 10,000 rows" in shown
+
+
+@table("width", [40, 60, 80, 120])
+def test_times_stand_whole_however_long_the_names_are(width: int) -> None:
+    long_name = "a-project-with-a-name-that-is-much-too-long-for-any-terminal-of-today-1"
+    entries = (happened(0, "crashed, exit code 1", container=long_name, project=long_name[:60]), *CRASHES[:1])
+    shown = text_of(folded(entries=entries, rows=2, lines=2), width=width)
+    assert shown.split("WHAT")[1].count("\n12:00:00  ") == 2
+    assert max(map(len, shown.splitlines()[1:])) <= width
+
+
+def test_incidents_have_dates_as_headings_and_whole_ids_at_80_columns() -> None:
+    root = IncidentRoot(container="shop-database-1", project="shop", service="database", code="missing_service")
+    title = "the database of shop was removed by hand; api, web and worker look its name up in vain"
+    going_on = IncidentLine(
+        id="2026-01-01-shop-database-missing_service-1",
+        started_at=NOON,
+        ended_at=None,
+        severity=Severity.ERROR,
+        root=root,
+        suffers=(),
+        ended_by=None,
+        merged_into=None,
+        acknowledged_at=None,
+        title=title,
+    )
+    over = going_on.model_copy(update={"id": "2025-12-31-shop-database-missing_service-1",
+                                       "started_at": NOON - timedelta(days=1), "ended_at": NOON})  # fmt: skip
+    report = IncidentsReport(since=NOON - timedelta(days=7), total=2, incidents=(going_on, over), known_since=NOON)
+    assert [shown.rstrip() for shown in text_of(report, width=80).splitlines()] == [
+        "2 incidents  since 2025-12-25 12:00:00 UTC",
+        "2026-01-01  UTC",
+        "12:00:00  the database of shop was removed by hand; api, web and worker look its",
+        "          name up in vain",
+        "          open  2026-01-01-shop-database-missing_service-1",
+        "2025-12-31  UTC",
+        "12:00:00  the database of shop was removed by hand; api, web and worker look its",
+        "          name up in vain",
+        "          over after 24 h 0 min  2025-12-31-shop-database-missing_service-1",
+    ]

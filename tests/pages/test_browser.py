@@ -238,7 +238,7 @@ def test_a_container_is_muted_and_an_incident_acknowledged_by_a_button(browser: 
     tab = open_tab(browser)
     tab.page.goto(f"{dirty.url}/c/media-jellyfin-1")
     tab.page.fill("input[name=why]", "moving <b>house</b>")
-    tab.page.click("form.quiet button")
+    tab.page.click("form.quiet button >> text=Quiet for an hour")
 
     assert tab.page.url == f"{dirty.url}/c/media-jellyfin-1"
     assert "until 13:00, by a person: moving <b>house</b>" in tab.page.inner_text("form.quiet")
@@ -246,7 +246,7 @@ def test_a_container_is_muted_and_an_incident_acknowledged_by_a_button(browser: 
     assert "media-jellyfin-1 is quiet until 13:00." in tab.page.inner_text("#sentence")
     tab.page.goto(f"{dirty.url}/c/media-jellyfin-1")
     tab.page.click("form.quiet button[name=end]")
-    assert tab.page.locator("form.quiet select[name=duration]").count() == 1
+    assert tab.page.locator("form.quiet button[name=duration]").count() == 4
     tab.page.goto(dirty.url)
     tab.page.click(".incident h3 a >> nth=0")
     tab.page.click("form.quiet button")

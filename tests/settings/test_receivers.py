@@ -71,6 +71,13 @@ def test_what_is_written_wrong_is_refused_and_not_quoted(text: str, tmp_path: Pa
         assert refused.value.message.startswith("--notify.url: ")
 
 
+def test_a_line_of_the_file_that_is_written_wrong_is_named_by_its_number(tmp_path: Path) -> None:
+    file = tmp_path / "receivers"
+    file.write_text(f"# mine\n\nname=team {URL}\nname=phone severty=error {URL}\n")
+    with pytest.raises(SettingsError, match=r"receivers line 4: is no list of receivers"):
+        list_receivers(settings_of("--notify.url-file", str(file)))
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"--notify\.url-file: .*nowhere"):
         settings_of("--notify.url-file", str(tmp_path / "nowhere"))

@@ -175,7 +175,7 @@ class AlertWatch:
             find_ended=context.memory.find_ended_incident,
             is_muted=lambda incident: is_muted(incident, muting, now),
             label=label_incident,
-            describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address),
+            describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address, context.to_local),
             scanned_at=scan.finished_at if scan is not None else None,
             interval=timedelta(seconds=self._pace().interval_seconds),
             first_look=context.scans.first_look,

@@ -1,10 +1,14 @@
 """What an alert of an incident says: short enough for a chat message, and all that one needs to act."""
 
+from collections.abc import Callable
+from datetime import datetime
+
 from bcon_exporter.alerting import INCIDENT_ALERT
 from bcon_exporter.incidents import find_telling_change, list_left_down
+from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.journal import HISTORY_KEPT
-from bcon_exporter.model.quantities import show_duration, show_time
+from bcon_exporter.model.quantities import show_duration
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
 
@@ -26,7 +30,13 @@ def label_incident(incident: Incident) -> tuple[tuple[str, str], ...]:
     return tuple((name, plain_label(value)) for name, value in labels.items() if value)
 
 
-def describe_incident(incident: Incident, here: str, runbooks_url: str, address: str | None) -> dict[str, str]:
+def describe_incident(
+    incident: Incident,
+    here: str,
+    runbooks_url: str,
+    address: str | None,
+    to_local: Callable[[datetime], datetime] = lambda at: at,
+) -> dict[str, str]:
     """Return the texts.
 
     Args:
@@ -34,13 +44,14 @@ def describe_incident(incident: Incident, here: str, runbooks_url: str, address:
         here: How texts name this host.
         runbooks_url: Where the runbooks lie.
         address: Where people see this exporter; None where nobody said.
+        to_local: Returns a time by the host's clock on the wall.
     """
     cause = max(incident.causes, key=lambda cause: cause.confidence, default=None)
     texts = {
         "summary": f"{incident.title} (on {here})",
         "description": _tell_who(incident),
-        "since": show_time(incident.started_at),
-        "cause": f"{cause.description} [{cause.id}, confidence {cause.confidence:.0%}]" if cause is not None else "",
+        "since": f"{to_local(incident.started_at):%Y-%m-%d %H:%M:%S %Z}",
+        "cause": _tell_cause(incident.root.name, cause) if cause is not None else "",
         "suggestion": incident.suggestions[0].action if incident.suggestions else "",
         "changed": _tell_change(incident),
         "incident": incident.id,
@@ -54,6 +65,15 @@ def describe_incident(incident: Incident, here: str, runbooks_url: str, address:
     }
     log = " ".join(safe_text(incident.log_line, max_chars=LOG_LINE_CHARS).split("\n"))
     return {**clean, **({"log": log} if log else {}), "runbook_url": f"{runbooks_url}{INCIDENT_ALERT}.md"}
+
+
+def _tell_cause(root: str, cause: LikelyCause) -> str:
+    return f"{_with_name(root, cause.description)} [{cause.id}, confidence {cause.confidence:.0%}]"
+
+
+def _with_name(who: str, text: str) -> str:
+    """Return a sentence that says who it is about: an annotation is read by itself."""
+    return text if who in text else f"{who}: {text}"
 
 
 def _tell_who(incident: Incident) -> str:
@@ -78,4 +98,7 @@ def _tell_host(incident: Incident) -> str:
 
 def _tell_change(incident: Incident) -> str:
     change = find_telling_change(incident)
-    return "" if change is None else f"{show_duration(change.seconds_before)} before: {change.text}"
+    if change is None:
+        return ""
+    who = change.container or change.service or change.project or "the host"
+    return f"{show_duration(change.seconds_before)} before: {_with_name(who, change.text)}"

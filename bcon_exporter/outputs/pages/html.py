@@ -19,7 +19,7 @@ from bcon_exporter.model.growth import show_growth
 from bcon_exporter.model.journal import JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size
-from bcon_exporter.model.repetitions import join_hours
+from bcon_exporter.model.repetitions import fold_loops
 from bcon_exporter.outputs.pages import views
 from bcon_exporter.outputs.text.disk import KIND_NAMES, tell_space, tell_users
 from bcon_exporter.tools import Context
@@ -127,7 +127,7 @@ def _template_environment() -> "Environment":
         to_local = context["host"].to_local
         return [
             (f"{date:%A, %d %B %Y}", list(of_day))
-            for date, of_day in groupby(join_hours(entries), key=lambda entry: to_local(entry.at).date())
+            for date, of_day in groupby(fold_loops(entries), key=lambda entry: to_local(entry.at).date())
         ]
 
     environment.filters |= {

@@ -273,7 +273,7 @@ def read_host(context: Context, hang: str | None) -> HostHeader:
     )
     engine = scan.snapshot.engine if scan is not None else None
     return HostHeader(
-        name=engine.name if engine is not None else "",
+        name=context.host_name or (engine.name if engine is not None else ""),
         engine=engine,
         sentence=describe_host(situation),
         now=now,
@@ -555,13 +555,21 @@ def read_project(context: Context, name: str) -> ProjectPage:
     return ProjectPage(
         name=name,
         rows=tuple(rows),
-        drift=found,
+        drift=_leave_out_strangers(found, own),
         incidents=tuple(find_open(context, None if name == NO_PROJECT else name)) if found is not None else (),
         deployments=deployments,
         quiet=find_quiet_now(context).find(None, name, None),
         notes=find_notes_of_project(context, name, own, found),
         unread=store.problem,
     )
+
+
+def _leave_out_strangers(drift: DriftReport | None, own: Iterable[DiagnosisReport]) -> DriftReport | None:
+    """Return a project's drift without containers of no project, which every project's report names."""
+    if drift is None:
+        return None
+    names = {report.container_name for report in own}
+    return drift.model_copy(update={"untracked": tuple(name for name in drift.untracked if name in names)})
 
 
 def read_incident(context: Context, incident_id: str) -> Incident:
@@ -586,7 +594,8 @@ def read_history(context: Context, query: Mapping[str, str]) -> HistoryPage:
         for name in ("name", "kind", "words", "since", "offset")
         if query.get(name, "").strip()
     }
-    request = parse_input(find_tool("get_history"), Words({"since": "7d", "limit": "100", **asked}), context.now())
+    words = Words({"since": "7d", "limit": "100", **asked})
+    request = parse_input(find_tool("get_history"), words, context.now(), context.to_local)
     assert isinstance(request, GetHistoryInput)  # noqa: S101 -- the tool's own input
     return HistoryPage(get_history(context, request), asked, request.limit, request.offset)
 

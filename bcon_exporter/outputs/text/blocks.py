@@ -122,12 +122,14 @@ class Table:
         columns: Names of all columns; each row has a cell for each, the first its own name.
         numbers: Names of the columns that hold numbers.
         choices: Columns for a narrow terminal, the fullest choice first; the last is shown however narrow it is.
+        whole: Names of columns that are never broken; where some are named, all others wrap, and the first is no name.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Line, ...], ...]
     numbers: tuple[str, ...] = ()
     choices: tuple[tuple[str, ...], ...] = ()
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

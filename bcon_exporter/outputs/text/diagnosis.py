@@ -53,6 +53,9 @@ _OUR_WORDS = (("", " times"), ("probe exit ", ""), ("probe exit -", ""))
 
 def host_blocks(report: DiagnoseAllReport, *, healthy_too: bool, brief: bool) -> list[Block]:
     """Return the counts, then each ailing container with what, why and what to do."""
+    if not report.total_containers and not report.ignored:
+        nothing = line("This host has no containers.", notes=(dim(show_time(report.timestamp)),))
+        return [nothing, *_failed_runs(report), *_unread_blocks(report)]
     blocks: list[Block] = [Heading(_headline(report)), EMPTY_LINE]
     if report.roots:
         blocks += [*(line(_root(root)) for root in report.roots), EMPTY_LINE]

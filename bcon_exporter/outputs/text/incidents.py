@@ -1,6 +1,7 @@
 """Incidents as blocks: a list, and one of them as a hand-over that a person can paste."""
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from bcon_exporter.incidents import ENDED_BY, NOT_MENDED
 from bcon_exporter.model.incidents import (
@@ -22,7 +23,6 @@ from bcon_exporter.outputs.text.blocks import (
     Heading,
     Item,
     Items,
-    Line,
     Quote,
     Section,
     Span,
@@ -35,27 +35,27 @@ from bcon_exporter.outputs.text.blocks import (
     strong,
 )
 
-_COLUMNS = ("since", "state", "what", "id")
 _QUIET_COLUMNS = ("quiet", "until", "by", "why")
 
 
 def list_blocks(report: IncidentsReport) -> list[Block]:
-    """Return one line for each, newest first."""
+    """Return two lines for each, newest first: what it is, and its state and id, so that both stand whole."""
     shown = len(report.incidents)
     counted = show_count(report.total, "incident") if report.total else "No incident."
     title = counted if shown == report.total else f"{shown} of {counted}"
     blocks: list[Block] = [Heading(line(strong(title), notes=(dim(f"since {show_time(report.since)}"),)))]
-    if report.incidents:
-        rows = tuple(map(_row, report.incidents))
-        blocks.append(Table(_COLUMNS, rows, (), (_COLUMNS, ("since", "state", "what"))))
+    for date, of_date in groupby(report.incidents, key=lambda incident: incident.started_at.date()):
+        blocks.append(Heading(line(strong(f"{date:%Y-%m-%d}"), notes=(dim("UTC"),)), 2))
+        blocks.append(Fields(tuple(map(_listed, of_date))))
     if report.known_since is None:
         blocks.append(line(dim("No daemon has watched here: see --state.path.")))
     return blocks
 
 
-def _row(incident: IncidentLine) -> tuple[Line, ...]:
-    what = Span(incident.title, SEVERITY_STYLES[incident.severity])
-    return line(dim(show_time(incident.started_at))), line(*_state(incident)), line(what), line(name(incident.id))
+def _listed(incident: IncidentLine) -> Field:
+    what = name(incident.title, SEVERITY_STYLES[incident.severity])
+    state = line(*_state(incident), notes=(name(incident.id, Style.DIM),))
+    return Field(line(dim(f"{incident.started_at:%H:%M:%S}")), (Item(line(what), (state,)),))
 
 
 def _state(incident: IncidentLine | Incident) -> tuple[Span, ...]:
@@ -116,7 +116,7 @@ def _parts(incident: Incident) -> Iterator[Block]:
     yield Items(tuple(map(_member, incident.members)))
     yield Heading(line(strong("Changed before")), 2)
     if incident.changes:
-        yield Items(tuple(map(_change, incident.changes)))
+        yield Fields(tuple(map(_change, incident.changes)), label_width=12)
     else:
         yield line(dim("Nothing is written down of the half hour before."))
     if incident.suggestions:
@@ -139,7 +139,8 @@ def _member(member: IncidentMember) -> Item:
     )
 
 
-def _change(change: IncidentChange) -> Item:
+def _change(change: IncidentChange) -> Field:
     who = change.container or change.service or change.project or "the host"
     before = f"{show_duration(change.seconds_before)} before"
-    return Item(line(dim(f"{show_time(change.at)} ({before}) "), name(who), ": ", change.text))
+    what = line(name(who), ": ", change.text, notes=(dim(f"{change.at:%H:%M:%S} UTC"),))
+    return Field(line(dim(before)), (Item(what),))

@@ -1,13 +1,14 @@
 """Lists and small reports as blocks: containers, stats, health, cost, alerts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from bcon_exporter.model.alerts import Alert, AlertmanagerState, AlertsReport, MessageReceiverState
 from bcon_exporter.model.container_facts import ContainerState, HealthStatus
-from bcon_exporter.model.journal import HistoryReport, JournalEntry
+from bcon_exporter.model.journal import FoldedHistory, HistoryReport, JournalEntry
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.quantities import show_count, show_duration, show_size, show_time
-from bcon_exporter.model.repetitions import join_hours
+from bcon_exporter.model.repetitions import fold_loops
 from bcon_exporter.model.reports import ContainerInfo, ContainerStats, CostReport, HealthCheck
 from bcon_exporter.outputs.text.blocks import (
     SEVERITY_STYLES,
@@ -49,7 +50,8 @@ _HEALTH_STYLES = {
 _STATE_DATABASE = {"file": "in its file", "memory": "in memory only", "none": "no state file"}
 _OVERALL_STYLES = {"healthy": Style.GOOD, "degraded": Style.WARNING, "unhealthy": Style.BAD}
 _ALERT_STYLES = {"critical": Style.WORST, "warning": Style.WARNING, "info": Style.CAUSE}
-_HISTORY = ("time", "who", "project", "what")
+_TIME = "time UTC"
+_HISTORY = (_TIME, "who", "project", "what")
 _HISTORY_STYLES = {
     JournalKind.CRASH: Style.BAD,
     JournalKind.OOM: Style.WORST,
@@ -176,13 +178,21 @@ def health_section(health: HealthCheck) -> Section:
     return Section(Heading(title), (Fields(tuple(fields)),))
 
 
-def history_blocks(report: HistoryReport) -> list[Block]:
-    """Return what happened, newest first."""
+def history_blocks(report: FoldedHistory) -> list[Block]:
+    """Return what happened, newest first; of changes those of images and configuration before all others."""
     period = dim(f"{show_time(report.since)} to {show_time(report.until)}")
     blocks: list[Block] = [Heading(line(strong(_count_entries(report)), notes=(period,)))]
+    if report.setup:
+        blocks += [Heading(line(strong("Images, configuration, deployments")), 2), _history_table(report.setup)]
+        if report.entries:
+            blocks.append(Heading(line(strong("Starts, ends, health, networks")), 2))
     if report.entries:
-        rows = tuple(map(_history_row, join_hours(report.entries)))
-        blocks.append(Table(_HISTORY, rows, (), (_HISTORY, ("time", "who", "what"))))
+        blocks.append(_history_table(report.entries))
+    shown = len(report.setup) + len(report.entries)
+    if shown < report.lines:
+        blocks.append(line(dim(f"{show_count(report.lines - shown, 'line')} more: see --limit and --since.")))
+    if report.rows_read < report.rows:
+        blocks.append(line(dim(f"Read were the newest {report.rows_read:,} rows: see --since, --until and --kind.")))
     if report.known_since is None:
         blocks.append(line(dim("No daemon has written a journal here: see --state.path.")))
     elif report.known_since > report.since:
@@ -190,19 +200,41 @@ def history_blocks(report: HistoryReport) -> list[Block]:
     return blocks
 
 
-def _count_entries(report: HistoryReport) -> str:
-    if not report.total:
+def fold_report(report: HistoryReport) -> FoldedHistory:
+    """Return a report for programs as people read it; rows that were not asked for stay away."""
+    rows = fold_loops(report.entries)
+    return FoldedHistory(
+        since=report.since,
+        until=report.until,
+        rows=report.total,
+        rows_read=len(report.entries),
+        lines=len(rows),
+        entries=tuple(rows),
+        known_since=report.known_since,
+    )
+
+
+def _count_entries(report: FoldedHistory) -> str:
+    if not report.rows:
         return "Nothing is written down of this time."
-    shown = len(report.entries)
-    counted = show_count(report.total, "row")
-    return counted if shown == report.total else f"{shown} of {counted}"
+    rows = show_count(report.rows, "row")
+    return rows if report.lines == report.rows else f"{rows} in {show_count(report.lines, 'line')}"
+
+
+def _history_table(entries: Iterable[JournalEntry]) -> Table:
+    """Return a table with a row for each date, below which the times need none."""
+    rows: list[tuple[Line, ...]] = []
+    for date, of_date in groupby(entries, key=lambda entry: entry.at.date()):
+        rows.append((line(strong(f"{date:%Y-%m-%d}")), line(), line(), line()))
+        rows += map(_history_row, of_date)
+    return Table(_HISTORY, tuple(rows), (), (_HISTORY, (_TIME, "who", "what")), whole=(_TIME,))
 
 
 def _history_row(entry: JournalEntry) -> tuple[Line, ...]:
     who = entry.container or entry.service or entry.project or "the host"
     style = _HISTORY_STYLES.get(entry.kind, Style.PLAIN)
     what = Span(entry.text, SEVERITY_STYLES[entry.severity] if entry.severity else style)
-    return line(dim(show_time(entry.at))), line(name(who)), line(name(entry.project or "")), line(what)
+    return line(dim(f"{entry.at:%H:%M:%S}")), line(name(who)), line(name(entry.project or "")), line(what)
 
 
 def cost_blocks(report: CostReport) -> list[Block]:

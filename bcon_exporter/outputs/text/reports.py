@@ -8,7 +8,7 @@ from bcon_exporter.model.check_report import CheckReport
 from bcon_exporter.model.digest import DigestReport
 from bcon_exporter.model.disk import DiskReport
 from bcon_exporter.model.incidents import Incident, IncidentsReport
-from bcon_exporter.model.journal import HistoryReport
+from bcon_exporter.model.journal import FoldedHistory, HistoryReport
 from bcon_exporter.model.log_reports import ErrorExplanation, LogAnalysis
 from bcon_exporter.model.notes import NotesReport, WrittenNote
 from bcon_exporter.model.quiet import QuietReport
@@ -60,7 +60,8 @@ _BLOCKS: Mapping[type, _Build] = {
     DriftReport: drift.project_blocks,
     ErrorExplanation: logs.explanation_blocks,
     HealthCheck: _alone(listings.health_section),
-    HistoryReport: listings.history_blocks,
+    FoldedHistory: listings.history_blocks,
+    HistoryReport: lambda report: listings.history_blocks(listings.fold_report(report)),
     Incident: incidents.incident_blocks,
     IncidentsReport: incidents.list_blocks,
     LogAnalysis: _alone(logs.analysis_section),

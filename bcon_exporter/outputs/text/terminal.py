@@ -1,7 +1,7 @@
 """Prints blocks on a terminal, with colours."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.measure import Measurement
@@ -49,6 +49,8 @@ _GAP = 2
 _ANY_WIDTH = 10_000
 _NAME_WHOLE, _NAME_ENOUGH, _NAME_LEAST = 64, 32, 16
 """Characters of a name: columns are left out for so many; enough of a longer one; the least of any."""
+_WRAPPED_ENOUGH = 20
+"""Characters of a column that wraps: others are left out for so many."""
 
 
 def render_terminal(blocks: Iterable[Block]) -> RenderableType:
@@ -103,7 +105,24 @@ def _indented(part: RenderableType) -> RenderableType:
 
 
 def _items(items: Iterable[Item]) -> RenderableType:
-    return Group(*(_render(block) for item in items for block in (item.line, *item.details)))
+    return Group(*(part for item in items for part in (_point(item.line), *map(_render, item.details))))
+
+
+def _point(line: Line) -> RenderableType:
+    """Return a line whose further lines stand below its words, not below the sign before them."""
+    if line.badge is None or not line.badge.sign:
+        return _text(line)
+    return _hanging([(_badge(line.badge), _text(replace(line, badge=None)))])
+
+
+def _hanging(rows: Iterable[tuple[Text, Text]]) -> RichTable:
+    """Return lines, each with a sign before it that stands alone in its column."""
+    grid = RichTable.grid(padding=(0, 1, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for sign, text in rows:
+        grid.add_row(sign, text)
+    return grid
 
 
 def _grid(fields: Fields) -> RenderableType:
@@ -115,16 +134,15 @@ def _grid(fields: Fields) -> RenderableType:
     return grid
 
 
-def _quote(quote: Quote) -> Text:
-    lines = []
-    for index, line in enumerate(quote.lines):
-        bar = ("> ", "bold red") if index == quote.hit else ("│ ", "dim")
-        text = _text(line)
-        if quote.bar:
-            parts = (Text.assemble(bar).append_text(part) for part in text.split("\n", allow_blank=True))
-            text = Text("\n").join(parts)
-        lines.append(text)
-    return Text("\n").join(lines)
+def _quote(quote: Quote) -> RenderableType:
+    if not quote.bar:
+        return Text("\n").join(map(_text, quote.lines))
+    bars = (Text(">", "bold red") if index == quote.hit else Text("│", "dim") for index in range(len(quote.lines)))
+    return _hanging(
+        (bar, part)
+        for bar, line in zip(bars, quote.lines, strict=True)
+        for part in _text(line).split("\n", allow_blank=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -145,6 +163,11 @@ class FittingTable:
         def width_of(columns: Sequence[str]) -> int:
             return Measurement.get(console, wide, self._draw(columns, _ANY_WIDTH)).maximum
 
+        if self.table.whole:
+            needs = {columns: sum(self._need(width_of((name,)), name) for name in columns) for columns in choices}
+            fitting = [columns for columns in choices if needs[columns] - _GAP <= options.max_width]
+            yield self._draw((fitting or choices[-1:])[0], _ANY_WIDTH)
+            return
         longest = width_of(self.table.columns[:1])
         room = {columns: options.max_width - _GAP - width_of(columns[1:]) for columns in choices}
         wanted = longest if longest <= _NAME_WHOLE else _NAME_ENOUGH
@@ -152,6 +175,9 @@ class FittingTable:
         fitting += [columns for columns in choices if room[columns] >= _NAME_ENOUGH]
         chosen = fitting[0] if fitting else choices[-1]
         yield self._draw(chosen, max(room[chosen], _NAME_LEAST))
+
+    def _need(self, width: int, column: str) -> int:
+        return width if column in self.table.whole else min(width, _WRAPPED_ENOUGH + _GAP)
 
     def _draw(self, columns: Sequence[str], name_width: int) -> RichTable:
         drawn = RichTable(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold", show_edge=False)
@@ -161,7 +187,7 @@ class FittingTable:
                 column.upper(),
                 justify="right" if is_number else "left",
                 overflow="fold",
-                no_wrap=index == 0 or is_number,
+                no_wrap=is_number or (column in self.table.whole if self.table.whole else index == 0),
             )
         places = [self.table.columns.index(column) for column in columns]
         for row in self.rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from bcon_exporter.model.findings import Severity, Suggestion, Urgency
 from bcon_exporter.model.incidents import Incident, IncidentChange, IncidentMember, IncidentRoot, SeenBefore
@@ -53,15 +54,27 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
         "description": "The root is shop-db-1 (oom killed). Explained by it: shop-web-1."
         " The same happened 2 times in 90 days.",
         "since": "2026-01-01 12:00:00 UTC",
-        "cause": "because [memory_limit_low, confidence 80%]",
+        "cause": "shop-db-1: because [memory_limit_low, confidence 80%]",
         "suggestion": "Raise the limit.",
-        "changed": "40 s before: image changed",
+        "changed": "40 s before: shop: image changed",
         "incident": "2026-01-01-shop-db-1-oom_killed-1",
         "code": "oom_killed",
         "page": "https://bcon.example/i/2026-01-01-shop-db-1-oom_killed-1",
         "log": "b",
         "runbook_url": "https://wiki.example/BconIncident.md",
     }
+
+
+def test_a_time_is_that_of_the_clock_on_the_wall_and_a_name_that_is_said_is_not_said_twice() -> None:
+    named = cause("memory_limit_low", 0.8).model_copy(update={"description": "shop-db-1 has too little memory."})
+    change = IncidentChange(
+        kind=JournalKind.CONFIG_CHANGE, at=NOON, seconds_before=40, project="shop", container="shop-db-1", text="memory"
+    )
+    told = incident(causes=(named,), changes=(change,))
+    texts = describe_incident(told, "h1", "", None, lambda at: at.astimezone(ZoneInfo("Europe/Berlin")))
+    assert texts["since"] == "2026-01-01 13:00:00 CET"
+    assert texts["cause"] == "shop-db-1 has too little memory. [memory_limit_low, confidence 80%]"
+    assert texts["changed"] == "40 s before: shop-db-1: memory"
 
 
 def test_what_is_not_known_is_left_out() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from dataclasses import replace
 from html import unescape
 from urllib.parse import urljoin
 
@@ -12,7 +13,7 @@ import pytest
 from bcon_exporter.errors import PermissionDeniedError
 from bcon_exporter.model.findings import Severity, SymptomType
 from bcon_exporter.outputs.http import make_site
-from tests.factories import NOON, container, snapshot
+from tests.factories import NOON, compose, container, snapshot
 from tests.outputs.http.asking import BEYOND, ask, site_of, users
 from tests.outputs.scenes import diagnosis, drift_report, drift_scan, make_context, make_exposition, scan_of, symptom
 from tests.pages.stage import dirty_host, site_over
@@ -128,6 +129,26 @@ def test_the_page_names_the_ailing_containers_worst_first() -> None:
     assert 0 < page.index(">dead<") < page.index(">warm<")
     assert "it &lt;b&gt;fails" in page
     assert "dead" not in bare
+
+
+def test_a_project_lists_its_own_containers_only_and_the_host_has_the_name_of_its_messages() -> None:
+    context = replace(make_context(), host_name="nas in the attic")
+    own = container(name="shop-debug", compose=compose(project="shop", service="debug"))
+    stranger = container(name="somebody-elses")
+    context.scans.publish_diagnosis(scan_of(snapshot(own, stranger), diagnosis(own), diagnosis(stranger)))
+    context.scans.publish_drift(drift_scan(drift_report("shop", untracked=("shop-debug", "somebody-elses"))))
+
+    page = ask(site_of(context), "GET", "/p/shop").text
+
+    assert re.search(r"In no file: .*shop-debug", page)
+    assert "somebody-elses" not in page
+    assert re.search(r"</svg>nas in the attic</a>", page)
+    assert re.findall(r'<button name="duration" value="(\w+)">([^<]*)', page) == [
+        ("1h", "Quiet for an hour"),
+        ("4h", "Quiet for 4 hours"),
+        ("1d", "Quiet for a day"),
+        ("7d", "Quiet for a week"),
+    ]
 
 
 def test_the_page_says_when_the_reports_on_it_are_of_an_earlier_scan() -> None:

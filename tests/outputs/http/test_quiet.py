@@ -12,6 +12,7 @@ from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.outputs.http.form_tokens import form_token
 from bcon_exporter.outputs.http.users import Users
 from tests.factories import NOON, compose, container, snapshot
+from tests.left_open import close_later
 from tests.outputs.http.asking import ask, error_of, site_of, users
 from tests.outputs.scenes import make_context, scan_of
 from tests.table_rows import table
@@ -49,18 +50,32 @@ def basic(name: str, password: str) -> dict[str, str]:
 def test_it_is_begun_listed_and_ended(site: Site) -> None:
     begun = ask(site, "POST", "/api/v1/quiet", json=MOVING)
     assert begun.json()["result"] == {
-        "name": "shop", "source": "command", "until": "2026-01-01T13:00:00Z", "why": "moving",
+        "name": "shop", "source": "command", "until": "2026-01-01T13:00:00Z", "why": "moving", "cut": False,
     }  # fmt: skip
     assert quiet_names(site) == ["shop"]
     assert ask(site, "POST", "/api/v1/quiet/end", json={"name": "shop"}).status_code == 200
     assert quiet_names(site) == []
 
 
+@table(("asked", "until", "cut"), [("30d", "2026-01-31T12:00:00Z", False), ("60d", "2026-01-31T12:00:00Z", True)])
+def test_a_quiet_that_is_cut_says_so(asked: str, until: str, cut: bool) -> None:
+    keeper = close_later(MemoryKeeper.open(None, retention_seconds=32 * 86400, now=NOON))
+    context = make_context(HOST, memory=keeper, now=lambda: NOON)
+    context.scans.publish_diagnosis(scan_of(HOST))
+    begun = ask(site_of(context), "POST", "/api/v1/quiet", json={"name": "shop", "duration": asked}).json()["result"]
+    assert (begun["until"], begun["cut"]) == (until, cut)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "code", "says"),
     [
         ("/api/v1/quiet", {"name": "shpo", "duration": "1h"}, "not_found", "shop"),
-        ("/api/v1/quiet", {"name": "shop", "duration": "soon"}, "invalid_input", "duration"),
+        (
+            "/api/v1/quiet",
+            {"name": "shop", "duration": "soon"},
+            "invalid_input",
+            "duration: must be how long",
+        ),
         ("/api/v1/quiet", {"name": "shop", "duration": "99999999999999999999d"}, "invalid_input", "duration"),
         ("/api/v1/quiet", {"name": "../x", "duration": "1h"}, "invalid_input", "name"),
         ("/api/v1/quiet", {"name": "shop", "duration": "1h", "for": 1}, "invalid_input", "for"),
