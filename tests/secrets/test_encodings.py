@@ -107,6 +107,30 @@ def test_every_split_of_a_secret_over_lines_is_hidden() -> None:
     assert secrets.hide_lines(["x", f"a {value[:5]}", f"{value[5:]} b"]) == ["x", "a ***", "*** b"]
 
 
+@pytest.mark.promise("S14")
+def test_in_much_text_the_same_is_hidden_as_in_little() -> None:
+    """Of much text only lines are searched exactly in which a quick look sees a beginning or an escape."""
+    secrets = KnownSecrets(frozenset(CANARIES))
+    clean = ["nothing to see in this line, nor behind it"] * 120
+    differences = []
+    for name, encode in ENCODINGS.items():
+        for value in (*CANARIES[:40:4], *CANARIES[1:10]):
+            written = f"at <{encode(value)}> it failed"
+            expected = secrets.hide(written).split("\n")
+            if secrets.hide_lines([*clean, *written.split("\n"), *clean]) != [*clean, *expected, *clean]:
+                differences.append(f"{name}: {value!r}")
+    value = CANARIES[1]
+    for at in range(1, len(value)):
+        for wrap in ("\n", "\\\n", "  \\\n\t ", f"\n{value[at : at + 5]}\n" if at + 5 < len(value) else "\n"):
+            rest = value[at + 5 :] if wrap.count("\n") == 2 else value[at:]
+            written = f"{value[:at]}{wrap}{rest}"
+            expected = secrets.hide(written).split("\n")
+            assert "***" in expected[0], written
+            if secrets.hide("\n".join([*clean, written, *clean])).split("\n") != [*clean, *expected, *clean]:
+                differences.append(f"cut at {at} by {wrap!r}")
+    assert not differences
+
+
 NAMED = {
     "password=\\\nCnryA1b2": "password=\\\n***",
     "password=CnryA1\\\nb2C3d4 tail": "password=***\n*** tail",
@@ -178,7 +202,7 @@ HOSTILE = {
 def test_lines_that_all_might_be_halves_are_bounded() -> None:
     """Behind very many, both lines are hidden: none is compared any more."""
     secrets = KnownSecrets(frozenset(CANARIES))
-    shown = secrets.hide("Cnry\n" * 1000).split("\n")
+    shown = secrets.hide("Cnry\n" * 800).split("\n")
     assert shown[:3] == ["Cnry"] * 3
     assert shown[-3:] == ["***", "***", ""]
     assert set(shown) == {"Cnry", "***", ""}
