@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
+HEALTH_EVENTS_KEPT = 500
+"""Of one container, the newest: what is counted of a check that flips all the time is a lower bound."""
+
 
 @dataclass(frozen=True, slots=True)
 class LifecycleEvent:
