@@ -20,12 +20,12 @@ from bcon_exporter.memory.restarts import INFERRED_RESTART, find_restarts
 from bcon_exporter.memory.runs import Run, find_runs, order_of
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.exit_codes import parse_signal
-from bcon_exporter.model.lifecycle import ExitFacts, LifecycleEvent
+from bcon_exporter.model.lifecycle import HEALTH_EVENTS_KEPT, ExitFacts, LifecycleEvent
 
 EVENTS_PER_IDENTITY = 1000
 """The newest of them are kept: a crash loop of a month must not fill the disk."""
 
-HEALTH_EVENTS_PER_IDENTITY = 500
+HEALTH_EVENTS_PER_IDENTITY = HEALTH_EVENTS_KEPT
 """Of these at most so many tell of health: a check that flips all the time pushes out no start and no end."""
 
 EXITS_WITH_LINES = 5

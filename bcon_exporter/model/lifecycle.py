@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from bcon_exporter.model.base import Frozen, UtcDatetime
 
 _RUN, _RUN_DIGITS, _HEX = "-run-", 12, "0123456789abcdef"
+HEALTH_EVENTS_KEPT = 500
+"""Of one container, the newest: what is counted of a check that flips all the time is a lower bound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,23 +52,26 @@ class ReadText:
         return start, start + 1
 
 
-@lru_cache(maxsize=_PATTERNS_KEPT)
-def _pattern(codes: frozenset[int]) -> Any:
-    """Compile what finds the escapes of these characters. More backslashes, "25" and "amp;" are those of nested ones."""
+def escape_expression(codes: frozenset[int]) -> str:
+    """Return what finds the escapes of these characters. More backslashes, "25" and "amp;" are those of nested ones."""
     written = sorted(codes | _OF_ESCAPES)
     digits = "|".join(f"{code:02x}" for code in written)
     numbers = "|".join(map(str, written))
     names = "".join(f"|{name}" for name, character in _NAMED.items() if ord(character) in written)
     quotes = "".join(re2.escape(character) for character in "\"'\\/" if ord(character) in codes)
+    return (
+        rf"(?i)%(?:25)*(?:{digits})|\\+(?:u00|x)(?:{digits})"
+        rf"|&(?:amp;)*(?:#(?:x0{{0,4}}(?:{digits})|0{{0,4}}(?:{numbers})){names});"
+        + (rf"|\\+[{quotes}]" if quotes else "")
+    )
+
+
+@lru_cache(maxsize=_PATTERNS_KEPT)
+def _pattern(codes: frozenset[int]) -> Any:
     options = re2.Options()
     options.never_capture = True
     options.log_errors = False
-    return re2.compile(
-        rf"(?i)%(?:25)*(?:{digits})|\\+(?:u00|x)(?:{digits})"
-        rf"|&(?:amp;)*(?:#(?:x0{{0,4}}(?:{digits})|0{{0,4}}(?:{numbers})){names});"
-        + (rf"|\\+[{quotes}]" if quotes else ""),
-        options,
-    )
+    return re2.compile(escape_expression(codes), options)
 
 
 def read_escapes(text: str, codes: frozenset[int] = _ALL) -> list[ReadText]:

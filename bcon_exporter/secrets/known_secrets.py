@@ -4,12 +4,9 @@ A bare password has no shape and no name beside it, so only its value tells. `fi
 environment, `KnownSecrets` hides them in text. They live in memory only: nothing here is a field of a model.
 """
 
-import base64
-import json
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, quote_plus, unquote
+from urllib.parse import unquote
 
 import re2
 
@@ -17,6 +14,15 @@ from bcon_exporter.secrets.cleaning import strip_controls
 from bcon_exporter.secrets.escapes import mask_spans, read_escapes, written_spans
 from bcon_exporter.secrets.secret_names import key_strength
 from bcon_exporter.secrets.shapes import MASK, looks_random
+from bcon_exporter.secrets.suspect_lines import INDENT, WRAPPING, find_suspect_lines
+from bcon_exporter.secrets.written_forms import (
+    LEAST_HEX_BYTES,
+    PIECE_CHARS,
+    base64_cores,
+    escaped_codes,
+    hex_form,
+    text_forms,
+)
 
 MOST_VALUES = 1024
 """Values of one environment, or of a project's files over time; where there are more, no text is shown at all."""
@@ -25,35 +31,13 @@ _SHORTEST = 4
 _WHOLE_WORD_BELOW = 8
 """A shorter value is hidden as a whole word only, or it would cut holes into digests and ids."""
 _SHORTEST_DOCUMENT_LINE = 8
-_PIECE_CHARS = 512
-"""A longer value is searched in pieces of this size."""
-_SHORTEST_BASE64_BYTES = 9
-_LEAST_HEX_BYTES = 6
-_HEX_RUNS = re2.compile(rf"[0-9A-Fa-f]{{{2 * _LEAST_HEX_BYTES},}}")
+_HEX_RUNS = re2.compile(rf"[0-9A-Fa-f]{{{2 * LEAST_HEX_BYTES},}}")
 _GRAM = 4
 """Characters at the end or the beginning of a line that may be a piece of a value."""
-_LETTERS_AND_DIGITS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_LAST_CODE = 255
 _MOST_CHECKED = 32 * 1024
 """Values that are compared with the ends of a text's lines."""
-_WRAPPING = " \t\\"
-"""What stands at the end of a line, behind a value that goes on in the next one."""
-_INDENT = " \t"
-_MOST_SEARCHED_AT_ONCE = 16 * 1024
-"""Characters of all forms of all values that one expression may hold; more are looked for one by one. The memory of an
-expression grows with them: for the 256 KiB of one environment it took more than a gigabyte."""
-_SEARCH_MEMORY_BYTES = 4 * 2**20
-_FEW_LITERALS = 16
-_LITTLE_TO_SEARCH = 2**20
-"""Characters times literals. Below that, or with few literals, each is looked for by itself: an expression takes longer
-to compile, and 4 kB of memory a literal."""
-_LONG_WORD = 20
-_LONG_WORDS = re2.compile(rf"\S{{{_LONG_WORD},}}")
-"""Most values are as long, above all in base64, and few words of a log are: they are looked for in these only."""
-_LONG_TEXT = 2000
-_EXPRESSIONS_KEPT = 16
-_UNRESERVED = str.maketrans("", "", "-._~")
-_BORDER = r"\b"
+_LITTLE_TEXT = 4 * 1024
+"""Characters. Each value is looked for by itself in less: to make an expression of them takes longer."""
 _OF_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 
@@ -147,14 +131,14 @@ class KnownSecrets:
     the text as its escapes are read, and over the ends of lines.
     """
 
-    __slots__ = ("_base64", "_codes", "_joined", "_literals", "_long_words", "_values")
+    __slots__ = ("_base64", "_codes", "_joined", "_literals", "_too_many", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
+        self._too_many: bool | None = None
         self._base64: frozenset[str] = frozenset()
         self._literals: tuple[str, ...] | None = None
-        self._long_words: frozenset[str] = frozenset()
-        self._codes = _LETTERS_AND_DIGITS
+        self._codes: frozenset[int] = frozenset()
         self._joined = ""
 
     def __repr__(self) -> str:
@@ -172,35 +156,44 @@ class KnownSecrets:
     @property
     def too_many(self) -> bool:
         """Whether there are more than can be searched; then nothing is shown."""
-        return len(self._values) > MOST_VALUES or sum(map(len, self._values)) > _MOST_CHARS
+        if self._too_many is None:
+            self._too_many = len(self._values) > MOST_VALUES or sum(map(len, self._values)) > _MOST_CHARS
+        return self._too_many
 
     def hide(self, text: str) -> str:
         """Return the text with `***` in the place of each value; the text must be clean."""
-        return self._hide(text, len(text))
-
-    def _hide(self, text: str, chars: int) -> str:
-        """Hide the values in a text, one of several that have so many characters in all."""
         if not self._values or not text:
             return text
+        if self.too_many:
+            return MASK
+        if len(text) < _LITTLE_TEXT:
+            return self._hide(text)
+        lines = text.split("\n")
+        shown = self._hide_suspects(lines)
+        return text if shown is lines else "\n".join(shown)
+
+    def _hide_suspects(self, lines: list[str]) -> list[str]:
+        """Hide the values in those of many lines that may hold some."""
+        shown = lines
+        for first, last in find_suspect_lines(lines, self._values):
+            text = "\n".join(lines[first : last + 1])
+            if (hidden := self._hide(text)) is not text:
+                shown = [*lines] if shown is lines else shown
+                shown[first : last + 1] = hidden.split("\n")
+        return shown
+
+    def _hide(self, text: str) -> str:
         if self._literals is None:
             self._literals = self._find_literals()
-        if not self._literals:
-            return MASK
-        text = self._hide_literals(text, chars)
+        text = self._hide_literals(text)
         text = self._hide_hex(text)
-        text = self._hide_escaped(text, chars)
+        text = self._hide_escaped(text)
         return self._hide_split(text) if "\n" in text else text
 
-    def _hide_literals(self, text: str, chars: int) -> str:
+    def _hide_literals(self, text: str) -> str:
         """Hide the values as they are, and in forms that are literal texts."""
-        if not self._literals:
-            return text
-        much = len(self._literals) > _FEW_LITERALS and chars * len(self._literals) > _LITTLE_TO_SEARCH
-        if much and sum(map(len, self._literals)) <= _MOST_SEARCHED_AT_ONCE:
-            return self._mask((match.span() for match in _search_for(self._literals).finditer(text)), text)
-        words = " ".join(_LONG_WORDS.findall(text)) if len(text) > _LONG_TEXT and self._long_words else text
-        for literal in self._literals:
-            if literal in (words if literal in self._long_words else text):
+        for literal in self._literals or ():
+            if literal in text:
                 text = self._mask(_find_all(literal, text), text)
         return text
 
@@ -209,8 +202,7 @@ class KnownSecrets:
         digits = " ".join(_HEX_RUNS.findall(text)).lower()
         if not digits:
             return text
-        written = (value.encode().hex() for value in self._values)
-        found = [literal for literal in written if len(literal) >= 2 * _LEAST_HEX_BYTES and literal in digits]
+        found = [literal for literal in map(hex_form, self._values) if literal and literal in digits]
         if not found:
             return text
         spans = []
@@ -219,18 +211,18 @@ class KnownSecrets:
             spans += [(start + first, start + last) for literal in found for first, last in _find_all(literal, run)]
         return mask_spans(text, spans)
 
-    def _hide_escaped(self, text: str, chars: int) -> str:
+    def _hide_escaped(self, text: str) -> str:
         """Hide values that are written with escapes, in part or in whole, also within one another."""
         levels = read_escapes(text, self._codes)
         spans: list[tuple[int, int]] = []
         for count, level in enumerate(levels, start=1):
-            if (found := self._find_in(level.text, chars)) is not None:
+            if (found := self._find_in(level.text)) is not None:
                 spans += written_spans(levels[:count], found)
         return mask_spans(text, spans)
 
-    def _find_in(self, text: str, chars: int) -> list[tuple[int, int]] | None:
+    def _find_in(self, text: str) -> list[tuple[int, int]] | None:
         """Return where values stand in a text as it is read; None where none does."""
-        if self._hide_literals(text, chars) is text:
+        if self._hide_literals(text) is text:
             return None
         return [span for literal in self._literals or () for span in _find_all(literal, text)]
 
@@ -240,7 +232,7 @@ class KnownSecrets:
         shown: dict[int, str] = {}
         checks_left = _MOST_CHECKED
         for at in range(len(lines) - 1):
-            here, after = lines[at].rstrip(_WRAPPING), lines[at + 1].lstrip(_INDENT)
+            here, after = lines[at].rstrip(WRAPPING), lines[at + 1].lstrip(INDENT)
             if not here or not after or (here[-_GRAM:] not in self._joined and after[:_GRAM] not in self._joined):
                 continue
             checks_left -= len(self._values)
@@ -258,7 +250,7 @@ class KnownSecrets:
             if not here.endswith(value[:length]):
                 continue
             pieces, rest, number = [(at, value[:length])], value[length:], at + 1
-            while number < len(lines) and (body := lines[number].lstrip(_INDENT).rstrip(_WRAPPING)):
+            while number < len(lines) and (body := lines[number].lstrip(INDENT).rstrip(WRAPPING)):
                 if body.startswith(rest):
                     yield [*pieces, (number, rest)]
                     break
@@ -270,7 +262,7 @@ class KnownSecrets:
     def _find_splits(self, before: str, after: str) -> Iterator[tuple[str, int]]:
         """Yield values, and how much of each may end a line that ends with `before`, where `after` begins the next."""
         for value in self._values:
-            if _WHOLE_WORD_BELOW <= len(value) <= _PIECE_CHARS:
+            if _WHOLE_WORD_BELOW <= len(value) <= PIECE_CHARS:
                 lengths = {first + len(before) for first, _ in _find_all_in(before, value)}
                 lengths |= {first for first, _ in _find_all_in(after, value)}
                 yield from ((value, length) for length in lengths if 0 < length < len(value))
@@ -286,12 +278,15 @@ class KnownSecrets:
         """Return lines with `***` in the place of each value: one search for all."""
         if not self._values or not lines:
             return lines
+        joined = "".join(lines)
+        if len(joined) >= _LITTLE_TEXT and "\n" not in joined and not self.too_many:
+            return self._hide_suspects(lines)
         text = "\n".join(lines)
         hidden = self.hide(text)
         if hidden is text:
             return lines
         shown = hidden.split("\n")
-        return shown if len(shown) == len(lines) else [self._hide(line, len(text)) for line in lines]
+        return shown if len(shown) == len(lines) else [self.hide(line) for line in lines]
 
     def hide_tag(self, reference: str) -> str:
         """Return an image reference with values hidden in its tag only: an image's name is an identity."""
@@ -317,23 +312,12 @@ class KnownSecrets:
         return "".join(done) + text[position:] if done else text
 
     def _find_literals(self) -> tuple[str, ...]:
-        """Return what is looked for, the longest first; nothing when there is too much of it."""
-        if self.too_many:
-            return ()
-        self._base64 = frozenset(core for value in self._values for core in _base64_cores(value))
-        literals = self._base64.union(form for value in self._values for form in _forms(value))
-        self._codes = _codes_of("".join(sorted({*"".join(self._values)})))
-        self._joined = "\n".join(value for value in self._values if _WHOLE_WORD_BELOW <= len(value) <= _PIECE_CHARS)
-        if len(literals) > _FEW_LITERALS:
-            self._long_words = frozenset(filter(_is_long_word, literals))
+        """Return what is looked for, the longest first."""
+        self._base64 = frozenset(core for value in self._values for core in base64_cores(value))
+        literals = self._base64.union(form for value in self._values for form in text_forms(value))
+        self._codes = escaped_codes(self._values)
+        self._joined = "\n".join(value for value in self._values if _WHOLE_WORD_BELOW <= len(value) <= PIECE_CHARS)
         return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
-
-
-@lru_cache(maxsize=_EXPRESSIONS_KEPT)
-def _codes_of(characters: str) -> frozenset[int]:
-    """Return which characters' escapes are read; the same object for most sets of values."""
-    codes = {code for code in (*characters.encode(), *map(ord, characters)) if code <= _LAST_CODE}
-    return _LETTERS_AND_DIGITS | codes if codes - _LETTERS_AND_DIGITS else _LETTERS_AND_DIGITS
 
 
 def _find_all_in(piece: str, value: str) -> Iterator[tuple[int, int]]:
@@ -347,30 +331,10 @@ def _find_all_in(piece: str, value: str) -> Iterator[tuple[int, int]]:
 def _hide_piece(line: str, piece: str, *, is_first: bool) -> str:
     """Return a line without the piece of a value that it ends with, or begins with where it is not the first."""
     if is_first:
-        body = line.rstrip(_WRAPPING)
+        body = line.rstrip(WRAPPING)
         return body.removesuffix(piece) + MASK + line[len(body) :] if body.endswith(piece) else line
-    body = line.lstrip(_INDENT)
+    body = line.lstrip(INDENT)
     return line[: len(line) - len(body)] + MASK + body.removeprefix(piece) if body.startswith(piece) else line
-
-
-def _is_long_word(literal: str) -> bool:
-    return len(literal) >= _LONG_WORD and literal.isprintable() and " " not in literal
-
-
-@lru_cache(maxsize=_EXPRESSIONS_KEPT)
-def _search_for(literals: tuple[str, ...]) -> Any:
-    options = re2.Options()
-    options.never_capture = True
-    options.log_errors = False
-    options.max_mem = _SEARCH_MEMORY_BYTES
-    expression = re2.compile("|".join(map(_literal, literals)), options)
-    re2.purge()  # it would keep the last 128, of up to 4 MB each
-    return expression
-
-
-def _literal(text: str) -> str:
-    before, after = _ends_of_words(text)
-    return f"{_BORDER if before else ''}{re2.escape(text)}{_BORDER if after else ''}"
 
 
 def _ends_of_words(text: str) -> tuple[bool, bool]:
@@ -381,7 +345,7 @@ def _ends_of_words(text: str) -> tuple[bool, bool]:
 
 
 def _find_all(literal: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each occurrence of a value, by the same rules as `_literal`."""
+    """Yield (start, end) of each occurrence of a value, a short one as a whole word only."""
     before, after = _ends_of_words(literal)
     start = text.find(literal)
     while start >= 0:
@@ -390,47 +354,6 @@ def _find_all(literal: str, text: str) -> Iterator[tuple[int, int]]:
         if not within:
             yield start, end
         start = text.find(literal, start + 1 if within else end)
-
-
-def _forms(value: str) -> Iterable[str]:
-    """Yield the spellings of a value in text: bare, in JSON, in a URL, in a Compose file."""
-    forms = (
-        {value}
-        if value.isascii() and value.translate(_UNRESERVED).isalnum()
-        else {
-            value,
-            strip_controls(json.dumps(value, ensure_ascii=False)[1:-1]),
-            json.dumps(value)[1:-1],
-            value.replace("$", "$$"),
-            quote_plus(value),
-            _as_bytes(value),
-            *(quote(value, safe=kept) for kept in ("", "/", "$&+,;=", "!'()*")),
-        }
-    )
-    for form in forms:
-        if len(form) <= _PIECE_CHARS:
-            yield form
-        else:
-            for start in range(0, len(form) - _SHORTEST_DOCUMENT_LINE, _PIECE_CHARS):
-                yield form[start : start + _PIECE_CHARS]
-
-
-def _as_bytes(value: str) -> str:
-    """Return a value as escapes of its bytes are read one by one."""
-    return "".join(character if (character := chr(byte)).isprintable() else " " for byte in value.encode())
-
-
-def _base64_cores(value: str) -> Iterable[str]:
-    """Yield the part of the base64 text that depends on the value alone, for each of its three alignments."""
-    raw = value.encode()
-    if not _SHORTEST_BASE64_BYTES <= len(raw) <= _PIECE_CHARS:
-        return
-    for offset in range(3):
-        encoded = base64.b64encode(b"\0" * offset + raw).decode()
-        core = encoded[(8 * offset + 5) // 6 : 8 * (offset + len(raw)) // 6]
-        yield core
-        if "+" in core or "/" in core:
-            yield core.replace("+", "-").replace("/", "_")
 
 
 NO_SECRETS = KnownSecrets()

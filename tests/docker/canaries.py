@@ -7,13 +7,17 @@ secret has a shape of its own. Values of the environment never leave, whatever t
 from __future__ import annotations
 
 import base64
+import html
 import json
 import secrets
 import string
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import TYPE_CHECKING
+from functools import cache, reduce
+from typing import TYPE_CHECKING, Any
 
+import re2
+
+from tests.secrets.encodings import CANARIES, ENCODINGS, is_whole
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
     from tests.docker.conftest import TestEngine
 
+_TELLING = 6
+"""Characters of what is looked for at least, where a line's end cuts a value in two."""
 ALNUM = string.ascii_letters + string.digits
 
 
@@ -395,6 +401,57 @@ SHAPES = {
     "Redis": "requirepass @",
 }
 """A line or two of a log, with a secret in the place of @."""
+
+
+@dataclass(frozen=True)
+class EncodedCanaries:
+    """Many values that one environment holds, each written in every encoding into the log of its container.
+
+    Attributes:
+        lines: The log.
+        needles: A telling part of each encoded value → what it is.
+    """
+
+    lines: tuple[str, ...]
+    needles: dict[str, str]
+
+    def found_in(self, text: str) -> list[str]:
+        """What stands in a text, also behind the escapes of JSON and HTML, in which faces show it."""
+        plain = text.replace("\\\\", "\\").replace('\\"', '"')
+        shown = "\n".join({text, plain, plain.replace("\\\\", "\\"), html.unescape(text), html.unescape(plain)})
+        if _search_of(tuple(self.needles)).search(shown) is None:
+            return []
+        return [what for needle, what in self.needles.items() if needle in shown]
+
+
+@cache
+def _search_of(needles: tuple[str, ...]) -> Any:
+    options = re2.Options()
+    options.max_mem = 64 * 2**20
+    return re2.compile("|".join(map(re2.escape, needles)), options)
+
+
+def encode_canaries() -> EncodedCanaries:
+    """Write 200 values in all encodings; those that a line's end takes something from only where they stay whole."""
+    lines: list[str] = []
+    needles: dict[str, str] = {}
+    for name, encode in ENCODINGS.items():
+        for number, value in enumerate(CANARIES):
+            if is_whole(value, encoded := encode(value)):
+                lines += f"ERROR at /x: <{encoded}> failed, retrying in 5 s".split("\n")
+                pieces = [piece for line in encoded.split("\n") if len(piece := line.strip(" \\")) >= _TELLING]
+                needles |= {_parts(piece)[1]: f"value {number} in {name}" for piece in pieces}
+    return EncodedCanaries(tuple(lines), needles)
+
+
+def start_encoder(engine: TestEngine, encoded: EncodedCanaries, folder: Path, name: str) -> None:
+    """Start a container that knows the values, writes all of them in all encodings, and fails."""
+    (folder / "encoded").write_text("\n".join(encoded.lines) + "\n")
+    (folder / "encoded.env").write_text("".join(f"SECRET_{n}={value}\n" for n, value in enumerate(CANARIES)))
+    engine.docker(
+        *("run", "-d", "--name", name, "--env-file", str(folder / "encoded.env")),
+        *("-v", f"{folder / 'encoded'}:/encoded", engine.image, "sh", "-c", "cat /encoded >&2; exit 3"),
+    )
 
 
 def start_more(engine: TestEngine, canaries: Canaries, folder: Path) -> None:

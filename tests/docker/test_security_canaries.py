@@ -8,6 +8,7 @@ services, projects, images, networks and volumes are identities and are shown: a
 
 from __future__ import annotations
 
+import html
 import http.client
 import json
 import os
@@ -28,7 +29,10 @@ from bcon_exporter.engine import read_usage
 from bcon_exporter.tools import TOOLS
 from tests.docker.canaries import (
     Canaries,
+    EncodedCanaries,
+    encode_canaries,
     start_containers,
+    start_encoder,
     start_interpolated,
     start_more,
     start_project,
@@ -38,7 +42,9 @@ from tests.docker.canaries import (
 from tests.docker.conftest import TestEngine
 from tests.docker.daemon import Answer, Daemon
 from tests.outputs.alertmanager.receiver import Receiver, receiving
+from tests.outputs.mcp.talking import DIAGNOSE_ALL
 from tests.outputs.messages.receivers import HttpReceiver
+from tests.secrets.encodings import CANARIES, ENCODINGS
 from tests.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -47,6 +53,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.docker
 
 NAMES = ("everything", "terminal", "refused", "shapes", "steady", "built", "intruder")
+ENCODER = "encodes"
+LOGGED = {"tail": 10_000, "detail": True, "max_bytes": 2**20}
+"""All that the container has logged that writes what it knows in every encoding."""
 LEAST_PLACES = 200
 QUICK = ("--scan.diagnose-interval=1s", "--scan.drift-interval=2s")
 PAGES = (
@@ -90,6 +99,10 @@ class Shown:
             if file.suffix != ".lock":
                 self.add(f"{file.name} {when}", file.read_bytes().decode("latin-1"))
 
+    def leaks_of_encoded(self, encoded: EncodedCanaries) -> list[str]:
+        """The encoded values that are shown, each with where."""
+        return [f"{what}, {where}" for where, text in self.texts.items() for what in encoded.found_in(text)]
+
     def leaks(self, canaries: Canaries) -> list[str]:
         """The secrets that are shown, each with where and what stands around it."""
         found: dict[str, list[str]] = {}
@@ -111,10 +124,10 @@ def excerpt(text: str, secret: str) -> str:
 def payloads(name: str, containers: list[str], files: list[Path], canaries: Canaries) -> list[dict[str, Any]]:
     """Inputs for a tool, good ones and bad ones with a secret in them."""
     by_container = [{"container_id": one} for one in containers]
+    logged = [{**one, **LOGGED} for one in by_container if one["container_id"] == ENCODER]
     good: dict[str, list[dict[str, Any]]] = {
-        **dict.fromkeys(
-            ("get_container_info", "get_container_stats", "get_container_logs", "diagnose_container"), by_container
-        ),
+        **dict.fromkeys(("get_container_info", "get_container_stats", "diagnose_container"), by_container),
+        "get_container_logs": [*by_container, *logged],
         "explain_error": [{**one, "error_pattern": "re:.", "context_lines": 50} for one in by_container],
         "detect_drift": [{"compose_file": str(file)} for file in files],
         "get_untracked_containers": [{}, *({"compose_file": str(file)} for file in files[:2])],
@@ -128,6 +141,30 @@ def payloads(name: str, containers: list[str], files: list[Path], canaries: Cana
     }
     bad = {"container_id": 7, "password": canaries.password(f"input of {name}")}
     return [bad, *good.get(name, [{}])]
+
+
+def ask_as_agent(daemon: Daemon, shown: Shown, containers: list[str]) -> None:
+    """Ask over MCP, without a handshake."""
+    agent: dict[str, Any] = DIAGNOSE_ALL["params"]  # type: ignore[assignment]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("diagnose_all", {}),
+        ("list_containers", {"all": True}),
+        *(("diagnose_container", {"container_id": one}) for one in containers),
+        *(("get_container_logs", {"container_id": one, "tail": 10_000}) for one in containers),
+        *(("explain_error", {"container_id": one, "error_pattern": "re:."}) for one in containers),
+    ]
+    for tool, arguments in calls:
+        body = DIAGNOSE_ALL | {"params": agent | {"name": tool, "arguments": arguments}}
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "Mcp-Method": "tools/call"}
+        headers |= {"Mcp-Name": tool, "MCP-Protocol-Version": "2026-07-28"}
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port, timeout=20)
+        connection.request("POST", "/mcp", json.dumps(body), headers)
+        answer = connection.getresponse()
+        said = answer.read().decode()
+        connection.close()
+        assert answer.status == HTTPStatus.OK, said
+        assert '"isError":false' in said.replace(" ", ""), said[:500]
+        shown.add(f"MCP {tool} {next(iter(arguments.values()), '')}", said)
 
 
 ASKED_AT_ONCE = 3
@@ -204,7 +241,14 @@ def about_project(container: str, file: Path) -> list[list[str]]:
 
 def replays(snapshot: Path) -> list[list[str]]:
     """What reads a snapshot back."""
-    plain = [["diagnose"], ["drift"], ["list", "--all"], ["info", "everything"], ["logs", "shapes"]]
+    plain = [
+        ["diagnose"],
+        ["drift"],
+        ["list", "--all"],
+        ["info", "everything"],
+        ["logs", "shapes"],
+        ["logs", "encodes"],
+    ]
     return [[*words, "--from-snapshot", str(snapshot), "--format", "json"] for words in plain]
 
 
@@ -337,6 +381,7 @@ def look_everywhere(
     wait_until(lambda: daemon.ask("/api/v1/drift").status == 200, "a drift scan", timeout_seconds=60)
     snapshot = scene.folder / "host.json"
     ask_daemon(daemon, shown, scene.canaries, scene.containers, scene.files)
+    ask_as_agent(daemon, shown, scene.containers)
     ask_wrongly(daemon, shown, scene.canaries)
     run_here(shown, commands(scene.containers, scene.files, snapshot), capfd, *here)
     run_here(shown, replays(snapshot), capfd)
@@ -406,7 +451,7 @@ def test_no_secret_of_200_places_is_shown_on_any_face(
     labels = "com.example.api-key,com.example.home,com.example.note,traefik.users,vcs,maintainer.password,x.basicauth"
     flags = (
         *("--log.level=debug", "--compose.roots", str(tmp_path), "--compose.files", ",".join(map(str, scene.files))),
-        *("--metrics.container-labels", labels, "--alertmanager.job=j", "--alertmanager.instance=i"),
+        *("--mcp.enable", "--metrics.container-labels", labels, "--alertmanager.job=j", "--alertmanager.instance=i"),
     )
     with receiving() as receiver, HttpReceiver() as phone:
         own = (*write_own_files(canaries, tmp_path, phone), f"--alertmanager.url={receiver.url}")
@@ -420,5 +465,52 @@ def test_no_secret_of_200_places_is_shown_on_any_face(
     assert fields_in_drift(drift) >= FIELDS_WITH_SECRETS
     places, leaks = canaries.places(), shown.leaks(canaries)
     figure(f"{len(canaries.by_place)} secrets in {len(places)} places, {len(shown.texts)} faces, {len(leaks)} leaks")
-    assert not leaks, "\n".join(leaks)
+    assert not leaks, "\n".join(leaks[:40])
     assert len(places) >= LEAST_PLACES, len(places)
+
+
+@pytest.mark.promise("S9")
+@pytest.mark.usefixtures("no_wait_for_usage")
+def test_no_known_value_in_any_encoding_is_shown_on_any_face(
+    engine: TestEngine, tmp_path: Path, capfd: pytest.CaptureFixture[str], figure: Figure
+) -> None:
+    encoded, shown = encode_canaries(), Shown()
+    log = "\n".join(encoded.lines)
+    for shape in (log, json.dumps(log, ensure_ascii=False), html.escape(log)):
+        assert set(encoded.found_in(shape)) == set(encoded.needles.values()), "each is seen where nothing is hidden"
+    start_encoder(engine, encoded, tmp_path, ENCODER)
+    snapshot = tmp_path / "host.json"
+    here = ("--docker.host", engine.host, "--state.path", str(tmp_path / "state.db"))
+    everything = ["logs", ENCODER, "--tail", str(LOGGED["tail"])]
+    read_back = [["diagnose"], ["info", ENCODER], ["logs", ENCODER]]
+    with receiving() as receiver, HttpReceiver() as phone:
+        (tmp_path / "receivers").write_text(f"name=phone json://127.0.0.1:{phone.port}/\n")
+        flags = (
+            "--mcp.enable",
+            "--alertmanager.job=j",
+            "--alertmanager.instance=i",
+            f"--alertmanager.url={receiver.url}",
+        )
+        told = ("--notify.url-file", str(tmp_path / "receivers"))
+        with Daemon(tmp_path, engine.host, *QUICK, "--log.level=debug", *flags, *told) as daemon:
+            daemon.wait_until_ready()
+            wait_until(lambda: ENCODER in str(receiver.batches), "an alert", timeout_seconds=60)
+            wait_until(lambda: phone.got, "a message", timeout_seconds=60)
+            ask_daemon(daemon, shown, Canaries(), [ENCODER], [])
+            ask_as_agent(daemon, shown, [ENCODER])
+            run_here(shown, [*commands([ENCODER], [], snapshot), everything], capfd, *here)
+            run_here(shown, [[*words, "--from-snapshot", str(snapshot)] for words in read_back], capfd)
+            served_at = ("--web.listen-address", f"127.0.0.1:{daemon.port}")
+            run_here(shown, [["alerts"], ["search", "ERROR"]], capfd, *served_at)
+            shown.add_files(tmp_path, "while it runs")
+            daemon.end()
+            shown.add("daemon log", daemon.log)
+    shown.add("alerts", str(receiver.batches))
+    shown.add("messages", "\n".join(one.text for one in phone.got))
+    shown.add("snapshot file", snapshot.read_text())
+    shown.add_files(tmp_path, "at the end")
+    leaks = shown.leaks_of_encoded(encoded)
+    figure(f"{len(CANARIES)} values in {len(ENCODINGS)} encodings, {len(shown.texts)} faces, {len(leaks)} leaks")
+    assert not leaks, "\n".join(leaks[:40])
+    assert "***" in shown.texts["alerts"], "the alert tells of a line with a secret"
+    assert shown.texts[f"$ {' '.join(everything)}"].count("***") > len(encoded.lines) // 2

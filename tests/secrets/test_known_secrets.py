@@ -195,7 +195,7 @@ def test_to_hide_as_much_as_one_environment_may_hold_takes_little_memory() -> No
 OF_MANY_CONTAINERS = """
 from bcon_exporter.secrets.known_secrets import KnownSecrets
 
-text, log = "some words " * 300, "some words " * 3000
+text, log = "some words " * 500, "some words " * 3000
 before = peak()
 kept = []
 for project in range(100):

@@ -4,10 +4,13 @@ from datetime import timedelta
 
 from bcon_exporter.diagnosis.rule import RUNNING, Advice, Case, Hysteresis, SymptomRule, Verdict, missing_facts, unknown
 from bcon_exporter.model.findings import Severity, SymptomType, Urgency
+from bcon_exporter.model.lifecycle import HEALTH_EVENTS_KEPT
 from bcon_exporter.model.signatures import CauseText, SuggestionText
 
 FLAPPING = SymptomType.HEALTH_FLAPPING
 WINDOW = timedelta(hours=1)
+COUNTED_AT_MOST = HEALTH_EVENTS_KEPT // 2
+"""Changes that are surely counted: of more events the oldest are forgotten, and two may tell of one change."""
 
 
 def _judge(case: Case) -> Verdict:
@@ -19,7 +22,8 @@ def _judge(case: Case) -> Verdict:
     changes = [at for at in container.lifecycle.health_changes if case.now - at <= WINDOW]
     if len(changes) < case.thresholds.flap_count:
         return None
-    description = f"Its health changed {len(changes)} times within the last hour."
+    at_least = "at least " if len(changes) >= COUNTED_AT_MOST else ""
+    description = f"Its health changed {at_least}{len(changes)} times within the last hour."
     return case.symptom(FLAPPING, Severity.WARNING, description, *(f"{at:%H:%M:%S} UTC" for at in changes[-5:]))
 
 
