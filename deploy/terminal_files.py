@@ -6,7 +6,7 @@ from pathlib import Path
 
 from argparse_manpage.manpage import Manpage
 
-from bcon_exporter import __version__
+from bcon_exporter import REPOSITORY_URL, __version__
 from bcon_exporter.cli.completion_command import make_whole_parser
 from bcon_exporter.cli.parsing import Parser
 from bcon_exporter.cli.setting_flags import Flag, FlagTable
@@ -56,7 +56,7 @@ def render_man_page() -> str:
         "description": "diagnose the containers of a Docker host and their drift from Compose files, read-only",
         "manual_title": "bcon-exporter",
         "date": " ",
-        "url": "https://github.com/bcon-exporter/bcon-exporter",
+        "url": REPOSITORY_URL,
     }
     parser = make_whole_parser()
     page = Manpage(parser, format="pretty", _data=facts)

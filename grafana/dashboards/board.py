@@ -23,7 +23,7 @@ from grafana_foundation_sdk.models.dashboard import (
     VariableSort,
 )
 
-from grafana.dashboards.links import DOCS_URL
+from bcon_exporter import DOCS_URL
 from grafana.dashboards.panels import SOURCE
 from grafana.dashboards.promql import of_host
 

@@ -9,11 +9,10 @@ import yaml
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
-from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter import DOCS_URL, RUNBOOKS_URL
 
 OVERVIEW, CONTAINER = "bcon-overview", "bcon-container"
 """The dashboards' uids, which links are made of."""
-DOCS_URL = RUNBOOKS_URL.removesuffix("runbooks/")
 EXPORTER_URL = "${scheme}://${__data.fields.Host}"
 """A host's exporter: the instance label is its address, unless the scrape configuration says otherwise."""
 _RULES = Path(__file__).parents[2] / "alerts" / "bcon.rules.yml"

@@ -64,6 +64,22 @@ def test_every_relative_link_leads_somewhere() -> None:
     assert {show(path): dead for path in TEXTS if (dead := find_dead_links(path))} == {}
 
 
+def test_every_issue_form_has_what_github_wants_of_one() -> None:
+    forms = {
+        show(path): yaml.safe_load(path.read_text()) for path in YAML_FILES if path.parent.name == "ISSUE_TEMPLATE"
+    }
+    del forms[".github/ISSUE_TEMPLATE/config.yml"]
+
+    assert len(forms) >= 4
+    for name, form in forms.items():
+        assert form.keys() <= {"name", "description", "labels", "body"}, name
+        fields = [part for part in form["body"] if part["type"] != "markdown"]
+        assert {part["type"] for part in fields} <= {"textarea", "input"}, name
+        assert all(isinstance(part["id"], str) and part["attributes"]["label"] for part in fields), name
+        assert len({part["id"] for part in fields}) == len(fields), name
+        assert any(part.get("validations", {}).get("required") for part in fields), name
+
+
 @pytest.mark.promise("S12")
 @pytest.mark.parametrize("name", LOCKS)
 def test_lock_files_are_hashed_and_name_no_registry(name: str) -> None:

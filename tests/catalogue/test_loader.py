@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
+from bcon_exporter.catalogue.loader import parse_signatures
 from bcon_exporter.errors import SettingsError
+from tests.architecture.sources import ROOT
 from tests.table_rows import table
 
 GOOD = """\
@@ -109,3 +111,12 @@ def test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes(tmp_pa
 
     assert load_catalogue(tmp_path) is before
     assert load_catalogue(write(tmp_path, GOOD.replace("pay.example", "buy.example"))) != before
+
+
+def test_the_signature_that_contributors_begin_with_is_one_that_loads() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+
+    [signature] = parse_signatures(example, "CONTRIBUTING.md", prove=True)
+
+    assert signature.id == "shop_stock_locked"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import yaml
 
-from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter import DOCS_URL, RUNBOOKS_URL
 from bcon_exporter.model.findings import DriftType, SymptomType
 from grafana.dashboards import DASHBOARDS
-from grafana.dashboards.links import ABOUT_DRIFT, ABOUT_SYMPTOM, ALERT_OF_DRIFT, ALERT_OF_SYMPTOM, DOCS_URL
+from grafana.dashboards.links import ABOUT_DRIFT, ABOUT_SYMPTOM, ALERT_OF_DRIFT, ALERT_OF_SYMPTOM
 from tests.architecture.sources import ROOT
 from tests.grafana.reading import FOLDER, load, panels, variables
 

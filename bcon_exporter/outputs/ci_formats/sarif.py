@@ -4,11 +4,11 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from bcon_exporter import __version__
+from bcon_exporter import DOCS_URL, __version__
 from bcon_exporter.outputs.ci_formats.findings import CiFinding, CiReport, FindingLevel, make_safe
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
-_HELP = "https://github.com/bcon-exporter/bcon-exporter/blob/main/docs/deployments.md"
+_HELP = f"{DOCS_URL}deployments.md"
 _LEVELS = {
     FindingLevel.FAILURE: "error",
     FindingLevel.UNSURE: "warning",
