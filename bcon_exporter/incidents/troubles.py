@@ -201,7 +201,7 @@ def _add_jobs(troubles: dict[str, Trouble], lives: dict[str, Life], snapshot: Ho
         identity = f"job\x1f{run.job}"
         if identity in lives or run.name in here or run.exit_code == _INTERRUPTED:
             continue
-        is_old = now - run.ended_at >= JOB_TOLD_FOR
+        is_old = run.is_from_before or now - run.ended_at >= JOB_TOLD_FOR
         lives[identity] = Life(is_well=True, is_history=is_old and run.mended_at is None, is_job=True)
         if is_old or run.mended_at is not None:
             continue

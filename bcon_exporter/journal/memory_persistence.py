@@ -198,6 +198,7 @@ class MemoryKeeper:
         self._usage_saved_at: datetime | None = None
         self._disk_saved_at: dict[str, datetime] = {}
         self._seen_before = self._memory.coverage.observed_until
+        self._watching_since: datetime | None = None
         self._keep = timedelta(seconds=retention_seconds)
         self._retention = Retention(self._keep, state, self._seen_before)
 
@@ -283,7 +284,9 @@ class MemoryKeeper:
         """Let the journal's next rows tell what has happened since the last scan."""
         memory, now = self._memory, snapshot.taken_at
         pasts, entries = journal_lifecycles(memory.pasts, memory.coverage.shutdowns, now)
-        failed_runs = add_failed_runs(memory.failed_runs, entries, now)
+        if self._watching_since is None and self._seen_before is None:
+            self._watching_since = now
+        failed_runs = add_failed_runs(memory.failed_runs, entries, now, self._watching_since)
         configs, changes = find_config_changes(memory.configs, snapshot.containers, now)
         self._entries += [*entries, *changes, *journal_coverage(memory.journaled, memory.coverage)]
         self._memory = replace(memory, pasts=pasts, failed_runs=failed_runs, journaled=memory.coverage, configs=configs)

@@ -147,11 +147,20 @@ def _removed_itself(run: Run, end: ExitFacts) -> bool | None:
 
 
 def add_failed_runs(
-    known: tuple[FailedRun, ...], entries: Iterable[JournalEntry], now: datetime
+    known: tuple[FailedRun, ...],
+    entries: Iterable[JournalEntry],
+    now: datetime,
+    watching_since: datetime | None = None,
 ) -> tuple[FailedRun, ...]:
     """Return the failed runs of the last day that removed themselves, newest first, with those that entries tell of.
 
     One that was followed by a run of the same job that ended with 0 says when.
+
+    Args:
+        known: Those of earlier entries.
+        entries: New ones of the journal.
+        now: The wall clock.
+        watching_since: Of an exporter without a past; None where an earlier process has watched.
     """
     entries = tuple(entries)
     new = [
@@ -162,6 +171,7 @@ def add_failed_runs(
             ended_at=entry.at,
             exit_code=code if isinstance(code := entry.data.get("exit_code"), int) else None,
             oom=entry.kind is JournalKind.OOM,
+            is_from_before=watching_since is not None and entry.at <= watching_since,
         )
         for entry in entries
         if entry.kind in FAILED and entry.data.get("removed_itself")

@@ -93,6 +93,7 @@ class FailedRun(Frozen):
         name: What the container was called.
         oom: The kernel killed it for want of memory.
         mended_at: When a later run of the same job ended with 0; None where none has.
+        is_from_before: It ended before any exporter watched, and is known from the engine's memory.
     """
 
     name: str
@@ -102,6 +103,7 @@ class FailedRun(Frozen):
     exit_code: int | None = None
     oom: bool = False
     mended_at: UtcDatetime | None = None
+    is_from_before: bool = False
 
     @property
     def job(self) -> str:

@@ -235,6 +235,7 @@ JOBS: tuple[tuple[str, tuple[FailedRun, ...], dict[str, str]], ...] = (
     ("interrupted", (run(exit_code=130),), {}),
     ("23 hours ago", (run(23 * 3600),), {}),
     ("just before that", (run(23 * 3600 - 1),), {"nightly-backup": "exit_error"}),
+    ("before any exporter watched", (run(is_from_before=True),), {}),
 )
 
 

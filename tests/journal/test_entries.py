@@ -354,13 +354,18 @@ def test_failed_runs_that_removed_themselves_are_told_for_a_day(tmp_path: Path) 
         ("backup", 3, ago(500), "backup:3")
     ]
     assert failed[0].mended_at == ago(100), "a later run of the job ended with 0"
+    assert failed[0].is_from_before
+    keeper.add_events(batch(*run_of_a_job("prune", NOON + timedelta(seconds=9), 4)), NOON + timedelta(seconds=20))
+    newer = scan(keeper, container(), now=NOON + timedelta(seconds=20)).failed_runs
+    assert [(run.name, run.is_from_before) for run in newer] == [("prune", False), ("backup", True)]
+    failed = newer
     assert keeper.look(HostSnapshot(taken_at=NOON)).failed_runs == failed
     keeper.close()
     again = open_keeper(tmp_path / "state.db")
     assert scan(again, container()).failed_runs == failed, "over a restart of the exporter"
     late = ago(500) + timedelta(hours=24)
     assert scan(again, container(), now=late - timedelta(seconds=1)).failed_runs == failed
-    assert scan(again, container(), now=late).failed_runs == ()
+    assert scan(again, container(), now=late).failed_runs == newer[:1]
 
 
 @table(
