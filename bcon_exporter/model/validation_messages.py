@@ -41,7 +41,7 @@ _PARSING = frozenset(("type", "parsing", "from_float", "from_date_parsing", "par
 
 _SENTENCES = {
     CONTAINER_PATTERN: "must be a name, an id or the beginning of an id: letters, digits, _ . and - only, "
-    "and no pattern such as web-*",
+    "255 of them at most, and no pattern such as web-*",
     PROJECT_PATTERN: "must be the name of a project: lower-case letters, digits, _ and -, and no more than 128 of them",
     WHOLE_DURATION_PATTERN: "must be how long, a number with its unit (s, m, h, d, w): 30m, 1h30m, 2d",
     TEXT_PATTERN: "must be on one line, without control characters",

@@ -294,7 +294,7 @@ def test_bad_values_of_a_command_are_named_by_field(run: Run, ailing: str) -> No
         (["logs", "api", "--until", "0001-01-01T00:00:00+23:00"], "until: must lie between"),
         (["logs", "api", "--since", "999999999d"], "since: must be a time"),
         (["logs", "../api"], "container_id: must be a name, an id or the beginning of an id"),
-        (["diagnose", "api-*"], "letters, digits, _ . and - only, and no pattern such as web-*"),
+        (["diagnose", "api-*"], "and no pattern such as web-*"),
         (["explain", "api", "x" * 300], "error_pattern"),
         (["list", "--filter", "nme=x"], "filters.nme"),
         (["drift", "/srv/shop/compose.yaml", "-p", "NOT A NAME"], "project_name"),

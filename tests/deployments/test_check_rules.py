@@ -273,8 +273,8 @@ def test_an_env_file_that_is_missing_counts_once() -> None:
     failure = explain_failure("env file /srv/.env not found: stat /srv/.env: no such file", ())
     refusal = ComposeRefusal(message=failure.message)
     report = check(service(), missing_env_files=missing, refusal=refusal)
-    assert said(report) == [("fails", "env_file_missing", "api")]
-    assert "/srv/.env, which api, web and worker name, is not there." in report.findings[0].message
+    assert [code for _, code, _ in said(report)] == ["compose_error", "env_file_missing"]
+    assert "/srv/.env, which api, web and worker name, is not there." in report.findings[1].message
 
 
 def test_files_of_secrets_and_configs_that_are_missing_and_used() -> None:

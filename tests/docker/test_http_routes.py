@@ -116,7 +116,7 @@ WRONG = (
     ("GET", "/api/v1/containers/shop-wbe-1/diagnosis", "container_not_found", "shop-web-1"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tail=-1", "invalid_input", "tail"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tail=10001", "invalid_input", "10000"),
-    ("GET", "/api/v1/containers/shop-web-1/logs?since=yesterday", "invalid_input", "since"),
+    ("GET", "/api/v1/containers/shop-web-1/logs?since=some-day", "invalid_input", "since"),
     ("GET", "/api/v1/containers/shop-web-1/logs?tial=5", "invalid_input", "tail"),
     ("GET", "/api/v1/containers/shop-web-1?verbose=true", "invalid_input", "verbose"),
     ("GET", "/api/v1/containers/" + "a" * 1000, "invalid_input", "255"),

@@ -84,11 +84,13 @@ class Notification:
 
     Attributes:
         firing: The labels of the alerts in it that fire.
+        news: Of those the ones that no earlier notification at this path told of: a group lists again what is open.
     """
 
     at: float
     path: str
     firing: tuple[dict[str, str], ...]
+    news: tuple[dict[str, str], ...]
 
     @property
     def is_for_people(self) -> bool:
@@ -118,13 +120,18 @@ class Receiver:
 def receiving() -> Iterator[Receiver]:
     """Take what an Alertmanager sends; what is resolved is not counted."""
     receiver = Receiver()
+    known: set[tuple[str, str, str]] = set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            firing = tuple(alert["labels"] for alert in body["alerts"] if alert["status"] == "firing")
-            if firing:
-                receiver.heard.append(Notification(time.time(), self.path, firing))
+            alerts = [alert for alert in body["alerts"] if alert["status"] == "firing"]
+            of_alert = [(self.path, alert["startsAt"], json.dumps(alert["labels"], sort_keys=True)) for alert in alerts]
+            news = tuple(alert["labels"] for alert, key in zip(alerts, of_alert, strict=True) if key not in known)
+            known.update(of_alert)
+            if alerts:
+                firing = tuple(alert["labels"] for alert in alerts)
+                receiver.heard.append(Notification(time.time(), self.path, firing, news))
             self.send_response(200)
             self.end_headers()
 

@@ -189,7 +189,8 @@ class Stage:
                 return labels["project"] in names
             return any(labels.get("container", "").startswith(f"{name}-") for name in names)
 
-        return [one for one in list(heard) if began <= one.at <= until and any(map(is_of, one.firing))]
+        told = [one for one in list(heard) if began <= one.at <= until]
+        return [one for one in told if any(map(is_of, one.news if one.is_pushed else one.firing))]
 
 
 def _is_of(case: Case, incident: dict[str, Any]) -> bool:

@@ -9,8 +9,7 @@ from bcon_exporter.model.check_report import CheckCode
 
 def _find(planned: PlannedDeployment) -> Iterator[Found]:
     refusal = planned.given.refusal
-    missing = planned.deployment.missing_env_files
-    if refusal is not None and not any(_is_about(refusal.message, env_file.path) for env_file in missing):
+    if refusal is not None:
         yield Found(FAILS, refusal.message, file=refusal.file, line=refusal.line)
     for service, hook in planned.hooks:
         if hook.per_replica:
@@ -18,11 +17,6 @@ def _find(planned: PlannedDeployment) -> Iterator[Found]:
                 f"The hook {hook.name} asks for per_replica, which Compose refuses when it is to run: leave it out."
             )
             yield Found(FAILS, message, service.name, key=f"services.{service.name}.pre_start")
-
-
-def _is_about(message: str, env_file: str) -> bool:
-    """Return whether Compose refuses the files for an env file that is missing, of which env_file_missing says more."""
-    return f"The env file {env_file} does not exist" in message
 
 
 COMPOSE_ERROR = CheckRule(
