@@ -36,8 +36,13 @@ _GRAM = 4
 """Characters at the end or the beginning of a line that may be a piece of a value."""
 _MOST_CHECKED = 32 * 1024
 """Values that are compared with the ends of a text's lines."""
-_LITTLE_TEXT = 4 * 1024
-"""Characters. Each value is looked for by itself in less: to make an expression of them takes longer."""
+_LITTLE_TO_SEARCH = 2**22
+"""Characters times literals. Below that each literal is looked for by itself: to make an expression takes longer, and
+on a host of very many containers, each with values of its own, it would be made at every scan."""
+_LONG_WORD = 20
+_LONG_WORDS = re2.compile(rf"\S{{{_LONG_WORD},}}")
+"""Most values are as long, above all in base64, and few words of a log are: they are looked for in these only."""
+_LONG_TEXT = 2000
 _OF_WORDS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=")
 
@@ -131,13 +136,14 @@ class KnownSecrets:
     the text as its escapes are read, and over the ends of lines.
     """
 
-    __slots__ = ("_base64", "_codes", "_joined", "_literals", "_too_many", "_values")
+    __slots__ = ("_base64", "_codes", "_joined", "_literals", "_long_words", "_too_many", "_values")
 
     def __init__(self, values: frozenset[str] = frozenset()) -> None:
         self._values = values
         self._too_many: bool | None = None
         self._base64: frozenset[str] = frozenset()
         self._literals: tuple[str, ...] | None = None
+        self._long_words: frozenset[str] = frozenset()
         self._codes: frozenset[int] = frozenset()
         self._joined = ""
 
@@ -166,25 +172,32 @@ class KnownSecrets:
             return text
         if self.too_many:
             return MASK
-        if len(text) < _LITTLE_TEXT:
+        if self._is_little(len(text)):
             return self._hide(text)
         lines = text.split("\n")
         shown = self._hide_suspects(lines)
         return text if shown is lines else "\n".join(shown)
 
     def _hide_suspects(self, lines: list[str]) -> list[str]:
-        """Hide the values in those of many lines that may hold some."""
+        """Hide the values in those of many lines that may hold some.
+
+        From the end, since a value that reaches over lines makes one of them.
+        """
         shown = lines
-        for first, last in find_suspect_lines(lines, self._values):
+        for first, last in reversed(find_suspect_lines(lines, self._values)):
             text = "\n".join(lines[first : last + 1])
             if (hidden := self._hide(text)) is not text:
                 shown = [*lines] if shown is lines else shown
                 shown[first : last + 1] = hidden.split("\n")
         return shown
 
-    def _hide(self, text: str) -> str:
+    def _is_little(self, chars: int) -> bool:
+        """Return whether each literal is looked for by itself in so many characters."""
         if self._literals is None:
             self._literals = self._find_literals()
+        return chars * len(self._literals) < _LITTLE_TO_SEARCH
+
+    def _hide(self, text: str) -> str:
         text = self._hide_literals(text)
         text = self._hide_hex(text)
         text = self._hide_escaped(text)
@@ -192,8 +205,9 @@ class KnownSecrets:
 
     def _hide_literals(self, text: str) -> str:
         """Hide the values as they are, and in forms that are literal texts."""
+        words = " ".join(_LONG_WORDS.findall(text)) if len(text) > _LONG_TEXT and self._long_words else text
         for literal in self._literals or ():
-            if literal in text:
+            if literal in (words if literal in self._long_words else text):
                 text = self._mask(_find_all(literal, text), text)
         return text
 
@@ -278,9 +292,6 @@ class KnownSecrets:
         """Return lines with `***` in the place of each value: one search for all."""
         if not self._values or not lines:
             return lines
-        joined = "".join(lines)
-        if len(joined) >= _LITTLE_TEXT and "\n" not in joined and not self.too_many:
-            return self._hide_suspects(lines)
         text = "\n".join(lines)
         hidden = self.hide(text)
         if hidden is text:
@@ -317,7 +328,12 @@ class KnownSecrets:
         literals = self._base64.union(form for value in self._values for form in text_forms(value))
         self._codes = escaped_codes(self._values)
         self._joined = "\n".join(value for value in self._values if _WHOLE_WORD_BELOW <= len(value) <= PIECE_CHARS)
+        self._long_words = frozenset(filter(_is_long_word, literals))
         return tuple(sorted(literals, key=lambda literal: (-len(literal), literal)))
+
+
+def _is_long_word(literal: str) -> bool:
+    return len(literal) >= _LONG_WORD and _LONG_WORDS.fullmatch(literal) is not None
 
 
 def _find_all_in(piece: str, value: str) -> Iterator[tuple[int, int]]:

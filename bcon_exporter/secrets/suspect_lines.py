@@ -81,7 +81,7 @@ def find_suspect_lines(lines: Sequence[str], values: frozenset[str]) -> list[tup
     blocks: list[tuple[int, int]] = []
     for expression in search.expressions:
         if expression.search(joined) is not None:
-            blocks += _find_blocks(expression, bodies, search.reach)
+            blocks += _find_blocks(expression, joined, bodies, search.reach)
     return _merge(blocks)
 
 
@@ -89,9 +89,9 @@ def _strip_wrapping(lines: Iterable[str]) -> list[str]:
     return list(map(str.lstrip, map(str.rstrip, lines, repeat(WRAPPING)), repeat(INDENT)))
 
 
-def _find_blocks(expression: Any, bodies: Sequence[str], reach: int) -> Iterable[tuple[int, int]]:
+def _find_blocks(expression: Any, joined: str, bodies: Sequence[str], reach: int) -> Iterable[tuple[int, int]]:
     """Yield each line in which something begins, with the lines that a value may reach from there."""
-    text = "".join(bodies).encode()
+    text = joined.encode()
     ends = list(accumulate(len(body.encode()) for body in bodies))
     position = 0
     while (match := expression.search(text, position)) is not None:

@@ -69,6 +69,15 @@ def test_in_much_text_the_same_is_hidden_as_in_little() -> None:
     assert not differences
 
 
+def test_a_value_that_reaches_over_lines_moves_no_other_line_of_much_text() -> None:
+    """Where it is hidden two lines become one, and the values below it are hidden all the same."""
+    secrets = KnownSecrets(frozenset({"CnryUpper1234\nCnryLower5678", "CnryAlone9012", *CANARIES}))
+    clean = ["nothing to see in this line, nor behind it"] * 120
+    lines = [*clean, "a CnryUpper1234", "CnryLower5678 b", *clean, "c CnryAlone9012 d", *clean]
+    assert secrets.hide("\n".join(lines)).split("\n") == [*clean, "a *** b", *clean, "c *** d", *clean]
+    assert secrets.hide_lines(lines)[-len(clean) - 1] == "c *** d", "as many lines as before"
+
+
 NAMED = {
     "password=\\\nCnryA1b2": "password=\\\n***",
     "password=CnryA1\\\nb2C3d4 tail": "password=***\n*** tail",
