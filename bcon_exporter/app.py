@@ -5,20 +5,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 from bcon_exporter import clock
 from bcon_exporter.catalogue import load_catalogue
 from bcon_exporter.compose import ComposeOptions, ComposeReader, find_binary
 from bcon_exporter.daemon_log import set_up_logging
 from bcon_exporter.diagnosis import Filter, Policy
-from bcon_exporter.drift import parse_ignore_rule
+from bcon_exporter.drift import IgnoreRule, parse_ignore_rule
 from bcon_exporter.engine import DockerHost, Endpoint, HostOptions, find_endpoint, probe_interval
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.host_secrets import HostSecrets
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import LatestScans
 from bcon_exporter.model.container_facts import HostSnapshot
-from bcon_exporter.model.quiet import parse_quiet_hours
+from bcon_exporter.model.quiet import QuietHours, parse_quiet_hours
+from bcon_exporter.model.signatures import Catalogue
+from bcon_exporter.model.thresholds import Thresholds
 from bcon_exporter.one_heap import use_one_heap
 from bcon_exporter.secrets.masking import Sealer
 from bcon_exporter.settings import Settings, current_environment, find_path_warnings, list_receivers, load_settings
@@ -26,6 +29,18 @@ from bcon_exporter.tools import Context
 from bcon_exporter.tools.replay import SnapshotCompose, SnapshotHost, SnapshotMemory
 
 _log = logging.getLogger(__name__)
+
+
+class _Reloadable(TypedDict):
+    """What a context takes from the settings as it is, and a reload may change."""
+
+    catalogue: Catalogue
+    thresholds: Thresholds
+    policy: Policy
+    drift_ignore: tuple[IgnoreRule, ...]
+    quiet_hours: tuple[QuietHours, ...]
+    host_name: str
+    scan_deadline_seconds: float
 
 
 def build_host(settings: Settings) -> DockerHost:
@@ -59,14 +74,8 @@ def build_context(settings: Settings, *, one_shot: bool = False) -> Context:
         host=DockerHost(endpoint, options, _sealer(), book),
         compose=ComposeReader(_compose_options(settings, environ, trusted=one_shot), _sealer(), book),
         secrets=book,
-        catalogue=load_catalogue(settings.catalogue.directory),
         scans=LatestScans(),
-        thresholds=settings.thresholds,
-        policy=_policy(settings),
-        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
-        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
-        host_name=settings.notify.host or "",
-        scan_deadline_seconds=settings.scan.deadline_seconds,
+        **_reloadable_of(settings),
         one_shot=one_shot,
         memory=MemoryKeeper.open(  # last, since what is wrong with the settings must not leave the state file open
             settings.state.path,
@@ -88,13 +97,7 @@ def refresh_context(context: Context, settings: Settings) -> Context:
         compose=ComposeReader(
             _compose_options(settings, current_environment(), trusted=False), _sealer(), context.secrets
         ),
-        catalogue=load_catalogue(settings.catalogue.directory),
-        thresholds=settings.thresholds,
-        policy=_policy(settings),
-        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
-        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
-        host_name=settings.notify.host or "",
-        scan_deadline_seconds=settings.scan.deadline_seconds,
+        **_reloadable_of(settings),
     )
 
 
@@ -131,14 +134,8 @@ def build_replay(settings: Settings, snapshot: HostSnapshot) -> Context:
         host=host,
         memory=SnapshotMemory(host.read_log_files(snapshot.taken_at)),
         compose=SnapshotCompose(snapshot),
-        catalogue=load_catalogue(settings.catalogue.directory),
         scans=LatestScans(),
-        thresholds=settings.thresholds,
-        policy=_policy(settings),
-        drift_ignore=tuple(map(parse_ignore_rule, settings.drift.ignore)),
-        quiet_hours=tuple(map(parse_quiet_hours, settings.quiet.hours)),
-        host_name=settings.notify.host or "",
-        scan_deadline_seconds=settings.scan.deadline_seconds,
+        **_reloadable_of(settings),
         now=lambda: snapshot.taken_at,
     )
 
@@ -212,6 +209,18 @@ def _compose_options(settings: Settings, environ: dict[str, str], *, trusted: bo
         environ=environ if trusted else {"PATH": environ.get("PATH", "")},
         trusted=trusted,
     )
+
+
+def _reloadable_of(settings: Settings) -> _Reloadable:
+    return {
+        "catalogue": load_catalogue(settings.catalogue.directory),
+        "thresholds": settings.thresholds,
+        "policy": _policy(settings),
+        "drift_ignore": tuple(map(parse_ignore_rule, settings.drift.ignore)),
+        "quiet_hours": tuple(map(parse_quiet_hours, settings.quiet.hours)),
+        "host_name": settings.notify.host or "",
+        "scan_deadline_seconds": settings.scan.deadline_seconds,
+    }
 
 
 def _policy(settings: Settings) -> Policy:

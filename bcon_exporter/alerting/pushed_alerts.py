@@ -110,7 +110,7 @@ class AlertInputs:
         scanned_at: When the newest diagnosis ended.
         interval: Between two diagnoses.
         first_look: See `FirstLook`; None where an earlier process has watched.
-        back: Ids of incidents that are no news as long as they were not told; see `TrackedIncident.is_back`.
+        pauses: Ids of incidents that are no news as long as they were not told; see `TrackedIncident.was_a_pause`.
     """
 
     now: datetime
@@ -123,7 +123,7 @@ class AlertInputs:
     scanned_at: datetime | None = None
     interval: timedelta = timedelta(seconds=30)
     first_look: FirstLook | None = None
-    back: frozenset[str] = frozenset()
+    pauses: frozenset[str] = frozenset()
 
 
 def follow_alerts(state: AlertState | None, inputs: AlertInputs) -> AlertState:
@@ -219,6 +219,6 @@ def _open_alert(
     look = inputs.first_look
     if look is not None and look.includes(incident, now):
         waited = not waits_for_first_look(look, incident, now, inputs.interval)
-    if inputs.is_muted(incident) or incident.id in inputs.back or not waited:
+    if inputs.is_muted(incident) or incident.id in inputs.pauses or not waited:
         return alert
     return alert.model_copy(update={"fired_at": inputs.now})

@@ -11,10 +11,9 @@ from bcon_exporter.cli.screen import Screen, Watching
 from bcon_exporter.cli.tool_runner import close_context, make_context
 from bcon_exporter.clock import to_local, utc_now
 from bcon_exporter.errors import SettingsError
-from bcon_exporter.model.day_words import find_beginning
 from bcon_exporter.model.deployment import DeploymentWords
 from bcon_exporter.model.quantities import show_duration
-from bcon_exporter.model.validation_messages import NO_MOMENT
+from bcon_exporter.model.tool_inputs import read_moment
 from bcon_exporter.model.verify_report import DeploymentVerdict, ServiceVerdict, VerifyReport
 from bcon_exporter.outputs.verify_findings import find_findings
 from bcon_exporter.settings import parse_duration
@@ -77,21 +76,11 @@ def _read_time(raw: str) -> datetime:
     Raises:
         SettingsError: It is none.
     """
-    now = utc_now()
     try:
-        return now - parse_duration(raw)
-    except ValueError:
-        pass
-    if (beginning := find_beginning(raw, now, to_local)) is not None:
-        return beginning
-    try:
-        at = datetime.fromisoformat(raw)
-    except ValueError:
-        at = None
-    if at is None or at.tzinfo is None:
-        msg = f"--since: {NO_MOMENT}"
-        raise SettingsError(msg, {"flag": "--since"})
-    return at
+        return read_moment(raw, utc_now(), to_local)
+    except ValueError as error:
+        msg = f"--since: {error}"
+        raise SettingsError(msg, {"flag": "--since"}) from None
 
 
 class Progress:

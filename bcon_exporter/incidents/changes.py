@@ -146,7 +146,7 @@ def find_changes(
     return tuple(changes[:CHANGES_AT_MOST])
 
 
-def was_asked_for(
+def began_in_a_pause(
     entries: Iterable[JournalEntry], root: IncidentRoot, started_at: datetime, surroundings: Surroundings
 ) -> bool:
     """Whether an incident began while something that it may depend on was stopped on request, and is back by now.

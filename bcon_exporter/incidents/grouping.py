@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bcon_exporter.incidents.changes import Surroundings, find_changes, find_end, was_asked_for
+from bcon_exporter.incidents.changes import Surroundings, began_in_a_pause, find_changes, find_end
 from bcon_exporter.incidents.evidence import fold_evidence
 from bcon_exporter.incidents.titles import ENDED_BY, NOT_MENDED, OUTAGE_TITLE, name_incident
 from bcon_exporter.incidents.troubles import HostTroubles, Life, Trouble, Who
@@ -468,13 +468,13 @@ class _Fold:
         if changes != incident.changes:
             incident = incident.model_copy(update={"changes": changes})
         if not self._is_well(tracked):
-            return tracked.model_copy(update={"incident": incident, "well_since": None, "is_back": False})
+            return tracked.model_copy(update={"incident": incident, "well_since": None, "was_a_pause": False})
         since = tracked.well_since or self._host.at
         is_silent = not self._shows_new_sign(tracked, since)
         since = since if is_silent else self._host.at
-        was_asked = was_asked_for(self._past.entries, incident.root, incident.started_at, surroundings)
+        was_paused = began_in_a_pause(self._past.entries, incident.root, incident.started_at, surroundings)
         if self._host.at - since < WELL_FOR:  # so at least the second scan in a row shows it
-            news = {"incident": incident, "well_since": since, "is_back": is_silent and was_asked}
+            news = {"incident": incident, "well_since": since, "was_a_pause": is_silent and was_paused}
             return tracked.model_copy(update=news)
         self._close(tracked.model_copy(update={"incident": incident}), since)
         return None

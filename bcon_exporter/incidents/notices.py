@@ -33,7 +33,7 @@ class Scene:
     Attributes:
         scan_at: When the last scan ended.
         interval: Between two scans.
-        back: Ids of incidents that are no news as long as they were not told; see `TrackedIncident.is_back`.
+        pauses: Ids of incidents that are no news as long as they were not told; see `TrackedIncident.was_a_pause`.
         first_look: See `FirstLook`; None where an earlier process has watched.
         open: The incidents that go on.
         find_ended: Returns an incident that is over; None when it is not known. May raise a StateFileError.
@@ -46,7 +46,7 @@ class Scene:
     find_ended: Callable[[str], Incident | None]
     muting: Muting
     first_look: FirstLook | None = None
-    back: frozenset[str] = frozenset()
+    pauses: frozenset[str] = frozenset()
 
 
 def decide_message(state: ReceiverState, scene: Scene, receiver: Receiver) -> ReceiverState:
@@ -106,7 +106,7 @@ def _find_hurried(told: dict[str, Told], scene: Scene) -> set[datetime]:
     waiting = [
         (known.seen_at, incident)
         for incident in scene.open
-        if (known := told.get(incident.id)) is not None and known.severity is None and incident.id not in scene.back
+        if (known := told.get(incident.id)) is not None and known.severity is None and incident.id not in scene.pauses
     ]
     counts = Counter(seen_at for seen_at, _ in waiting)
     return {at for at, incident in waiting if counts[at] > MANY and _may_be_told(at, incident, scene)}
@@ -130,7 +130,7 @@ def _tell_open(
     if told.severity is not None:
         kind = _kind_of_more(told, incident, scene)
         return told, None if kind is None or muted else _notice(incident, kind)
-    if incident.id in scene.back:
+    if incident.id in scene.pauses:
         return told, None
     if not (is_hurried or _may_be_told(told.seen_at, incident, scene)):
         return told, None

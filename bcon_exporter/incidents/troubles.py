@@ -42,8 +42,8 @@ _INTERRUPTED = 130
 _JOB_STEPS = (
     Suggestion(
         urgency=Urgency.SHORT_TERM,
-        action="Run the job again without `--rm`, and read its log: what it wrote is gone with its container.",
-        rationale="A container that removes itself takes its log with it.",
+        action="Read what the job wrote, if its timer kept it; else run it again without `--rm`, and read its log.",
+        rationale="The engine removes a container's log with the container.",
     ),
 )
 _LEFT_DOWN = SymptomType.NOT_STARTED_AGAIN.value
@@ -155,11 +155,31 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
             for longer than a minute.
         is_quiet: Whether a container is quiet now: one that an engine has left down is then meant to be.
     """
+    drift = tuple(drift)
+    troubles, ill = _find_ill(report, snapshot, is_quiet)
+    _add_differences(troubles, drift, snapshot, report.timestamp, first_look_at)
     history = {one.container_id for one in report.reports if _is_history(one)}
+    lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
+    _add_jobs(troubles, lives, snapshot, report.timestamp)
+    return HostTroubles(
+        report.timestamp,
+        tuple(troubles.values()),
+        lives,
+        shutdown_ended_at,
+        has_watched,
+        _find_unknown_drift(drift, snapshot),
+        list_attachments(snapshot.containers),
+    )
+
+
+def _find_ill(
+    report: DiagnoseAllReport, snapshot: HostSnapshot, is_quiet: Callable[[ContainerFacts], bool]
+) -> tuple[dict[str, Trouble], set[str]]:
+    """Return what the containers show, by identity, and the full ids of those that are ill."""
     facts = {container.short_id: container for container in snapshot.containers}
     by_name = {container.name: container for container in snapshot.containers}
     troubles: dict[str, Trouble] = {}
-    ill = set()
+    ill: set[str] = set()
     for diagnosis in report.reports:
         container = facts.get(diagnosis.container_id) if diagnosis.symptoms else None
         if container is None or _is_meant_to_be_down(diagnosis, container, is_quiet):
@@ -169,7 +189,19 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
             _add_trouble(troubles, trouble)
             if trouble.severity.rank >= Severity.ERROR.rank or _LEFT_DOWN in trouble.codes:
                 ill.add(container.id)
-    drift, deploying = tuple(drift), find_deploying(snapshot)
+    return troubles, ill
+
+
+def _add_differences(
+    troubles: dict[str, Trouble],
+    drift: Iterable[DriftReport],
+    snapshot: HostSnapshot,
+    now: datetime,
+    first_look_at: datetime | None,
+) -> None:
+    """Add what differs from the files of the projects that are up, as far as it does so now."""
+    by_name = {container.name: container for container in snapshot.containers}
+    deploying = find_deploying(snapshot)
     here = {(one.compose.project, one.compose.service) for one in snapshot.containers if one.compose is not None}
     for project in drift:
         if project.project_name in deploying or project.project_name not in {name for name, _ in here}:
@@ -179,19 +211,7 @@ def find_troubles(  # noqa: PLR0913 -- all that a scan brings together
             is_stale = difference.drift_type is DriftType.NOT_RUNNING and (who.project, who.service) not in here
             is_stale |= difference.drift_type in _NOT_THERE and _runs_since(snapshot, who, project.timestamp)
             if difference.severity.rank >= Severity.ERROR.rank and not is_stale:
-                _add_difference(troubles, who, difference, report.timestamp, first_look_at)
-    lives = _find_lives(snapshot, ill, history, logged_errors_at or {})
-    _add_jobs(troubles, lives, snapshot, report.timestamp)
-    unknown = _find_unknown_drift(drift, snapshot)
-    return HostTroubles(
-        report.timestamp,
-        tuple(troubles.values()),
-        lives,
-        shutdown_ended_at,
-        has_watched,
-        unknown,
-        attachments=list_attachments(snapshot.containers),
-    )
+                _add_difference(troubles, who, difference, now, first_look_at)
 
 
 def _add_jobs(troubles: dict[str, Trouble], lives: dict[str, Life], snapshot: HostSnapshot, now: datetime) -> None:

@@ -5,10 +5,9 @@ from datetime import datetime, time, timedelta
 
 _DAY = timedelta(days=1)
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_EVENING = time(18)
-_DAYS_AGO = {"today": 0, "yesterday": 1, "last week": 7}
-LAST_NIGHT = "last night"
-DAY_WORDS = (*list(_DAYS_AGO)[:2], LAST_NIGHT, "last week", *_WEEKDAYS)
+_BEGINNINGS = {"today": (0, time()), "yesterday": (1, time()), "last night": (1, time(18)), "last week": (7, time())}
+"""Word → how many days ago, and at what time."""
+DAY_WORDS = (*_BEGINNINGS, *_WEEKDAYS)
 
 
 def find_beginning(raw: str, now: datetime, to_local: Callable[[datetime], datetime]) -> datetime | None:
@@ -23,15 +22,13 @@ def find_beginning(raw: str, now: datetime, to_local: Callable[[datetime], datet
         to_local: Returns a time by the clock on the wall.
     """
     word, wall = " ".join(raw.lower().split()), to_local(now).replace(tzinfo=None)
-    midnight = datetime.combine(wall.date(), time())
-    if word in _DAYS_AGO:
-        return _to_utc(midnight - _DAYS_AGO[word] * _DAY, wall, now, to_local)
-    if word == LAST_NIGHT:
-        return _to_utc(datetime.combine(wall.date() - _DAY, _EVENING), wall, now, to_local)
     if word in _WEEKDAYS:
-        days = (wall.weekday() - _WEEKDAYS.index(word)) % len(_WEEKDAYS)
-        return _to_utc(midnight - days * _DAY, wall, now, to_local)
-    return None
+        days, at = (wall.weekday() - _WEEKDAYS.index(word)) % len(_WEEKDAYS), time()
+    elif word in _BEGINNINGS:
+        days, at = _BEGINNINGS[word]
+    else:
+        return None
+    return _to_utc(datetime.combine(wall.date() - days * _DAY, at), wall, now, to_local)
 
 
 def _to_utc(target: datetime, wall: datetime, now: datetime, to_local: Callable[[datetime], datetime]) -> datetime:

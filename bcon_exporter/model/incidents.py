@@ -220,13 +220,13 @@ class TrackedIncident(Frozen):
     Attributes:
         members: Identity of each member's container or service, in the order of `incident.members`.
         well_since: Since when every member is well; None while one is not.
-        is_back: It is well again, and what it depends on was only stopped on request and is back: no news.
+        was_a_pause: It is well again, and what it depends on was only stopped on request and runs again: no news.
     """
 
     incident: Incident
     members: tuple[str, ...]
     well_since: UtcDatetime | None = None
-    is_back: bool = False
+    was_a_pause: bool = False
 
 
 class IncidentState(Frozen):

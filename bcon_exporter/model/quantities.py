@@ -33,6 +33,11 @@ def show_time(when: datetime | None) -> str:
     return "-" if when is None else f"{when:%Y-%m-%d %H:%M:%S} UTC"
 
 
+def show_stamp(local: datetime) -> str:
+    """Return a time to the second with its zone, which is that of the clock it was read from."""
+    return f"{local:%Y-%m-%d %H:%M:%S %Z}"
+
+
 def show_size(size_bytes: float | None) -> str:
     """Return "12.3 MiB"; a dash where it is unknown."""
     if size_bytes is None:

@@ -1,13 +1,16 @@
 """What the tools accept. Everything not named here is refused; docs/api.md lists it."""
 
 import re  # noqa: TID251 - sees at most 64 characters of an argument
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import (
     BeforeValidator,
     Field,
     StringConstraints,
+    TypeAdapter,
+    ValidationError,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -27,7 +30,7 @@ from bcon_exporter.model.text_patterns import (
     TEXT_PATTERN,
     WHOLE_DURATION_PATTERN,
 )
-from bcon_exporter.model.validation_messages import KINDS, NO_MOMENT
+from bcon_exporter.model.validation_messages import KINDS, NO_MOMENT, tell_refusal
 
 WORDS = "words"
 """Key of the validation context: true where numbers and switches come as text."""
@@ -114,7 +117,27 @@ Moment = Annotated[
         }
     ),
 ]
-"""A time with its zone, or how long ago: "10m"."""
+"""A time with its zone, or how long ago: "10m"; in words also "yesterday"."""
+
+
+def read_moment(raw: str, now: datetime, to_local: Callable[[datetime], datetime]) -> datetime:
+    """Return the time that a person means by "5m", "2026-01-31T12:00:00Z" or "today".
+
+    Args:
+        raw: What was typed.
+        now: The time that "5m" is counted back from.
+        to_local: Returns a time by the host's clock on the wall.
+
+    Raises:
+        ValueError: It is none; the message says what one looks like.
+    """
+    context = {WORDS: True, NOW: now, TO_LOCAL: to_local}
+    try:
+        moment: datetime = TypeAdapter(Moment).validate_python(raw, context=context)
+    except ValidationError as error:
+        raise ValueError(tell_refusal(error.errors()[0])) from None
+    return moment
+
 
 _HIGHEST_PORT = 65535
 _KNOWN_VALUES: Mapping[FilterKey, tuple[str, ...]] = {

@@ -21,16 +21,18 @@ SETUP = (
 
 
 def read_folded_history(context: Context, request: GetHistoryInput) -> FoldedHistory:
-    """Return what happened, folded; of the newest 10,000 rows, and of changes of images and configuration all.
+    """Return what happened, folded: of the newest 10,000 rows, and of the newest 1,000 of each kind in `SETUP`.
 
     Raises:
         BconError: As for `get_history`.
     """
-    report = _ask(context, request.model_copy(update={"limit": _PAGE}))
+    report: HistoryReport = HISTORY.answer(context, request.model_copy(update={"limit": _PAGE}))
     rows = list(report.entries)
     while len(rows) < min(report.total, _PAGE * _PAGES):
         offset = request.offset + len(rows)
-        page = _ask(context, request.model_copy(update={"limit": _PAGE, "offset": offset, "until": report.until}))
+        page = HISTORY.answer(
+            context, request.model_copy(update={"limit": _PAGE, "offset": offset, "until": report.until})
+        )
         if not page.entries:
             break
         rows += page.entries
@@ -55,18 +57,8 @@ def _read_setup(
     if len(rows) >= report.total or request.kind is not None:
         return [row for row in rows if row.kind in SETUP]
     window = {"limit": _PAGE, "until": report.until}
-    pages = (_ask(context, request.model_copy(update={**window, "kind": kind})).entries for kind in SETUP)
+    pages = (HISTORY.answer(context, request.model_copy(update={**window, "kind": kind})).entries for kind in SETUP)
     return sorted((row for page in pages for row in page), key=lambda row: row.at, reverse=True)
-
-
-def _ask(context: Context, request: GetHistoryInput) -> HistoryReport:
-    report: HistoryReport
-    if context.ask_past is None:
-        report = HISTORY.run(context, request)
-    else:
-        asked = request.model_dump(mode="json", exclude_none=True)
-        report = context.ask_past(HISTORY.name, asked, HISTORY.output)
-    return report
 
 
 FOLDED_HISTORY = Tool(

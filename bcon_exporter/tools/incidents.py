@@ -38,9 +38,9 @@ def find_open(context: Context, project: str | None = None) -> list[Incident]:
     return [one.incident for one in tracked if project is None or one.incident.root.project == project]
 
 
-def find_back(context: Context) -> frozenset[str]:
-    """Return the ids of incidents that are no news; see `TrackedIncident.is_back`."""
-    return frozenset(one.incident.id for one in context.memory.memory.incidents.open if one.is_back)
+def find_pauses(context: Context) -> frozenset[str]:
+    """Return the ids of incidents that are no news; see `TrackedIncident.was_a_pause`."""
+    return frozenset(one.incident.id for one in context.memory.memory.incidents.open if one.was_a_pause)
 
 
 def get_incident(context: Context, request: GetIncidentInput) -> Incident | IncidentsReport:

@@ -127,10 +127,7 @@ def _answer(context: Context, tool: Tool[Any], payload: object) -> Envelope:
 
 
 def _run(context: Context, tool: Tool[Any], request: Frozen) -> Envelope:
-    if tool.of_past and context.ask_past is not None:
-        value = context.ask_past(tool.name, request.model_dump(mode="json", exclude_none=True), tool.output)
-    else:
-        value = tool.run(context, request)
+    value = tool.answer(context, request)
     return Envelope(value, None, b'{"result":' + tool.output.dump_json(value) + b"}")
 
 

@@ -44,7 +44,7 @@ class Play:
         self.state: AlertState | None = None
         self.ended: dict[str, Incident] = {}
         self.muted: set[str] = set()
-        self.back: set[str] = set()
+        self.pauses: set[str] = set()
         self.is_unreadable = False
         self.first_look: FirstLook | None = None
 
@@ -65,7 +65,7 @@ class Play:
             scanned_at=at(seconds),
             interval=INTERVAL,
             first_look=self.first_look,
-            back=frozenset(self.back),
+            pauses=frozenset(self.pauses),
         )
         self.state = follow_alerts(self.state, inputs)
         self.state = AlertState.model_validate_json(self.state.model_dump_json())
@@ -129,11 +129,11 @@ def test_a_first_look_that_does_not_end_holds_nothing_up_for_long() -> None:
 
 def test_what_is_back_before_it_was_told_fires_only_when_it_fails_again() -> None:
     play = Play()
-    play.back = {"db"}
+    play.pauses = {"db"}
     play.look(0, incident("db"))
     play.look(60, incident("db"))
     assert play.shown() == [("db", "warning", "pending")]
-    play.back.clear()
+    play.pauses.clear()
     play.look(90, incident("db"))
     assert play.shown() == [("db", "warning", "db")]
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bcon_exporter.incidents import find_telling_change
-from bcon_exporter.incidents.changes import Surroundings, find_changes, list_attachments, was_asked_for
+from bcon_exporter.incidents.changes import Surroundings, began_in_a_pause, find_changes, list_attachments
 from bcon_exporter.model.container_facts import Mount
 from bcon_exporter.model.incidents import Incident, IncidentChange, IncidentRoot
 from bcon_exporter.model.journal import JournalEntry
@@ -124,4 +124,4 @@ def test_a_failure_within_a_stop_on_request_that_is_over_was_asked_for(
         for at, kind, text in told
     ]
     root = IncidentRoot(container="api", project="shop", service="api", code="log_error")
-    assert was_asked_for(entries, root, NOON + timedelta(seconds=BEGAN), Surroundings({})) is is_asked, row
+    assert began_in_a_pause(entries, root, NOON + timedelta(seconds=BEGAN), Surroundings({})) is is_asked, row

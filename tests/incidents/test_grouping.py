@@ -311,7 +311,7 @@ def test_what_a_backup_has_stopped_and_started_again_is_back_until_a_new_sign() 
     for past, lives in (((stop,), {"web": WELL}), ((stop, start), {"web": WELL}), ((stop, start), news)):
         watch.past = KnownPast(past)
         watch.scan(client, after=30 * SECOND, lives=lives)
-        told.append(watch.state.open[0].is_back)
+        told.append(watch.state.open[0].was_a_pause)
     assert told == [False, True, False]
 
 

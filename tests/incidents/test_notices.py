@@ -37,7 +37,7 @@ class Phone:
         self.ended: dict[str, Incident] = {}
         self.muting = Muting()
         self.first_look: FirstLook | None = None
-        self.back: frozenset[str] = frozenset()
+        self.pauses: frozenset[str] = frozenset()
         self.is_down = self.is_unreadable = False
         self.keys: list[str] = []
 
@@ -64,7 +64,7 @@ class Phone:
             scene = Scene(
                 now=self.now, scan_at=self.scan_at, interval=30 * SECOND, open=tuple(self.open.values()),
                 find_ended=self.find_ended, muting=self.muting, first_look=self.first_look,
-                back=self.back,
+                pauses=self.pauses,
             )  # fmt: skip
             self.state = decide_message(self.state, scene, self.receiver)
             assert ReceiverState.model_validate_json(self.state.model_dump_json()) == self.state
@@ -93,13 +93,13 @@ def test_what_is_back_before_it_is_told_needs_no_message_and_what_fails_again_do
     phone.begin()
     phone.begin("cache", severity="critical")
     phone.hear()
-    phone.back = frozenset(("db", "cache"))
+    phone.pauses = frozenset(("db", "cache"))
     assert [phone.hear(30 * SECOND) for _ in range(3)] == [[]] * 3
     phone.end("cache")
     assert phone.hear(30 * SECOND) == []
-    phone.back = frozenset()
+    phone.pauses = frozenset()
     assert phone.hear(30 * SECOND) == ["db opened"]
-    phone.back = frozenset(("db",))
+    phone.pauses = frozenset(("db",))
     phone.end()
     assert phone.hear(30 * SECOND) == ["db ended"]
 

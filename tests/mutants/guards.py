@@ -797,7 +797,7 @@ DEPLOYMENTS_AND_INCIDENTS = (
     _incidents("_Fold._has_new_sign", returns("False"), "test_old_lines_in_the_log_keep_it_not_open_and_new_ones_do"),
     _incidents("_Fold._is_after_shutdown", with_text(" and self._host.at - ended < AFTER_SHUTDOWN", ""), "test_a_shutdown_from_before_the_exporter_began_is_no_incident"),
     _incidents("incidents.changes.find_changes", with_text("(not entry.data.get('by_policy')) and ", ""), "test_what_changed_before_it_is_told_the_own_project_first_and_the_nearest_first"),
-    _changes("changes.was_asked_for", returns("True"), "test_a_failure_within_a_stop_on_request_that_is_over_was_asked_for"),
+    _changes("changes.began_in_a_pause", returns("True"), "test_a_failure_within_a_stop_on_request_that_is_over_was_asked_for"),
     _changes("changes.Surroundings.include", returns("True"), "test_what_changed_before_is_what_could_have_to_do_with_it"),
     _incidents("evidence.fold_evidence", never("size > EVIDENCE_BYTES"), "test_evidence_is_cut_to_four_kibibytes"),
     _config_changes("config_changes._is_by_image", returns("False"), "test_what_another_image_brings_and_what_was_not_read_is_no_change"),

@@ -29,7 +29,7 @@ from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import AlertCounts
 from bcon_exporter.tools import Context
-from bcon_exporter.tools.incidents import find_back
+from bcon_exporter.tools.incidents import find_pauses
 from bcon_exporter.tools.quiet import find_quiet_now
 
 _log = logging.getLogger(__name__)
@@ -179,7 +179,7 @@ class AlertWatch:
             scanned_at=scan.finished_at if scan is not None else None,
             interval=timedelta(seconds=self._pace().interval_seconds),
             first_look=context.scans.first_look,
-            back=find_back(context),
+            pauses=find_pauses(context),
         )
 
     def _keep(self, context: Context, state: AlertState, now: datetime) -> None:

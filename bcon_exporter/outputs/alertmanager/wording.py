@@ -8,7 +8,7 @@ from bcon_exporter.incidents import find_telling_change, list_left_down
 from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.journal import HISTORY_KEPT
-from bcon_exporter.model.quantities import show_duration
+from bcon_exporter.model.quantities import show_duration, show_stamp
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
 
@@ -50,7 +50,7 @@ def describe_incident(
     texts = {
         "summary": f"{incident.title} (on {here})",
         "description": _tell_who(incident),
-        "since": f"{to_local(incident.started_at):%Y-%m-%d %H:%M:%S %Z}",
+        "since": show_stamp(to_local(incident.started_at)),
         "cause": _tell_cause(incident.root.name, cause) if cause is not None else "",
         "suggestion": incident.suggestions[0].action if incident.suggestions else "",
         "changed": _tell_change(incident),

@@ -17,7 +17,7 @@ from bcon_exporter.outputs.messages.delivery import Delivery, Outgoing, check_ad
 from bcon_exporter.outputs.messages.wording import Wording, shorten
 from bcon_exporter.tools import Context
 from bcon_exporter.tools.digest import write_digest
-from bcon_exporter.tools.incidents import find_back, find_open
+from bcon_exporter.tools.incidents import find_open, find_pauses
 from bcon_exporter.tools.quiet import find_quiet_now
 
 _log = logging.getLogger(__name__)
@@ -164,7 +164,7 @@ class MessageSender:
             find_ended=context.memory.find_ended_incident,
             muting=find_quiet_now(context),
             first_look=context.scans.first_look,
-            back=find_back(context),
+            pauses=find_pauses(context),
         )
         return decide_message(before, scene, self.receiver)
 

@@ -1,25 +1,18 @@
 """Renders the pages with Jinja2: every text is escaped, and no style or script stands in a page itself."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
-from bcon_exporter.diagnosis.exit_codes import explain_exit
 from bcon_exporter.drift.wording import WOULD
 from bcon_exporter.errors import BconError
-from bcon_exporter.incidents import ENDED_BY, NOT_MENDED, HostTone, show_clock
-from bcon_exporter.model.growth import show_growth
-from bcon_exporter.model.journal import JournalEntry
+from bcon_exporter.incidents import ENDED_BY, NOT_MENDED, HostTone
 from bcon_exporter.model.journal_kinds import JournalKind
-from bcon_exporter.model.quantities import show_count, show_duration, show_size
-from bcon_exporter.model.repetitions import fold_loops
 from bcon_exporter.outputs.pages import views
 from bcon_exporter.outputs.text.disk import KIND_NAMES, tell_space, tell_users
 from bcon_exporter.tools import Context
@@ -91,11 +84,30 @@ def sign_path(tone: HostTone) -> str:
     return _SIGNS[tone][1]
 
 
+_GLOBALS: Mapping[str, object] = {
+    "favicon": favicon,
+    "sign_path": sign_path,
+    "would": WOULD,
+    "kind_names": KIND_NAMES,
+    "tell_space": tell_space,
+    "tell_users": tell_users,
+    "ended_by": ENDED_BY,
+    "not_mended": NOT_MENDED,
+    "older": lambda query, offset: urlencode({**query, "offset": offset}),
+    "kinds": tuple(JournalKind),
+    "timeline_tones": _TIMELINE_TONES,
+    "assets_version": _ASSETS_VERSION,
+    "no_project": views.NO_PROJECT,
+}
+"""What every template knows beside its page."""
+
+
 @cache
 def _template_environment() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # commands do without its weight
 
     from bcon_exporter.outputs.pages.contained_row import ContainedRow
+    from bcon_exporter.outputs.pages.filters import FILTERS
 
     environment = Environment(
         loader=PackageLoader("bcon_exporter.outputs.pages", "templates"),
@@ -106,59 +118,8 @@ def _template_environment() -> "Environment":
         lstrip_blocks=True,
     )
 
-    @pass_context
-    def ago(context: Any, when: datetime) -> str:
-        return show_duration((context["host"].now - when).total_seconds())
-
-    @pass_context
-    def clock_time(context: Any, when: datetime) -> str:
-        return show_clock(when, context["host"].to_local, context["host"].now)
-
-    @pass_context
-    def stamp(context: Any, when: datetime) -> str:
-        return f"{context['host'].to_local(when):%Y-%m-%d %H:%M:%S %Z}"
-
-    @pass_context
-    def hour(context: Any, when: datetime) -> str:
-        return f"{context['host'].to_local(when):%H:%M:%S}"
-
-    @pass_context
-    def groupby_day(context: Any, entries: Sequence[JournalEntry]) -> list[tuple[str, list[JournalEntry]]]:
-        to_local = context["host"].to_local
-        return [
-            (f"{date:%A, %d %B %Y}", list(of_day))
-            for date, of_day in groupby(fold_loops(entries), key=lambda entry: to_local(entry.at).date())
-        ]
-
-    environment.filters |= {
-        "ago": ago,
-        "clock": clock_time,
-        "stamp": stamp,
-        "hour": hour,
-        "groupby_day": groupby_day,
-        "count": show_count,
-        "duration": show_duration,
-        "growth": show_growth,
-        "size": show_size,
-        "exit_code": explain_exit,
-        "segment": lambda name: quote(name, safe=""),
-        "words": lambda code: str(code).replace("_", " "),
-    }
-    environment.globals |= {
-        "favicon": favicon,
-        "sign_path": sign_path,
-        "would": WOULD,
-        "kind_names": KIND_NAMES,
-        "tell_space": tell_space,
-        "tell_users": tell_users,
-        "ended_by": ENDED_BY,
-        "not_mended": NOT_MENDED,
-        "older": lambda query, offset: urlencode({**query, "offset": offset}),
-        "kinds": tuple(JournalKind),
-        "timeline_tones": _TIMELINE_TONES,
-        "assets_version": _ASSETS_VERSION,
-        "no_project": views.NO_PROJECT,
-    }
+    environment.filters |= FILTERS
+    environment.globals |= _GLOBALS
     return environment
 
 

@@ -454,18 +454,7 @@ def read_container(context: Context, name: str) -> ContainerPage:
         InvalidInputError: It is left out of the diagnosis.
         DockerConnectionError: There was no scan yet.
     """
-    scan = context.scans.diagnosis
-    if scan is None:
-        raise _nothing_yet(context)
-    report = next((one for one in scan.report.reports if name in (one.container_name, one.container_id)), None)
-    facts = next((one for one in scan.snapshot.containers if report and one.short_id == report.container_id), None)
-    if report is None and any(name in (one.name, one.short_id) for one in scan.snapshot.containers):
-        msg = f"{name} is left out of the diagnosis by a filter or by its label bcon.ignore"
-        raise InvalidInputError(msg, {"container_id": name})
-    if report is None or facts is None:
-        known = [one.container_name for one in scan.report.reports]
-        msg = f"the last scan has seen no such container{did_you_mean(name, known)}"
-        raise ContainerNotFoundError(msg, {"near_matches": nearest_names(name, known)})
+    report, facts = _find_diagnosed(context, name)
     now, container_id, store = context.now(), facts.id, _Store()
     since = now - timedelta(days=1)
     slots: tuple[UsageSlot, ...] = store.read(lambda: tuple(context.memory.find_usage(container_id, since)), ())
@@ -489,6 +478,23 @@ def read_container(context: Context, name: str) -> ContainerPage:
         quiet=find_quiet_now(context).find(report.container_name, report.project, report.service),
         unread=store.problem,
     )
+
+
+def _find_diagnosed(context: Context, name: str) -> tuple[DiagnosisReport, ContainerFacts]:
+    """Return what the last scan says of a container, and its facts; raises what `read_container` says."""
+    scan = context.scans.diagnosis
+    if scan is None:
+        raise _nothing_yet(context)
+    report = next((one for one in scan.report.reports if name in (one.container_name, one.container_id)), None)
+    facts = next((one for one in scan.snapshot.containers if report and one.short_id == report.container_id), None)
+    if report is None and any(name in (one.name, one.short_id) for one in scan.snapshot.containers):
+        msg = f"{name} is left out of the diagnosis by a filter or by its label bcon.ignore"
+        raise InvalidInputError(msg, {"container_id": name})
+    if report is None or facts is None:
+        known = [one.container_name for one in scan.report.reports]
+        msg = f"the last scan has seen no such container{did_you_mean(name, known)}"
+        raise ContainerNotFoundError(msg, {"near_matches": nearest_names(name, known)})
+    return report, facts
 
 
 def _read_week(context: Context, container: str, store: _Store) -> HistoryReport:
