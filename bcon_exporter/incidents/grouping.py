@@ -427,7 +427,7 @@ class _Fold:
             return self._describe_host(incident, members, tuple(group))
         ordered = sorted(group, key=lambda trouble: trouble.who.container != incident.root.container)
         first = ordered[0] if ordered else None
-        log_line = next((trouble.log_line for trouble in ordered if trouble.log_line), "") or incident.log_line
+        log_line = _pick_log_line(incident, first)
         evidence = [log_line] if log_line else []
         evidence += [*incident.evidence, *(line for trouble in ordered for line in trouble.evidence)]
         return {
@@ -606,6 +606,17 @@ def _find_shared_causes(group: Sequence[Trouble]) -> tuple[LikelyCause, ...]:
 
 def _is_of_host(tracked: TrackedIncident) -> bool:
     return tracked.incident.root.code == HOST_CODE
+
+
+def _pick_log_line(incident: Incident, first: Trouble | None) -> str:
+    """Return the line of a log that decided the cause, which is the root's, or of who shows its trouble without it.
+
+    What a victim writes decided nothing of its root. What decided stays while the cause does: the log moves on.
+    """
+    if first is None:
+        return incident.log_line
+    is_same_cause = [cause.id for cause in first.causes[:1]] == [cause.id for cause in incident.causes[:1]]
+    return first.log_line or (incident.log_line if is_same_cause or not first.causes else "")
 
 
 def journal_step(news: IncidentNews, now: datetime) -> JournalEntry | None:

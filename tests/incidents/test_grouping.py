@@ -592,6 +592,21 @@ def test_evidence_is_one_line_of_a_kind_with_its_last_count_and_the_line_that_de
     assert watch.only.log_line == "FATAL: the disk is full", "what decided stays, also when the log has moved on"
 
 
+def test_what_a_victim_writes_is_not_the_line_that_decided_its_roots_cause() -> None:
+    refused, killed = (
+        LikelyCause(id=name, description=name, confidence=0.9)
+        for name in ("connection_refused", "memory_limit_too_low")
+    )
+    victim = trouble("web", root="db", causes=(refused,), log_line="connect to db: refused")
+    watch = Watch()
+    watch.scan(victim)
+    assert watch.only.log_line == "connect to db: refused", "of its root nothing is known yet"
+    watch.scan(victim, trouble("db", "oom_killed", causes=(killed,)), after=SECOND)
+    assert (watch.only.causes[0].id, watch.only.log_line) == ("memory_limit_too_low", "")
+    watch.scan(victim, trouble("db", "oom_killed", causes=(killed,), log_line="Killed"), after=SECOND)
+    assert watch.only.log_line == "Killed"
+
+
 def test_evidence_is_cut_to_four_kibibytes() -> None:
     watch = Watch()
     watch.scan(trouble("db", evidence=tuple("x" * (60 + number) for number in range(100))))
