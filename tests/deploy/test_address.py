@@ -1,14 +1,15 @@
-"""The repository's address has one home; a copy of it is one that `make address` writes."""
+"""The repository's address has one home, and a copy of it is one that `make address` writes; so has the version."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bcon_exporter import REPOSITORY_URL
+from bcon_exporter import REPOSITORY_URL, __version__
 from deploy.address import HOME, find_address, main, replace_address, set_address
 from tests.architecture.sources import ROOT, find_files, show
 from tests.table_rows import table
@@ -32,6 +33,13 @@ def test_no_file_names_another_address_and_every_copy_is_replaced() -> None:
     assert find_address(ROOT) == REPOSITORY_URL
     assert len(held) >= 8
     assert [name for name, text in replaced.items() if slug in text or OURS.search(text)] == []
+
+
+def test_image_and_manifest_are_of_the_packages_version() -> None:
+    manifest = json.loads((ROOT / "deploy" / "mcp" / "server.json").read_text())
+    image = re.search(r"^ARG VERSION=(.+)$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
+    assert image is not None
+    assert {image[1], manifest["version"], manifest["packages"][0]["version"]} == {__version__}
 
 
 @table(
