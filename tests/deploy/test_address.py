@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 from typing import TYPE_CHECKING
@@ -35,11 +34,8 @@ def test_no_file_names_another_address_and_every_copy_is_replaced() -> None:
     assert [name for name, text in replaced.items() if slug in text or OURS.search(text)] == []
 
 
-def test_image_and_manifest_are_of_the_packages_version() -> None:
-    manifest = json.loads((ROOT / "deploy" / "mcp" / "server.json").read_text())
-    image = re.search(r"^ARG VERSION=(.+)$", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
-    assert image is not None
-    assert {image[1], manifest["version"], manifest["packages"][0]["version"]} == {__version__}
+def test_the_image_is_of_the_packages_version() -> None:
+    assert f"\nARG VERSION={__version__}\n" in (ROOT / "deploy" / "Dockerfile").read_text()
 
 
 @table(
