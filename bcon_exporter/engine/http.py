@@ -145,7 +145,7 @@ class _Loop:
         except (OSError, ValueError) as error:
             if self._connections:
                 self._allowed = len(self._connections)  # go on with those we have
-            else:
+            elif not isinstance(error, BlockingIOError):  # the queue of who connects is full for a moment: try again
                 self._end_all(translate(error, self._dialer.endpoint, self._batch.doing))
             return None
         connection = _Connection(opened, AnswerReader(self._batch.body_cap_bytes))

@@ -1,6 +1,8 @@
 """Each request of a batch has exactly one outcome, in time, whatever the other side does."""
 
 import socket
+import threading
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,39 @@ def test_an_engine_that_closes_without_answering_is_not_asked_for_ever(tmp_path:
         outcomes = fetch_all(engine.url, TARGETS[:5], Batch("testing", 10, 5))
         assert engine.connections < 50
     assert all(isinstance(outcome, DockerConnectionError) for outcome in outcomes)
+
+
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_an_engine_whose_queue_of_connections_is_full_is_tried_again_in_time(
+    tmp_path: Path, *, is_emptied: bool
+) -> None:
+    with socket.socket(socket.AF_UNIX) as listener, ExitStack() as stack:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(0)
+        waiting: list[socket.socket] = []
+        with suppress(BlockingIOError):
+            for _ in range(10):
+                waiting.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+                waiting[-1].setblocking(False)  # noqa: FBT003 -- the socket's own
+                waiting[-1].connect(listener.getsockname())
+        has_failed = threading.Event()
+
+        def serve() -> None:
+            has_failed.wait(10)
+            for _ in waiting[:-1]:
+                listener.accept()[0].close()
+            connection, _ = listener.accept()
+            with connection:
+                echo(connection)
+
+        server = threading.Thread(target=serve) if is_emptied else None
+        if server is not None:
+            server.start()
+        batch = Batch("testing", 10 if is_emptied else 0.3, 5, is_cancelled=lambda: has_failed.set() is not None)
+        (outcome,) = fetch_all(f"unix://{listener.getsockname()}", TARGETS[:1], batch)
+        if server is not None:
+            server.join(10)
+    assert isinstance(outcome, Answer if is_emptied else DeadlineExceededError)
 
 
 def test_an_answer_without_end_is_cut(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ class RecordedEngine:
         self._loop.close()
 
     async def _listen(self) -> None:
-        self._server = await asyncio.start_unix_server(self._serve, self._socket, limit=1 << 20)
+        self._server = await asyncio.start_unix_server(self._serve, self._socket, limit=1 << 20, backlog=4096)
 
     async def _stop(self) -> None:
         self._server.close()
