@@ -1,9 +1,13 @@
 """Finds the Compose files that a running project's labels name, and the reason why they cannot be read."""
 
 import os
+from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
 
+
+from bcon_exporter.clock import monotonic
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.files import check_file, find_default_file, find_override, is_within, real_path, to_local
 from bcon_exporter.model.desired import ProjectProblem, RunningProject
@@ -76,10 +80,16 @@ def folders_of_configured(files: tuple[Path, ...], options: ComposeOptions) -> t
     """Return the folders of those of the files that the setting compose.files names: they count as roots."""
     if not options.files:
         return ()
-    configured = (file for setting in options.files for file in (setting, find_default_file(setting)) if file)
-    by_real_path = {real_path(file): file for file in configured}
+    by_real_path = _find_configured(options.files, int(monotonic()))
     matches = {real: by_real_path[real] for real in map(real_path, files) if real in by_real_path}
     return tuple(dict.fromkeys(folder for real, file in matches.items() for folder in (file.parent, real.parent)))
+
+
+@lru_cache(maxsize=1)
+def _find_configured(settings: tuple[Path, ...], second: int) -> Mapping[Path, Path]:  # noqa: ARG001 -- known so long
+    """Return the files that the setting names, by their real paths; for a second, as a scan asks for each file."""
+    configured = (file for setting in settings for file in (setting, find_default_file(setting)) if file)
+    return {real_path(file): file for file in configured}
 
 
 def _find_forbidden_path(project: RunningProject, options: ComposeOptions) -> str | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 _SERVING = re.compile(r"serving on https?://127\.0\.0\.1:(\d+)")
+_ANSWER_SECONDS = 30
+"""An answer may wait for Compose, which other tests keep busy."""
 
 WITHOUT_CGROUP_FILES = (
     *("unshare", "--mount", "--propagation", "private", "sh", "-c"),
@@ -123,7 +125,7 @@ class Daemon:
     def ask(self, path: str, method: str = "GET", body: Any = None) -> Answer:
         """Send one request on a connection of its own."""
         started = time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_ANSWER_SECONDS)
         try:
             headers = {"content-type": "application/json"} if body is not None else {}
             connection.request(method, path, None if body is None else json.dumps(body), headers)

@@ -57,7 +57,7 @@ ENCODER = "encodes"
 LOGGED = {"tail": 10_000, "detail": True, "max_bytes": 2**20}
 """All that the container has logged that writes what it knows in every encoding."""
 LEAST_PLACES = 200
-QUICK = ("--scan.diagnose-interval=1s", "--scan.drift-interval=2s")
+QUICK = ("--scan.diagnose-interval=2s", "--scan.drift-interval=5s")
 PAGES = (
     *("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/health", "/api/v1/cost"),
     *(

@@ -147,7 +147,7 @@ def test_an_engine_whose_queue_of_connections_is_full_is_tried_again_in_time(
         with suppress(BlockingIOError):
             for _ in range(10):
                 waiting.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
-                waiting[-1].setblocking(False)  # noqa: FBT003 -- the socket's own
+                waiting[-1].setblocking(False)
                 waiting[-1].connect(listener.getsockname())
         has_failed = threading.Event()
 
