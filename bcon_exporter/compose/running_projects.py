@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
-
 from bcon_exporter.clock import monotonic
 from bcon_exporter.compose.compose_options import ComposeOptions
 from bcon_exporter.compose.files import check_file, find_default_file, find_override, is_within, real_path, to_local
