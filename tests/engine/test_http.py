@@ -162,7 +162,12 @@ def test_an_engine_whose_queue_of_connections_is_full_is_tried_again_in_time(
         server = threading.Thread(target=serve) if is_emptied else None
         if server is not None:
             server.start()
-        batch = Batch("testing", 10 if is_emptied else 0.3, 5, is_cancelled=lambda: has_failed.set() is not None)
+
+        def note_failure() -> bool:
+            has_failed.set()
+            return False
+
+        batch = Batch("testing", 10 if is_emptied else 0.3, 5, is_cancelled=note_failure)
         (outcome,) = fetch_all(f"unix://{listener.getsockname()}", TARGETS[:1], batch)
         if server is not None:
             server.join(10)
