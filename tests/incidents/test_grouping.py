@@ -462,6 +462,18 @@ def test_a_second_restart_tells_of_what_it_left_down_too() -> None:
     assert list(names(watch.only)) == ["the host", "shop-two-1", "shop-one-1"]
 
 
+def test_what_an_engine_left_down_is_told_by_the_scan_that_waited_for_it_to_come_back() -> None:
+    watch = Watch()
+    watch.scan()
+    waited_from = NOON + MINUTE
+    down = left_down("job", since=waited_from)
+    news = watch.scan(down, after=MINUTE, shutdown_ended_at=waited_from + SECOND)
+    assert steps(news) == ["opened"]
+    assert watch.only.title == "the engine or its host was restarted: shop-job-1 was not started again"
+    assert watch.only.started_at == waited_from
+    assert watch.scan(down, after=MINUTE, shutdown_ended_at=waited_from + SECOND) == ()
+
+
 def test_an_engine_that_did_not_answer_and_comes_back_without_some_is_told_as_one() -> None:
     watch = Watch()
     watch.scan()
