@@ -8,7 +8,7 @@ from types import MappingProxyType
 RUNBOOKS = "runbooks"
 DOCS = "docs"
 _LEFT_OUT = ("README.md", "signatures.md")
-"""A table of contents, and what is written from the catalogue, which may hold the user's own signatures too."""
+"""Not for the search: a table of contents, and what is written from the catalogue; that may hold the user's own too."""
 
 
 @cache

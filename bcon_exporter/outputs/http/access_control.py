@@ -19,6 +19,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN_PATHS = frozenset(("/", "/assets/page.css", "/metrics", "/-/healthy", "/-/ready"))
 """Served beyond loopback to anybody: they hold no report, so no log line."""
+DOCUMENTS_PATH = "/docs/"
+"""Below it are the project's own documents, which hold nothing of the host: served like the open paths."""
 STREAM_PATH = "/live"
 """Answered for as long as the client listens."""
 MCP_PATH = "/mcp"
@@ -154,7 +156,7 @@ class Gate:
         if path is None:
             raise _not_below(policy.route_prefix, scope["path"])
         full = policy.serves_all(users)
-        if not full and path not in OPEN_PATHS:
+        if not full and path not in OPEN_PATHS and not path.startswith(DOCUMENTS_PATH):
             raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
         if not policy.takes_any_host(path, users) and not policy.knows_host(headers.get("host", "")):
             raise Refusal(421, http_error(403, _OTHER_HOST))

@@ -140,6 +140,11 @@ def plain_paths() -> dict[str, Any]:
         "/p/{project}": {"get": _page("Page of a Compose project", "project")},
         "/history": {"get": _page("Timeline; takes the query of /api/v1/history")},
         "/alerts": {"get": _page("Alerts that fire, wait or have just ended")},
+        "/docs/": {"get": _document("The documents of this version, by task")},
+        "/docs/{name}": {"get": _document("A document") | {"parameters": [_path_parameter("name")]}},
+        "/docs/runbooks/{alert}": {
+            "get": _document("The runbook of an alert") | {"parameters": [_path_parameter("alert")]}
+        },
         "/metrics": {
             "get": _operation("Metrics, as text 0.0.4 or OpenMetrics 1.0", {"200": families}, _NO_USER)
             | {"parameters": [_names_parameter()]}
@@ -155,10 +160,16 @@ def _page(summary: str, argument: str | None = None) -> dict[str, Any]:
     operation = _operation(summary, dict.fromkeys(("200", "400", "404", "503"), page), _NO_USER)
     operation["responses"]["400"]["content"] |= _ENVELOPE
     if argument is not None:
-        operation["parameters"] = [
-            {"name": argument, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        ]
+        operation["parameters"] = [_path_parameter(argument)]
     return operation
+
+
+def _document(summary: str) -> dict[str, Any]:
+    return _operation(summary, {"200": _content("text/html")}, (*_NO_USER, 404))
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
 
 
 def _content(media_type: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl
 
 from bcon_exporter.errors import BconError, InvalidInputError
+from bcon_exporter.outputs.http.access_control import DOCUMENTS_PATH
 from bcon_exporter.outputs.http.form_tokens import form_token
 from bcon_exporter.outputs.http.replies import (
     STATUS_BY_CODE,
@@ -88,6 +89,14 @@ class Pages:
         headers = [(b"content-security-policy", PAGE_POLICY), _REFERRER, *extra_headers(status)]
         await send_reply(send, status, page.encode(errors="replace"), _HTML, headers)
 
+    async def document(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """Answer with a document of the project, which tells nothing of the host."""
+        page = await self._threads.run(lambda: _render_document(scope["path"]))
+        if page is None:
+            await send_error(send, http_error(404), 404)
+            return
+        await send_reply(send, 200, page.encode(), _HTML, [(b"content-security-policy", PAGE_POLICY)])
+
     async def asset(self, scope: Scope, _receive: Receive, send: Send) -> None:
         """Answer with the style or the script of all pages."""
         from bcon_exporter.outputs.pages import ASSETS  # loads the pages
@@ -106,13 +115,24 @@ class Pages:
             return 200, render_bare(context.version)
         first, _, argument = scope["path"][1:].partition("/")
         kind = KIND_AT.get(scope["path"]) or KIND_BELOW[first]
-        root = "../" * scope["path"].count("/", 1) or "./"
+        root = _root_of(scope["path"])
         try:
             query = _parse_query(scope["query_string"])
             wanted = PageRequest(kind, argument, query, root, form_token(scope))
             return 200, render_page(context, hang, wanted)
         except BconError as error:
             return STATUS_BY_CODE[error.code], render_error(context, hang, PageRequest(kind, argument, {}, root), error)
+
+
+def _render_document(path: str) -> str | None:
+    from bcon_exporter.outputs.pages import render_document  # slow to import
+
+    return render_document(path.removeprefix(DOCUMENTS_PATH), _root_of(path))
+
+
+def _root_of(path: str) -> str:
+    """Return what leads from a page to the first one."""
+    return "../" * path.count("/", 1) or "./"
 
 
 def _parse_query(raw: bytes) -> dict[str, str]:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from bcon_exporter.outputs.http.access_control import MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
+from bcon_exporter.outputs.http.access_control import DOCUMENTS_PATH, MCP_PATH, STREAM_PATH, App, Gate, ListenerPolicy
 from bcon_exporter.outputs.http.live import LiveStreams
 from bcon_exporter.outputs.http.metrics_endpoint import ScrapeApp
 from bcon_exporter.outputs.http.pages import KIND_AT, KIND_BELOW, Pages
@@ -108,9 +108,10 @@ def make_site(
         **dict.fromkeys(KIND_AT, pages.page),
         STREAM_PATH: live,
         "/metrics": ScrapeApp(exposition),
+        DOCUMENTS_PATH: pages.document,
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset}
+    below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset, "docs": pages.document}
     posted = {} if agents is None else {MCP_PATH: agents}
     return Site(plain, below, live, ApiOnDemand(context, threads), posted)

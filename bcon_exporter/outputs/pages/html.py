@@ -164,6 +164,11 @@ def render_error(context: Context, hang: str | None, wanted: PageRequest, error:
     )
 
 
+def render_template(name: str, **values: object) -> str:
+    """Return a page that shows nothing of the host."""
+    return _template_environment().get_template(name).render(contained=nullcontext, **values)
+
+
 def render_bare(version: str) -> str:
     """Return what strangers see: no report, no name."""
-    return _template_environment().get_template("bare.html").render(version=version, root="./", contained=nullcontext)
+    return render_template("bare.html", version=version, root="./")
