@@ -110,14 +110,14 @@ def firings(site: Site, path: str, labels: dict[str, str]) -> list[dict[str, Any
     return [each for each in mine if labels.items() <= each["labels"].items()]
 
 
-def repeated(site: Site, path: str) -> list[tuple[float, set[tuple[str, ...]]]]:
+def repeated(site: Site, path: str) -> list[tuple[float, set[tuple[object, ...]]]]:
     """The firing notifications that said nothing new: a group lists what is still open beside what is new in it."""
-    at_once: dict[float, set[tuple[str, ...]]] = {}
+    at_once: dict[float, set[tuple[object, ...]]] = {}
     for each in site.notified():
         if each["path"] == path:
-            news = (each["labels"]["alertname"], str(each["labels"].get("container")), each["startsAt"], each["status"])
+            news = (each["startsAt"], each["status"], *sorted(each["labels"].items()))
             at_once.setdefault(each["at"], set()).add(news)
-    known: set[tuple[str, ...]] = set()
+    known: set[tuple[object, ...]] = set()
     without_news = []
     for at, alerts in at_once.items():
         if alerts <= known:
