@@ -78,6 +78,11 @@ class ListenerPolicy:
         return self.loopback or self.allow_insecure or bool(users)
 
 
+def is_open(path: str) -> bool:
+    """Return whether a path is served beyond loopback to anybody."""
+    return path in OPEN_PATHS or path.startswith(DOCUMENTS_PATH)
+
+
 def host_of(header: str) -> str:
     """Return the name in a Host header, without port and brackets, in lower case; "" if the port is no number."""
     text = header.strip().lower()
@@ -156,7 +161,7 @@ class Gate:
         if path is None:
             raise _not_below(policy.route_prefix, scope["path"])
         full = policy.serves_all(users)
-        if not full and path not in OPEN_PATHS and not path.startswith(DOCUMENTS_PATH):
+        if not full and not is_open(path):
             raise Refusal(403, http_error(403, _NOT_SERVED_HERE))
         if not policy.takes_any_host(path, users) and not policy.knows_host(headers.get("host", "")):
             raise Refusal(421, http_error(403, _OTHER_HOST))

@@ -11,12 +11,12 @@ import pytest
 from bcon_exporter.errors import ErrorCode
 from bcon_exporter.outputs.http import ListenerPolicy, RateLimits, Users
 from bcon_exporter.outputs.http.access_control import (
-    DOCUMENTS_PATH,
     MCP_PATH,
     OPEN_PATHS,
     PROBE_PATHS,
     SCRAPED_PATHS,
     STREAM_PATH,
+    is_open,
 )
 from bcon_exporter.outputs.http.api import create_api
 from bcon_exporter.outputs.http.rate_limits import WRONG_PASSWORDS_AT_ONCE
@@ -80,6 +80,8 @@ def test_the_walk_knows_all_kinds_of_routes() -> None:
 def test_what_anybody_may_ask_holds_no_report() -> None:
     assert frozenset(("/", "/assets/page.css", "/metrics", "/-/healthy", "/-/ready")) == OPEN_PATHS
     assert frozenset(("/-/healthy", "/-/ready")) == PROBE_PATHS
+    assert {path for _, path in ROUTES if is_open(path)} - OPEN_PATHS == {"/docs/", "/docs/api"}
+    assert not any(map(is_open, ("/docs", "/docsx", "/api/docs/", "//docs/", "/c/docs/")))
 
 
 @pytest.mark.promise("S1")
@@ -87,7 +89,7 @@ def test_what_anybody_may_ask_holds_no_report() -> None:
 def test_beyond_loopback_without_users_only_the_open_paths_are_served(method: str, path: str) -> None:
     answer = ask(site_of(), method, path, policy=BEYOND, host="example.org")
 
-    if path in OPEN_PATHS or path.startswith(DOCUMENTS_PATH):
+    if is_open(path):
         assert answer.status_code != 403
     else:
         assert answer.status_code == 403
