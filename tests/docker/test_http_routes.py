@@ -107,6 +107,9 @@ PAGES = {
     "/p/{project}": "/p/shop?",
     "/history": "/history?name=shop&since=1d&words=started",
     "/alerts": "/alerts",
+    "/docs/": "/docs/",
+    "/docs/{name}": "/docs/alerts",
+    "/docs/runbooks/{alert}": "/docs/runbooks/BconWatchdog",
 }
 PLAIN = ("/", "/metrics", "/-/healthy", "/-/ready", "/openapi.json")
 WRONG = (

@@ -66,9 +66,11 @@ PAYLOADS: dict[str, dict[str, object]] = {
 }
 DENIED = {"restart_service"}
 UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
+UNDER_TEST |= {"name": "alerts", "alert": "BconWatchdog"}
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
     "/", "/c/talks", "/i/INCIDENT", "/p/shop", "/history", "/alerts",
+    "/docs/", "/docs/alerts", "/docs/runbooks/BconWatchdog",
     "/metrics", "/-/healthy", "/-/ready", "/openapi.json", "/api/v1/tools", "/api/v1/containers",
     "/api/v1/containers/talks", "/api/v1/containers/talks/stats", "/api/v1/containers/talks/logs",
     "/api/v1/containers/talks/diagnosis", "/api/v1/diagnosis", "/api/v1/drift", "/api/v1/drift/shop",
