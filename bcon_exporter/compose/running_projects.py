@@ -85,8 +85,13 @@ def folders_of_configured(files: tuple[Path, ...], options: ComposeOptions) -> t
 
 
 @lru_cache(maxsize=1)
-def _find_configured(settings: tuple[Path, ...], second: int) -> Mapping[Path, Path]:  # noqa: ARG001 -- known so long
-    """Return the files that the setting names, by their real paths; for a second, as a scan asks for each file."""
+def _find_configured(settings: tuple[Path, ...], second: int) -> Mapping[Path, Path]:  # noqa: ARG001 -- part of the key
+    """Return the files that the setting names, by their real paths.
+
+    Args:
+        settings: The values of compose.files.
+        second: The second of the question: they are looked for once in it, while a scan asks about each of its files.
+    """
     configured = (file for setting in settings for file in (setting, find_default_file(setting)) if file)
     return {real_path(file): file for file in configured}
 

@@ -256,17 +256,20 @@ class _Fold:
         if earlier:
             self._merge(earlier, _HOST, troubles, HOST_CODE)
         else:
-            ended = self._host.shutdown_ended_at
-            self._start(_HOST, HOST_CODE, troubles, ended and min(ended, self._host.at))
+            self._start(_HOST, HOST_CODE, troubles, self._back_at())
 
     def _was_left_down(self, trouble: Trouble) -> bool:
-        """Whether the engine that came back has left it down, and that is news: what was down before is none.
+        """Whether the engine that came back has left it down, and that is news: what was down before is none."""
+        since = self._back_at() if self._is_new_shutdown() else self._host.at
+        return _LEFT_DOWN in trouble.codes and since is not None and trouble.since >= since
 
-        The engine may have come back while the scan waited for it: what the scan saw first then is as old as its start.
+    def _back_at(self) -> datetime | None:
+        """Return when the engine or its host came back; the scan's start where the scan began before and waited.
+
+        What such a scan sees first is as old as its start.
         """
-        ended, at = self._host.shutdown_ended_at, self._host.at
-        since = min(ended, at) if ended is not None and self._is_new_shutdown() else at
-        return _LEFT_DOWN in trouble.codes and trouble.since >= since
+        ended = self._host.shutdown_ended_at
+        return None if ended is None else min(ended, self._host.at)
 
     def _take_group(self, root: Who, group: Sequence[Trouble]) -> None:
         own = self._find_open(lambda tracked: root.identity in tracked.members)

@@ -102,9 +102,6 @@ def test_every_declared_dependency_is_locked() -> None:
         assert names <= locked, f"{lock}: run make lock"
 
 
-README_LINES = 120
-
-
 @pytest.mark.integration
 def test_make_help_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
@@ -113,9 +110,12 @@ def test_make_help_lists_every_target() -> None:
     assert {line.split()[1] for line in shown.splitlines() if line.startswith("  make ")} == targets
 
 
+README_LINES = 120
+
+
 def test_the_readme_names_the_two_commands_that_ci_and_newcomers_run() -> None:
     readme = (ROOT / "README.md").read_text()
-    assert len(readme.splitlines()) <= README_LINES, "what is more belongs into docs/"
+    assert len(readme.splitlines()) <= README_LINES, "the rest belongs in docs/"
     assert "make demo" in readme
     assert "make test" in readme
     assert "make test\nmake test-all WITHOUT=test\n" in (ROOT / ".ci" / "run").read_text()

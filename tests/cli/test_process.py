@@ -70,8 +70,8 @@ def heeding_ctrl_c() -> Iterator[None]:
 
 
 ENDED_BY_CTRL_C = (130, -signal.SIGINT)
-"""A shell says 130 of both. CPython ends itself by the signal where the exception has passed text that `exec` ran, as
-in the making of a dataclass while a module is imported, whoever caught it then."""
+"""A shell says 130 of both. `python -m` ends itself by the signal where KeyboardInterrupt has passed through `exec` of
+a text, though it was caught later. A dataclass is made by one while its module is imported."""
 
 
 @pytest.mark.usefixtures("heeding_ctrl_c")

@@ -65,8 +65,10 @@ PAYLOADS: dict[str, dict[str, object]] = {
     "schedule_task": {"task": "drift"},
 }
 DENIED = {"restart_service"}
-UNDER_TEST = {"container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT"}
-UNDER_TEST |= {"name": "alerts", "alert": "BconWatchdog"}
+UNDER_TEST = {
+    "container_id": "talks", "container": "talks", "project": "shop", "incident_id": "INCIDENT",
+    "name": "alerts", "alert": "BconWatchdog",
+}  # fmt: skip
 HOSTILE = ("../images/x", "talks/export", "talks%2fexport", "talks?x=/archive", "-", "a" * 1000)
 ROUTES = (
     "/", "/c/talks", "/i/INCIDENT", "/p/shop", "/history", "/alerts",

@@ -2,7 +2,8 @@
 
 import socket
 import threading
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -136,42 +137,51 @@ def test_an_engine_that_closes_without_answering_is_not_asked_for_ever(tmp_path:
     assert all(isinstance(outcome, DockerConnectionError) for outcome in outcomes)
 
 
-@pytest.mark.parametrize("is_emptied", [True, False])
-def test_an_engine_whose_queue_of_connections_is_full_is_tried_again_in_time(
-    tmp_path: Path, *, is_emptied: bool
-) -> None:
+@contextmanager
+def full_queue(path: Path) -> Iterator[tuple[socket.socket, int]]:
+    """Listen where nobody else can connect, until as many as are waiting have been accepted."""
     with socket.socket(socket.AF_UNIX) as listener, ExitStack() as stack:
-        listener.bind(str(tmp_path / "s"))
+        listener.bind(str(path))
         listener.listen(0)
-        waiting: list[socket.socket] = []
-        with suppress(BlockingIOError):
-            for _ in range(10):
-                waiting.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
-                waiting[-1].setblocking(False)
-                waiting[-1].connect(listener.getsockname())
-        has_failed = threading.Event()
+        for waiting in range(10):
+            client = stack.enter_context(socket.socket(socket.AF_UNIX))
+            client.setblocking(False)
+            try:
+                client.connect(listener.getsockname())
+            except BlockingIOError:
+                yield listener, waiting
+                return
+        pytest.fail("the queue has no end")
+
+
+def test_an_engine_whose_queue_of_connections_is_full_is_tried_again_until_it_is_not(tmp_path: Path) -> None:
+    has_failed = threading.Event()
+
+    def note_failure() -> bool:
+        has_failed.set()
+        return False
+
+    with full_queue(tmp_path / "s") as (listener, waiting):
 
         def serve() -> None:
             has_failed.wait(10)
-            for _ in waiting[:-1]:
+            for _ in range(waiting):
                 listener.accept()[0].close()
-            connection, _ = listener.accept()
-            with connection:
+            with listener.accept()[0] as connection:
                 echo(connection)
 
-        server = threading.Thread(target=serve) if is_emptied else None
-        if server is not None:
-            server.start()
+        server = threading.Thread(target=serve)
+        server.start()
+        batch = Batch("testing", 10, 5, is_cancelled=note_failure)
+        (outcome,) = fetch_all(f"unix://{tmp_path / 's'}", TARGETS[:1], batch)
+        server.join(10)
+    assert isinstance(outcome, Answer)
 
-        def note_failure() -> bool:
-            has_failed.set()
-            return False
 
-        batch = Batch("testing", 10 if is_emptied else 0.3, 5, is_cancelled=note_failure)
-        (outcome,) = fetch_all(f"unix://{listener.getsockname()}", TARGETS[:1], batch)
-        if server is not None:
-            server.join(10)
-    assert isinstance(outcome, Answer if is_emptied else DeadlineExceededError)
+def test_an_engine_whose_queue_of_connections_stays_full_has_not_answered_in_time(tmp_path: Path) -> None:
+    with full_queue(tmp_path / "s"):
+        (outcome,) = fetch_all(f"unix://{tmp_path / 's'}", TARGETS[:1], Batch("testing", 0.3, 5))
+    assert isinstance(outcome, DeadlineExceededError)
 
 
 def test_an_answer_without_end_is_cut(tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def make_site(
         "/-/healthy": pages.healthy,
         "/-/ready": pages.ready,
     }
-    below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset, "docs": pages.document}
+    below: dict[str, App] = {**dict.fromkeys(KIND_BELOW, pages.page), "assets": pages.asset}
+    below[DOCUMENTS_PATH.strip("/")] = pages.document
     posted = {} if agents is None else {MCP_PATH: agents}
     return Site(plain, below, live, ApiOnDemand(context, threads), posted)

@@ -1,12 +1,14 @@
 """Draws the shipped documents: Markdown without raw HTML. They hold nothing of the host.
 
-A link to another of them stays as it is, since all are served as they lie; any other leads into the repository.
+They are served as they lie in their folder, so a link from one to another is left as it is. Any other link of theirs
+leads into the repository.
 """
 
 import posixpath
 import re  # noqa: TID251 -- sees the project's own documents and names, which are matched whole
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib.resources.abc import Traversable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -33,25 +35,23 @@ def render_document(path: str, root: str) -> str | None:
         root: Leads from the page to the first one: "../" or "../../".
     """
     name = path.removesuffix(".md") or _INDEX
-    text = _read(name)
-    if text is None:
+    file = _find(name)
+    if file is None:
         return None
-    title, body = _draw(name, text)
+    title, body = _draw(name, file.read_text("utf-8"))
     return render_template("document.html", root=root, title=title, body=body)
 
 
-def _read(name: str) -> str | None:
-    """Return the Markdown of a document; None where there is none."""
-    if not _NAME.fullmatch(name):
-        return None
-    file = find_documents() / f"{name}.md"
-    return file.read_text("utf-8") if file.is_file() else None
+def _find(name: str) -> Traversable | None:
+    """Return the file of a document; None where there is none."""
+    file = find_documents() / f"{name}.md" if _NAME.fullmatch(name) else None
+    return file if file is not None and file.is_file() else None
 
 
 @lru_cache(maxsize=16)
 def _draw(name: str, text: str) -> tuple[str, str]:
     """Return a document's title and its HTML."""
-    from markdown_it import MarkdownIt  # as few as ask for a document need it
+    from markdown_it import MarkdownIt  # loaded when somebody asks for a document
 
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = _IMAGE.sub(r"*(picture: \1)*", _COMMENT.sub("", text))
@@ -90,7 +90,7 @@ def _target(name: str, address: str) -> str:
     if parts.scheme or parts.netloc or not parts.path:
         return address
     file = posixpath.normpath(posixpath.join("docs", posixpath.dirname(name), parts.path))
-    if file.endswith(".md") and file.startswith("docs/") and _read(file[len("docs/") : -len(".md")]) is not None:
+    if file.endswith(".md") and file.startswith("docs/") and _find(file[len("docs/") : -len(".md")]) is not None:
         return address
     fragment = f"#{parts.fragment}" if parts.fragment else ""
     return f"{REPOSITORY_URL}/blob/main/{file}{fragment}"
