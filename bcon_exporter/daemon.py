@@ -16,6 +16,7 @@ from bcon_exporter.engine import DockerHost, probe_interval, raise_open_files_li
 from bcon_exporter.errors import BconError
 from bcon_exporter.journal import MemoryKeeper
 from bcon_exporter.latest_scans import ScanName
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.alertmanager import Alertmanager, AlertWatch, HttpAccess, Identity, Pace, load_http_access
 from bcon_exporter.outputs.http import (
     Connections,
@@ -90,6 +91,7 @@ class Daemon:
             insecure_bind=self._is_insecure,
             loaded_at=clock.utc_now(),
             alerting=self._alert_counts,
+            addresses=lambda: Addresses(self._settings.web.external_url, self._settings.runbooks_url),
         )
         self._reload = ReloadOnSighup(self._take_settings, self._own.record_reload)
         metrics = settings.metrics
@@ -103,7 +105,6 @@ class Daemon:
             lambda: Pace(self._interval_of("diagnose")),
             lambda: _identity(self._started_with, self._settings.web.external_url),
             _alertmanagers(settings, lambda: self._push_access),
-            settings.alerts.runbooks_url,
             watch_outage=watch_outage,
             receivers=self._messages.states,
         )

@@ -5,7 +5,6 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.cli.exits import Exit
 from bcon_exporter.cli.parsing import PROGRAM, Invocation
 from bcon_exporter.cli.screen import write_out
@@ -14,6 +13,8 @@ from bcon_exporter.secrets.cleaning import clean_name
 
 DASHBOARDS = ("bcon-overview", "bcon-container")
 RULES = "alerts/bcon.rules.yml"
+_RUNBOOK = "runbook_url: "
+_PLACE_BEFORE = '| label "runbooks" }}'
 ALERTMANAGER_EXAMPLE = "alerts/alertmanager.example.yml"
 
 
@@ -45,10 +46,19 @@ def print_alertmanager_example(call: Invocation) -> int:  # noqa: ARG001 -- comm
 
 
 def print_rules(call: Invocation) -> int:
-    """Print the alert rules of this version; links to runbooks begin with the setting alerts.runbooks-url."""
-    quoted = json.dumps(call.settings.alerts.runbooks_url, ensure_ascii=False)[1:-1]
-    write_out(read_shipped(RULES).replace(RUNBOOKS_URL, quoted))
+    """Print the alert rules of this version; with alerts.runbooks-url they hold it, instead of asking the exporter."""
+    text, place = read_shipped(RULES), call.settings.alerts.runbooks_url
+    write_out(text if place is None else "".join(_lead_to(place, line) for line in text.splitlines(keepends=True)))
     return Exit.FINE
+
+
+def _lead_to(place: str, line: str) -> str:
+    """Return a line of the rules; one that looks a runbook up leads to it below `place`."""
+    before, found, lookup = line.partition(_RUNBOOK)
+    if not found:
+        return line
+    name = lookup.partition(_PLACE_BEFORE)[2].partition("{{")[0]
+    return f"{before}{found}{json.dumps(place + name, ensure_ascii=False)}\n"
 
 
 def _write(folder: Path, name: str) -> None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.model.durations import write_duration
 from bcon_exporter.model.quiet import parse_quiet_hours
 from bcon_exporter.model.thresholds import Thresholds
@@ -224,8 +223,9 @@ class MetricsSettings(Section):
 class AlertsSettings(Section):
     """What alerts say."""
 
-    runbooks_url: Annotated[WebUrl, AfterValidator(folder_url)] = Field(
-        RUNBOOKS_URL, description="Where the alerts' runbooks lie; their links are this and NAME.md"
+    runbooks_url: Annotated[WebUrl, AfterValidator(folder_url)] | None = Field(
+        None,
+        description="Where your own runbooks lie (links: this and NAME.md); unset: below web.external-url, if set",
     )
 
 
@@ -345,6 +345,12 @@ class Settings(BaseSettings):
         told = self.model_copy()
         told._origins = origins  # noqa: SLF001 -- its own
         return told
+
+    @property
+    def runbooks_url(self) -> str | None:
+        """Where runbooks lie, with a slash at the end; None where nobody said how this exporter is reached."""
+        own = self.web.external_url
+        return self.alerts.runbooks_url or (f"{own}/docs/runbooks/" if own is not None else None)
 
     def origin_of(self, dotted: str) -> str:
         """Return where a setting was written (flag, variable, or file and line); its flag for a default."""

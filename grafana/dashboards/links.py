@@ -9,7 +9,7 @@ import yaml
 from grafana_foundation_sdk.builders.dashboard import DashboardLink
 from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
-from bcon_exporter import DOCS_URL, RUNBOOKS_URL
+from bcon_exporter import DOCS_URL
 
 OVERVIEW, CONTAINER = "bcon-overview", "bcon-container"
 """The dashboards' uids, which links are made of."""
@@ -42,12 +42,12 @@ REPORT = link(
 DRIFT_REPORT = link("The exporter's report (JSON)", f"{EXPORTER_URL}/api/v1/drift/${{__value.raw}}")
 ABOUT_SYMPTOM = link("What this symptom means", f"{DOCS_URL}symptoms.md#${{__value.raw}}")
 ABOUT_DRIFT = link("What this type of drift means", f"{DOCS_URL}drift.md#${{__value.raw}}")
-RUNBOOK = link("Runbook: meaning, impact, diagnosis, mitigation", f"{RUNBOOKS_URL}${{__value.text}}.md")
+RUNBOOK = link("Runbook: meaning, impact, diagnosis, mitigation", f"{DOCS_URL}runbooks/${{__value.text}}.md")
 
 
 def runbook(alert: str) -> DashboardLink:
     """The runbook of one alert, as a link of a panel."""
-    return link(f"Runbook: {alert}", f"{RUNBOOKS_URL}{alert}.md")
+    return link(f"Runbook: {alert}", f"{DOCS_URL}runbooks/{alert}.md")
 
 
 def _alert_of(recording: str, label: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import yaml
 
-from bcon_exporter import RUNBOOKS_URL
+from bcon_exporter import DOCS_URL
 from bcon_exporter.alerting import INCIDENT_ALERT
 from bcon_exporter.cli.main import main
 from bcon_exporter.model.findings import DriftType, SymptomType
@@ -201,7 +201,7 @@ def test_every_alert_holds_what_one_needs_to_act(alert: Any) -> None:
 
     assert set(alert.annotations) == needed
     assert alert.severity in ("critical", "warning", "info", "none")
-    assert alert.annotations["runbook_url"] == f"{RUNBOOKS_URL}{alert.name}.md"
+    assert alert.annotations["runbook_url"].endswith(f'| first | label "runbooks" }}}}{alert.name}.md{{{{ end }}}}')
 
 
 def test_alerts_of_one_name_differ_in_severity() -> None:
@@ -220,10 +220,10 @@ def test_an_opt_in_alert_is_a_comment_that_becomes_a_rule_when_uncommented(tmp_p
     assert promtool("check", "rules", str(tmp_path / "all.yml")).returncode == 0
 
 
-def test_the_runbooks_lie_below_the_documentation_of_the_project() -> None:
+def test_the_documents_lie_where_the_metadata_say() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
 
-    assert urls["Documentation"].replace("/tree/", "/blob/") + "/runbooks/" == RUNBOOKS_URL
+    assert urls["Documentation"].replace("/tree/", "/blob/") + "/" == DOCS_URL
 
 
 @pytest.mark.integration

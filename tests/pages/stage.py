@@ -459,7 +459,7 @@ def hostile_host() -> Context:
         entry(JournalKind.CRASH, f"crashed {HOSTILE}", 3, project="shop", service=HOSTILE, container="shop-web-1")
     ]
     alerts = (
-        Alert(name="BconX", severity="critical", state="firing", labels={"container": "shop-web-1", "x": HOSTILE}, annotations={"summary": HOSTILE, "runbook_url": "javascript:window.hacked=1"}, since=ago(9), fired_at=ago(5)),
+        Alert(name="BconContainerExitError", severity="critical", state="firing", labels={"container": "shop-web-1", "x": HOSTILE}, annotations={"summary": HOSTILE, "runbook_url": "javascript:window.hacked=1"}, since=ago(9), fired_at=ago(5)),
     )  # fmt: skip
     disk = fill_disk((bad, sick), name=HOSTILE + LONG, problem=HOSTILE)
     return stage_context((bad, sick), drift=drift, untracked=(HOSTILE,), journal=journal, alerts=alerts, disk=disk)

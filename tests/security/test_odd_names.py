@@ -61,7 +61,7 @@ def odd_host(names: tuple[str, ...] = NAMES) -> Context:
         journal += [journal_deployment(record)]
         journal += [entry(JournalKind.CRASH, "crashed", 2, project=name, service=name, container=name)]
     alerts = [
-        Alert(name="BconX", severity="warning", state="firing", labels={"container": name, "project": name},
+        Alert(name="BconIncident", severity="warning", state="firing", labels={"container": name, "project": name},
               annotations={}, since=ago(40), fired_at=ago(20))
         for name in names
     ]  # fmt: skip

@@ -18,6 +18,7 @@ from bcon_exporter.incidents import KnownPast, find_troubles, observe_troubles
 from bcon_exporter.model.container_facts import LogFacts
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.thresholds import Thresholds
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
 from bcon_exporter.tools import call_tool
 from tests.diagnosis.judging import shipped
@@ -191,7 +192,7 @@ def test_an_alert_quotes_a_container_in_an_annotation_of_its_own(host: Any) -> N
         alone = report.model_copy(update={"reports": (one,)})
         state, _ = observe_troubles(IncidentState(), find_troubles(alone, host), KnownPast())
         for tracked in state.open:
-            annotations = describe_incident(tracked.incident, "h1", "https://wiki.example/", None)
+            annotations = describe_incident(tracked.incident, "h1", Addresses())
             quoted += any(mark in annotations.get("log", "").lower() for mark in MARKS)
             assert list(find_words(annotations)) == [], tracked.incident.id
             assert list(find_words(dict(label_incident(tracked.incident)))) == []

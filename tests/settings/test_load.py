@@ -250,3 +250,21 @@ def test_a_path_that_cannot_be_looked_at_is_doubted_and_no_defect(tmp_path: Path
     )
 
     assert doubts == (f"compose.roots: {beyond} does not exist here", f"compose.files: {beyond} does not exist here")
+
+
+@table(
+    ("words", "place"),
+    [
+        ((), None),
+        (("--web.external-url", "https://b.example/ops/"), "https://b.example/ops/docs/runbooks/"),
+        (("--alerts.runbooks-url", "https://w.example/x"), "https://w.example/x/"),
+        (
+            ("--alerts.runbooks-url", "https://w.example/x", "--web.external-url", "https://b.example"),
+            "https://w.example/x/",
+        ),
+    ],
+)
+def test_runbooks_lie_where_one_said_else_at_the_exporter_if_it_is_known_how_it_is_reached(
+    words: tuple[str, ...], place: str | None
+) -> None:
+    assert load(*words).runbooks_url == place

@@ -30,7 +30,7 @@ def count_troubles(context: Context, own: OwnState) -> Mapping[str, float]:
 
 
 def find_conditions(
-    context: Context, own: OwnState, counters: Counters, series_dropped: int, here: str, runbooks_url: str
+    context: Context, own: OwnState, counters: Counters, series_dropped: int, here: str
 ) -> tuple[Condition, ...]:
     """Return what is wrong now.
 
@@ -40,15 +40,14 @@ def find_conditions(
         counters: With those of now as the newest.
         series_dropped: Samples that /metrics leaves out.
         here: How texts name this host.
-        runbooks_url: Where the runbooks lie.
     """
-    return tuple(_Finder(context, own, counters, here, runbooks_url).find(series_dropped))
+    return tuple(_Finder(context, own, counters, here).find(series_dropped))
 
 
 class _Finder:
-    def __init__(self, context: Context, own: OwnState, counters: Counters, here: str, runbooks_url: str) -> None:
+    def __init__(self, context: Context, own: OwnState, counters: Counters, here: str) -> None:
         self._context, self._own, self._counters = context, own, counters
-        self._here, self._runbooks_url = here, runbooks_url
+        self._here = here
         self._now, self._muting = context.now(), find_quiet_now(context)
 
     def find(self, series_dropped: int) -> Iterator[Condition]:
@@ -78,7 +77,7 @@ class _Finder:
         labels: Mapping[str, str] | None = None,
         severity: AlertSeverity = AlertSeverity.WARNING,
     ) -> Condition:
-        texts = {"summary": summary, "description": description, "runbook_url": f"{self._runbooks_url}{name}.md"}
+        texts = {"summary": summary, "description": description, **self._own.addresses.annotate_runbook(name)}
         pairs = tuple(sorted((key, plain_label(value)) for key, value in (labels or {}).items()))
         return Condition(name, severity, timedelta(minutes=wait_minutes), texts, pairs)
 

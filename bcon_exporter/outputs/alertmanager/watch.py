@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from pydantic import ValidationError
 
-from bcon_exporter import RUNBOOKS_URL
 from bcon_exporter.alerting import (
     AlertInputs,
     AlertSeverity,
@@ -64,7 +63,6 @@ class AlertWatch:
         pace: Returns the pace in force.
         identity: Returns who pushes; None where nobody asked for a push.
         alertmanagers: Where to.
-        runbooks_url: Where the runbooks lie.
         watch_outage: Opens an incident when the engine has been away for a while; takes and returns since when it is.
         receivers: Returns how messages to each receiver are doing, which is shown beside.
     """
@@ -76,7 +74,6 @@ class AlertWatch:
         pace: Callable[[], Pace],
         identity: Callable[[], Identity | None] = lambda: None,
         alertmanagers: Iterable[Alertmanager] = (),
-        runbooks_url: str = RUNBOOKS_URL,
         *,
         watch_outage: Callable[[Context, datetime | None], datetime | None] = lambda *_: None,
         receivers: Callable[[], tuple[MessageReceiverState, ...]] = tuple,
@@ -85,7 +82,6 @@ class AlertWatch:
         self._exposition, self._own = metrics
         self._pace = pace
         self._identity = identity
-        self._runbooks_url = runbooks_url
         self._pushers = tuple(Pusher(each, lambda: self._context().now()) for each in alertmanagers)
         self._news = threading.Event()
         self._stopped = False
@@ -166,16 +162,16 @@ class AlertWatch:
 
     def _collect_inputs(self, context: Context, now: datetime, who: Identity | None) -> AlertInputs:
         here, scan = who.instance if who is not None else _HERE, context.scans.diagnosis
-        address, muting = who.url if who is not None else None, find_quiet_now(context)
+        addresses, muting = self._own.addresses, find_quiet_now(context)
         dropped = self._exposition.moment().series_dropped
         return AlertInputs(
             now=now,
-            conditions=find_conditions(context, self._own, self._counters, dropped, here, self._runbooks_url),
+            conditions=find_conditions(context, self._own, self._counters, dropped, here),
             open_incidents=tuple(tracked.incident for tracked in context.memory.memory.incidents.open),
             find_ended=context.memory.find_ended_incident,
             is_muted=lambda incident: is_muted(incident, muting, now),
             label=label_incident,
-            describe=lambda incident: describe_incident(incident, here, self._runbooks_url, address, context.to_local),
+            describe=lambda incident: describe_incident(incident, here, addresses, context.to_local),
             scanned_at=scan.finished_at if scan is not None else None,
             interval=timedelta(seconds=self._pace().interval_seconds),
             first_look=context.scans.first_look,

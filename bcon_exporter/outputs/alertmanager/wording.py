@@ -9,6 +9,7 @@ from bcon_exporter.model.findings import LikelyCause
 from bcon_exporter.model.incidents import HOST_CODE, Incident
 from bcon_exporter.model.journal import HISTORY_KEPT
 from bcon_exporter.model.quantities import show_duration, show_stamp
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.metrics.writing import plain_label
 from bcon_exporter.secrets.masking import safe_text
 
@@ -33,8 +34,7 @@ def label_incident(incident: Incident) -> tuple[tuple[str, str], ...]:
 def describe_incident(
     incident: Incident,
     here: str,
-    runbooks_url: str,
-    address: str | None,
+    addresses: Addresses,
     to_local: Callable[[datetime], datetime] = lambda at: at,
 ) -> dict[str, str]:
     """Return the texts.
@@ -42,8 +42,7 @@ def describe_incident(
     Args:
         incident: As it is now.
         here: How texts name this host.
-        runbooks_url: Where the runbooks lie.
-        address: Where people see this exporter; None where nobody said.
+        addresses: Where people are led.
         to_local: Returns a time by the host's clock on the wall.
     """
     cause = max(incident.causes, key=lambda cause: cause.confidence, default=None)
@@ -56,7 +55,7 @@ def describe_incident(
         "changed": _tell_change(incident),
         "incident": incident.id,
         "code": incident.root.code,
-        "page": f"{address.rstrip('/')}/i/{incident.id}" if address else "",
+        "page": f"{addresses.page}/i/{incident.id}" if addresses.page else "",
     }
     clean = {
         name: safe_text(text, max_chars=DESCRIPTION_CHARS if name == "description" else TEXT_CHARS)
@@ -64,7 +63,7 @@ def describe_incident(
         if text
     }
     log = " ".join(safe_text(incident.log_line, max_chars=LOG_LINE_CHARS).split("\n"))
-    return {**clean, **({"log": log} if log else {}), "runbook_url": f"{runbooks_url}{INCIDENT_ALERT}.md"}
+    return {**clean, **({"log": log} if log else {}), **addresses.annotate_runbook(INCIDENT_ALERT)}
 
 
 def _tell_cause(root: str, cause: LikelyCause) -> str:

@@ -61,6 +61,7 @@ def _drift(name: str, kind: Kind, help_text: str, *labels: str) -> Family:
 
 OWN_FAMILIES: tuple[Family, ...] = (
     _own("bcon_build_info", "info", "Version of bcon-exporter", "version", "python_version"),
+    _own("bcon_address_info", "info", "Where people find its pages, and runbooks", "page", "runbooks"),
     _own("bcon_up", "gauge", "1 if the last contact with the engine succeeded"),
     _own("bcon_docker_endpoint_up", "gauge", "1 if this endpoint of the engine answers", "endpoint"),
     _own("bcon_scan_success", "gauge", "1 if the last scan succeeded", "scan"),

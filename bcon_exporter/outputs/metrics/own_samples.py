@@ -14,6 +14,7 @@ from bcon_exporter.model.findings import Severity
 from bcon_exporter.model.incidents import IncidentState
 from bcon_exporter.model.journal_kinds import JournalKind
 from bcon_exporter.model.verify_report import DeploymentVerdict
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.metrics.families import BY_NAME
 from bcon_exporter.outputs.metrics.writing import Samples, family_samples, label_set, number
 from bcon_exporter.tools import Context
@@ -61,9 +62,10 @@ class OwnState:
         insecure_bind: Returns whether everything is served beyond loopback without users (web.allow-insecure).
         loaded_at: When the settings were first loaded.
         alerting: Returns how many alerts fire and were pushed.
+        addresses: Returns where people are led.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- put together in one place
         self,
         context: Callable[[], Context],
         interval_of: Callable[[ScanName], float],
@@ -72,12 +74,13 @@ class OwnState:
         insecure_bind: Callable[[], bool],
         loaded_at: datetime,
         alerting: Callable[[], AlertCounts] = AlertCounts,
+        addresses: Callable[[], Addresses] = Addresses,
     ) -> None:
         self._context = context
         self._interval_of = interval_of
         self._counted = counted
         self._insecure_bind = insecure_bind
-        self._alerting = alerting
+        self._alerting, self._addresses = alerting, addresses
         self._reload: tuple[bool, datetime] = (True, loaded_at)
 
     def interval_seconds(self, name: ScanName) -> float:
@@ -88,6 +91,11 @@ class OwnState:
     def is_reload_successful(self) -> bool:
         """Whether the settings were read without a fault when they were last read."""
         return self._reload[0]
+
+    @property
+    def addresses(self) -> Addresses:
+        """Where people are led."""
+        return self._addresses()
 
     @property
     def state_errors(self) -> int:
@@ -122,6 +130,7 @@ class OwnState:
         deployments = context.memory.memory.deployments.latest.values()
         return {
             "bcon_build_info": [((context.version, platform.python_version()), 1.0)],
+            "bcon_address_info": _address_rows(self.addresses),
             "bcon_up": [((), int(context.host.is_up()))],
             "bcon_docker_endpoint_up": [((kind,), int(up)) for kind, up in context.host.endpoints_up().items()],
             **self._scan_rows(statuses),
@@ -161,6 +170,11 @@ class OwnState:
             family: [((name,), value_of(name, statuses[name])) for name in SCAN_NAMES]
             for family, value_of in values.items()
         }
+
+
+def _address_rows(addresses: Addresses) -> list[Row]:
+    known = (addresses.page, addresses.runbooks)
+    return [(known, 1.0)] if any(known) else []
 
 
 def _incident_rows(state: IncidentState, counted: MemoryCounts) -> dict[str, Iterable[Row]]:

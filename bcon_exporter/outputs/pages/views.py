@@ -505,12 +505,10 @@ def _read_week(context: Context, container: str, store: _Store) -> HistoryReport
 
 
 def _alerts_about(context: Context, container: str) -> tuple[Alert, ...]:
-    """Return the alerts of a container that fire, one of a name, each with its runbook."""
+    """Return the alerts of a container that fire, one of a name."""
     alerts = context.scans.alerts.report.alerts if context.scans.alerts is not None else ()
     own = {one.name: one for one in alerts if one.labels.get("container") == container and one.state == "firing"}
-    return tuple(
-        one for one in own.values() if one.annotations.get("runbook_url", "").startswith(("https://", "http://"))
-    )
+    return tuple(own.values())
 
 
 def _nothing_yet(context: Context) -> BconError:

@@ -43,7 +43,9 @@ services:
 SETTINGS = """\
 scan: {diagnose-interval: 2s, drift-interval: 2s}
 thresholds: {hold-seconds: 4}
-web: {allow-insecure: true}     # the test asks for reports through the published port
+web:
+  allow-insecure: true     # the test asks for reports through the published port
+  external-url: https://bcon.shop.example/
 """
 OUTAGE_SECONDS = 120.0
 LOOP = {"alertname": "BconContainerRestartLoop", "container": "shop-loop-1", "project": "shop", "service": "loop"}
@@ -182,7 +184,9 @@ def assert_told_rightly(told: dict[str, dict[str, Any]]) -> None:
     causes = [each["annotations"]["cause"].partition("Likely cause: ")[2] for each in (loop, oom, sick)]
     assert all(causes), causes
     assert "memory" in causes[1]
-    assert all(each["annotations"]["runbook_url"].endswith(f"/{name}.md") for name, each in told.items())
+    leads = {name: each["annotations"]["runbook_url"] for name, each in told.items()}
+    assert leads == {name: f"https://bcon.shop.example/docs/runbooks/{name}.md" for name in told}
+    assert loop["annotations"]["page"] == "https://bcon.shop.example/c/shop-loop-1"
 
 
 def assert_exit_is_muted(stack: Site) -> None:

@@ -13,6 +13,7 @@ from bcon_exporter.model.desired import ProjectProblem
 from bcon_exporter.model.findings import DriftType, Severity, SymptomType
 from bcon_exporter.model.reports import ServiceReplicas
 from bcon_exporter.model.verify_report import DeploymentRecord, DeploymentVerdict
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.alertmanager import AlertWatch, Pace
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
@@ -123,6 +124,7 @@ class Stage:
             lambda: MemoryCounts(0, self.scene.state_errors),
             insecure_bind=lambda: False,
             loaded_at=NOON,
+            addresses=lambda: Addresses(self.identity.url if self.identity is not None else None),
         )
         self.exposition = Exposition(self.context.scans, self.own, monotonic=self.clock, series_cap=self.cap)
         self.watch = AlertWatch(

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from bcon_exporter.model.findings import Severity, Suggestion, Urgency
 from bcon_exporter.model.incidents import Incident, IncidentChange, IncidentMember, IncidentRoot, SeenBefore
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.alertmanager.wording import describe_incident, label_incident
 from tests.factories import NOON
 from tests.outputs.scenes import cause
@@ -28,8 +29,8 @@ def incident(**more: Any) -> Incident:
     return Incident(**{**made, "members": (web,), **more})
 
 
-def say(told: Incident, address: str | None = None) -> dict[str, str]:
-    return describe_incident(told, "h1", "https://wiki.example/", address)
+def say(told: Incident, *addresses: str) -> dict[str, str]:
+    return describe_incident(told, "h1", Addresses(*addresses))
 
 
 def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None:
@@ -49,7 +50,7 @@ def test_it_says_what_where_since_when_why_what_changed_and_what_to_do() -> None
         seen_before=SeenBefore(count=2),
     )
 
-    assert say(told, "https://bcon.example/") == {
+    assert say(told, "https://bcon.example", "https://wiki.example/") == {
         "summary": "shop-db-1 was killed for want of memory; shop-web-1 suffers from it (on h1)",
         "description": "The root is shop-db-1 (oom killed). Explained by it: shop-web-1."
         " The same happened 2 times in 90 days.",
@@ -71,14 +72,14 @@ def test_a_time_is_that_of_the_clock_on_the_wall_and_a_name_that_is_said_is_not_
         kind=JournalKind.CONFIG_CHANGE, at=NOON, seconds_before=40, project="shop", container="shop-db-1", text="memory"
     )
     told = incident(causes=(named,), changes=(change,))
-    texts = describe_incident(told, "h1", "", None, lambda at: at.astimezone(ZoneInfo("Europe/Berlin")))
+    texts = describe_incident(told, "h1", Addresses(), lambda at: at.astimezone(ZoneInfo("Europe/Berlin")))
     assert texts["since"] == "2026-01-01 13:00:00 CET"
     assert texts["cause"] == "shop-db-1 has too little memory. [memory_limit_low, confidence 80%]"
     assert texts["changed"] == "40 s before: shop-db-1: memory"
 
 
 def test_what_is_not_known_is_left_out() -> None:
-    assert set(say(incident())) == {"summary", "description", "since", "incident", "code", "runbook_url"}
+    assert set(say(incident())) == {"summary", "description", "since", "incident", "code"}
 
 
 def test_labels_name_the_root_alone_so_that_an_exporter_without_memory_gives_the_same_fingerprint() -> None:

@@ -6,12 +6,14 @@ from datetime import timedelta
 
 from bcon_exporter.engine.endpoint_health import RequestTally
 from bcon_exporter.errors import DockerConnectionError, ErrorCode
+from bcon_exporter.outputs.addresses import Addresses
 from bcon_exporter.outputs.metrics import Exposition, OwnState
 from bcon_exporter.outputs.metrics.own_samples import MemoryCounts
 from bcon_exporter.tools.error_counts import NO_FAILURES
 from bcon_exporter.tools.replay import SnapshotHost
 from tests.factories import NOON, snapshot
 from tests.outputs.scenes import INTERVALS, make_context, make_exposition, samples_of, scrape_text
+from tests.table_rows import table
 
 
 class CountingHost(SnapshotHost):
@@ -120,3 +122,22 @@ def test_counted_and_an_insecure_bind_are_told() -> None:
     assert "bcon_event_gaps_total 3\n" in text
     assert "bcon_state_errors_total 4\n" in text
     assert "bcon_insecure_bind 1\n" in text
+
+
+@table(
+    ("addresses", "said"),
+    [
+        (Addresses(), []),
+        (Addresses("https://b.example"), ['bcon_address_info{page="https://b.example",runbooks=""} 1']),
+        (Addresses(None, "https://w.example/"), ['bcon_address_info{page="",runbooks="https://w.example/"} 1']),
+        (
+            Addresses("https://b.example", "https://w.example/"),
+            ['bcon_address_info{page="https://b.example",runbooks="https://w.example/"} 1'],
+        ),
+    ],
+)
+def test_where_people_are_led_is_told_as_far_as_somebody_said(addresses: Addresses, said: list[str]) -> None:
+    context = make_context()
+    text = scrape_text(Exposition(context.scans, own_of(context, addresses=lambda: addresses), series_cap=1000))
+
+    assert [line for line in text.splitlines() if line.startswith("bcon_address_info")] == said
