@@ -49,11 +49,18 @@ FROM_OUTSIDE = ("-m", _OUTSIDE, "tests/docker")
 _READERS = ("host_snapshot", "host_events", "host_logs", "readers", "history_engine")
 BY_API = ("-m", _OUTSIDE, *(f"tests/docker/test_{name}.py" for name in _READERS))
 """What is read by the API alone. Of the rest of the contract `make test-all` is content with the guest's inside."""
-UNIT = (
-    *("-m", "not docker and not alone and not slow", "--hypothesis-profile=unit"),
-    *("--ignore=tests/architecture", "--ignore=tests/deploy"),
-)
+_ANY_PYTHON = ("--hypothesis-profile=unit", "--ignore=tests/architecture", "--ignore=tests/deploy")
 """What the sources and a checkout say is the same on any Python; examples are searched for on another one."""
+_PROCESSES = ("cli/test_process.py", "outputs/mcp/test_stdio.py", "test_daemon.py", "test_reload.py")
+ON_NEWEST_PYTHON: dict[str, tuple[str, ...]] = (
+    {"all without an engine": ("-m", "not docker and not alone and not slow", *_ANY_PYTHON)}
+    if os.environ.get("TEST_NIGHTLY") == "1"
+    else {
+        "unit tests": ("-m", "not docker and not alone and not slow and not integration", *_ANY_PYTHON),
+        "processes": ("-m", "integration and not alone", *(f"tests/{name}" for name in _PROCESSES)),
+    }
+)
+"""By what is run. Of processes `make test-all` shows that they begin, serve, reload and end; `make nightly` runs all."""
 
 AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
 
@@ -200,7 +207,8 @@ def _or_not_made(names: Sequence[str], runs: Iterator[Run]) -> Iterator[Run]:
 def _run_here(name: str) -> Iterator[Run]:
     versions = versions_of(name)
     if name == NEWEST_PYTHON:
-        yield timed(name, "unit tests", versions, lambda lane: run_tests(on_newest_python(), lane, UNIT, AT_ONCE))
+        for what, selected in ON_NEWEST_PYTHON.items():
+            yield timed(name, what, versions, lambda lane: run_tests(on_newest_python(), lane, selected, AT_ONCE))  # noqa: B023 -- called at once
     else:
         pytest_there = here({"TEST_ENGINE": "required", "TEST_DOCKER": name})
         yield timed(name, "contract", versions, lambda lane: run_tests(pytest_there, lane, CONTRACT, AT_ONCE))

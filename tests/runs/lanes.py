@@ -83,7 +83,9 @@ ALONE = Lane(
     engine="chosen",
 )
 IN_GUEST = Lane("guest", "the contract on cgroup v2 with systemd, from inside and by the API alone", on=IN_THE_GUEST)
-OTHER_PYTHON = Lane("python", "the unit tests on the newest Python", on=(NEWEST_PYTHON,))
+OTHER_PYTHON = Lane(
+    "python", "on the newest Python: every part by itself, and how a process begins and ends", on=(NEWEST_PYTHON,)
+)
 OWN_CONTRACT = Lane("own", "the contract on this machine's own engine", on=(OWN,))
 
 TEST: tuple[Stage, ...] = (((LINT,), (UNIT,)), ((SMOKE,),))
@@ -113,12 +115,24 @@ NIGHTLY: tuple[Stage, ...] = tuple(
             engine="chosen",
             environ=LONG,
         ),
+        Lane(
+            "canaries",
+            "of 200 secrets none is shown, whichever container is asked for in whichever format",
+            tests=("tests/docker/test_security_canaries.py",),
+            engine="chosen",
+            environ=LONG,
+        ),
         Lane("fuzz", "50,000 malformed requests, texts searched for what costs too much", make=("fuzz",)),
         Lane("soak", "1,000 containers, a log of 1 GB, two hours of churn and faults", make=("soak",)),
         Lane("mutants", "each guard, when it is broken, is missed by a test", make=("mutants",)),
         Lane("incidents", "24 cascades, 12 pairs and 17 quiet things through Alertmanager", make=("incidents",)),
         Lane("deployments", "every deployment is foretold by check and judged by verify", make=("deployments",)),
-        Lane("engines", "the contract on 26.1, 28.5, its image store and a guest from outside", make=("engines",)),
+        Lane(
+            "engines",
+            "the contract on 26.1, 28.5, its image store and a guest from outside; all without an engine on newest Python",
+            make=("engines",),
+            environ=LONG,
+        ),
         Lane("accuracy", "the log corpus and the scenarios, beside a naive matcher", make=("accuracy",)),
     )
 )
