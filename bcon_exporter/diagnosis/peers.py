@@ -50,7 +50,8 @@ SURER_THAN_CHANGES = 0.7
 MAX_HOPS = 3
 _WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w.-]{1,62}")
 MAX_LINE = 1000
-SAME_START_SECONDS = 1
+SAME_START_SECONDS = 0.1
+"""An owner must run before its namespace can be joined, so one that began later, by more than a slewed clock, is new."""
 _COMPLETED = "service_completed_successfully"
 
 

@@ -100,7 +100,7 @@ def _run_script(case: Case, engine: PrivateEngine, scratch: Path) -> Answer | No
         "PATH": f"{programs}:{os.environ['PATH']}:/usr/sbin:/sbin",
         "RECORDED": str(recorded),
     }
-    inside = ["nsenter", f"--target={engine.init_pid()}", "--mount", "--net", "--"]
+    inside = ["nsenter", f"--target={engine.init_pid()}", "--mount", "--net", "--pid", "--"]
     subprocess.run(
         [*inside, "sh", "-c", f"cd {folder} && sh ./{SCRIPT}"],
         env=environ,

@@ -26,7 +26,7 @@ def sharing(other: str, started: float = 600, kind: str = "network_mode", **fact
 @pytest.mark.parametrize("kind", ["network_mode", "ipc_mode", "pid_mode"])
 @pytest.mark.parametrize("by", ["name", "id"])
 @pytest.mark.parametrize(
-    ("later", "expected"), [(-5.0, None), (1.0, None), (1.1, Severity.ERROR), (500, Severity.ERROR)]
+    ("later", "expected"), [(-5.0, None), (0.1, None), (0.2, Severity.ERROR), (500, Severity.ERROR)]
 )
 def test_one_whose_owner_was_started_after_it_is_cut_off(
     kind: str, by: str, later: float, expected: Severity | None
