@@ -51,7 +51,7 @@ MAX_HOPS = 3
 _WORD = re.compile(r"(?<![\w./@-])[A-Za-z][\w.-]{1,62}")
 MAX_LINE = 1000
 SAME_START_SECONDS = 0.1
-"""An owner must run before its namespace can be joined, so one that began later, by more than a slewed clock, is new."""
+"""An owner runs before its namespace can be joined: one that began later, by more than a slewed clock, is new."""
 _COMPLETED = "service_completed_successfully"
 
 

@@ -214,7 +214,7 @@ def ask_tool(daemon: Daemon, tool: str, payload: dict[str, Any]) -> dict[str, st
 
 
 def commands(containers: list[str], files: list[Path], snapshot: Path) -> list[list[str]]:
-    """Every command in every format; what shows one container is asked for each as JSON, and for each in one format more.
+    """Every command in every format; what shows one container is asked for each as JSON, and in one format more.
 
     All four formats are drawn from one report, so each command and each container meets each of them; TEST_NIGHTLY=1
     asks for every container in every format.

@@ -129,7 +129,7 @@ NIGHTLY: tuple[Stage, ...] = tuple(
         Lane("deployments", "every deployment is foretold by check and judged by verify", make=("deployments",)),
         Lane(
             "engines",
-            "the contract on 26.1, 28.5, its image store and a guest from outside; all without an engine on newest Python",
+            "the contract on 26.1, 28.5, its image store and a guest from outside; newest Python",
             make=("engines",),
             environ=LONG,
         ),
