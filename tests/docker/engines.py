@@ -60,7 +60,7 @@ ON_NEWEST_PYTHON: dict[str, tuple[str, ...]] = (
         "processes": ("-m", "integration and not alone", *(f"tests/{name}" for name in _PROCESSES)),
     }
 )
-"""What is run → its tests. Of processes `make test-all` shows how they begin, serve, reload, end; `make nightly` all."""
+"""What is run → its tests. Of processes `make test-all` shows how they begin, serve, reload and end."""
 
 AT_ONCE = ("-n", os.environ.get("WORKERS", "2"))
 
