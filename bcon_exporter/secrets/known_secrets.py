@@ -39,6 +39,8 @@ _MOST_CHECKED = 32 * 1024
 _LITTLE_TO_SEARCH = 2**22
 """Characters times literals. Below that each literal is looked for by itself: to make an expression takes longer, and
 on a host of very many containers, each with values of its own, it would be made at every scan."""
+_MANY_LITERALS = 128
+"""So many are looked for in the long words and hexadecimal digits of a text, which costs more to find than few literals."""
 _LONG_WORD = 20
 _LONG_WORDS = re2.compile(rf"\S{{{_LONG_WORD},}}")
 """Most values are as long, above all in base64, and few words of a log are: they are looked for in these only."""
@@ -205,7 +207,8 @@ class KnownSecrets:
 
     def _hide_literals(self, text: str) -> str:
         """Hide the values as they are, and in forms that are literal texts."""
-        words = " ".join(_LONG_WORDS.findall(text)) if len(text) > _LONG_TEXT and self._long_words else text
+        are_many = len(text) > _LONG_TEXT and len(self._long_words) > _MANY_LITERALS
+        words = " ".join(_LONG_WORDS.findall(text)) if are_many else text
         for literal in self._literals or ():
             if literal in (words if literal in self._long_words else text):
                 text = self._mask(_find_all(literal, text), text)
@@ -213,9 +216,7 @@ class KnownSecrets:
 
     def _hide_hex(self, text: str) -> str:
         """Hide values that are written as hexadecimal digits of either case."""
-        digits = " ".join(_HEX_RUNS.findall(text)).lower()
-        if not digits:
-            return text
+        digits = (" ".join(_HEX_RUNS.findall(text)) if len(self._values) > _MANY_LITERALS else text).lower()
         found = [literal for literal in map(hex_form, self._values) if literal and literal in digits]
         if not found:
             return text
