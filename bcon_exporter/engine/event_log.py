@@ -17,7 +17,7 @@ _REMEMBERED = 4 * RING_SIZE
 _BUFFERED = 50_000
 CLOCK_SLACK = timedelta(seconds=2)
 """Between two clocks that are right: the engine tells its time in whole seconds."""
-_NO_CHANGE = frozenset(("health_status", "kill", "oom"))
+_NO_CHANGE = frozenset(("health_status", "kill", "oom", "resize"))
 """What alone changes neither whether a container runs nor how it is made."""
 
 

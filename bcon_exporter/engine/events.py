@@ -36,7 +36,7 @@ _FIRST_WAIT_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 2.0
 _ACTIONS = (
     *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"),
-    *("health_status", "connect", "disconnect"),
+    *("health_status", "connect", "disconnect", "resize"),
     *("died", "remove"),  # Podman's names
 )
 _FILTERS = quote(json.dumps({"type": ["container", "network"], "event": _ACTIONS}, separators=(",", ":")))

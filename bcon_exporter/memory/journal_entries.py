@@ -93,7 +93,7 @@ def _tell_past(
     for run, end in timeline.exits:
         if is_new(end.at):
             kind, text = _judge_end(end)
-            more = {"exit_code": end.exit_code, "image": end.image, "removed_itself": _removed_itself(run, end)}
+            more = {"exit_code": end.exit_code, "image": end.image, "removed_itself": _is_job(run, end)}
             yield _subject(identity, past, run.container_id).tell(end.at, kind, text, **more)
     for container_id, at in timeline.oom_kills:
         if is_new(at) and not any(end.oom and abs(end.at - at) <= _SAME_END for _, end in timeline.exits):
@@ -140,10 +140,13 @@ def _tell_events(identity: str, past: Past, is_new: Callable[[datetime], bool]) 
                 yield _subject(identity, past, event.container_id).tell(event.at, JournalKind.HEALTH, text)
 
 
-def _removed_itself(run: Run, end: ExitFacts) -> bool | None:
-    """Return True for a run with `--rm` that ended by itself; else None, which is not written down."""
+def _is_job(run: Run, end: ExitFacts) -> bool | None:
+    """Return True for a run with `--rm` that ended by itself, away from a terminal; else None, which is not written down.
+
+    A shell at a terminal ends with the code of its last command, and whoever typed that has seen it.
+    """
     removed = run.destroyed_at is not None and not run.kills and run.destroyed_at - end.at <= _SELF_REMOVAL
-    return removed or None
+    return (removed and not run.has_terminal) or None
 
 
 def add_failed_runs(

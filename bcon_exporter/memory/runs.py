@@ -16,7 +16,11 @@ _RANK = {action: rank for rank, action in enumerate(_ORDER)}
 
 @dataclass(slots=True)
 class Run:
-    """One life of a main process, from start to end; None is what no event told."""
+    """One life of a main process, from start to end; None is what no event told.
+
+    Attributes:
+        has_terminal: Somebody runs it at a terminal (`docker run -it`), and sees how it ends.
+    """
 
     container_id: str
     started_at: datetime | None = None
@@ -27,6 +31,7 @@ class Run:
     created_at: datetime | None = None
     kills: list[LifecycleEvent] = field(default_factory=list)
     ooms: list[datetime] = field(default_factory=list)
+    has_terminal: bool = False
 
 
 def sort_events(events: Iterable[LifecycleEvent]) -> list[LifecycleEvent]:
@@ -87,6 +92,8 @@ def _tell(run: Run, event: LifecycleEvent) -> None:
             insort(run.ooms, event.at)
         case "stop":
             run.stopped_at = event.at
+        case "resize":
+            run.has_terminal = True
         case "destroy":
             run.destroyed_at = event.at
         case _:

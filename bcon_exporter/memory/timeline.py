@@ -31,7 +31,7 @@ HEALTH_EVENTS_PER_IDENTITY = HEALTH_EVENTS_KEPT
 EXITS_WITH_LINES = 5
 """Of so many ends, the newest, the last lines are kept: of all, a fleet that crashes would hold hundreds of MB."""
 
-_ENGINE_ACTIONS = "create start die kill stop restart oom pause unpause destroy rename health_status"
+_ENGINE_ACTIONS = "create start die kill stop restart oom pause unpause destroy rename health_status resize"
 KEPT_ACTIONS = frozenset((*_ENGINE_ACTIONS.split(), INFERRED_RESTART))
 
 _TAKEN_AWAY = "taken away"
@@ -129,12 +129,20 @@ def bare(event: LifecycleEvent) -> LifecycleEvent:
 
 
 def find_new(past: Past, events: Iterable[LifecycleEvent]) -> list[LifecycleEvent]:
-    """Return, without what is not kept of them, the events that the past does not hold."""
+    """Return, without what is not kept of them, the events that the past does not hold.
+
+    Of a terminal that is resized the first event is kept: it tells that there is one.
+    """
     new: list[LifecycleEvent] = []
     for event in map(bare, events):
-        if not _is_among(event, past.events) and event not in new:
+        is_known = event in new or _is_among(event, past.events)
+        if not is_known and not (event.action == "resize" and _has_terminal(event, (*past.events, *new))):
             new.append(event)
     return new
+
+
+def _has_terminal(event: LifecycleEvent, events: Iterable[LifecycleEvent]) -> bool:
+    return any(known.action == "resize" and known.container_id == event.container_id for known in events)
 
 
 def add_events(past: Past, events: Iterable[LifecycleEvent]) -> Past:

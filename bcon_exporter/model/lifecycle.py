@@ -16,7 +16,7 @@ class LifecycleEvent:
     Attributes:
         at: The engine's time, to the nanosecond where it gives it (kept to the microsecond).
         action: create, start, die, kill, stop, restart, oom, pause, unpause, destroy, rename, update,
-            health_status (with `health`), connect, disconnect.
+            health_status (with `health`), connect, disconnect; resize: of the terminal at which somebody runs it.
         container_id: Full id.
         oneoff: Of a single run of a command or of a hook: the container is no replica of its service.
         exit_code: Of a die event.

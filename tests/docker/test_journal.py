@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,15 +52,28 @@ def command(daemon: Daemon, *words: str) -> str:
     return done.stdout
 
 
+def run_at_a_terminal(engine: TestEngine, *words: str) -> None:
+    """Do `docker run --rm -it`, at a terminal of 80 by 24."""
+    ours, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    line = ["docker", "run", "--rm", "-it", *words]
+    subprocess.run(line, stdin=terminal, stdout=terminal, stderr=terminal, env=engine.environment(), check=False)
+    os.close(terminal)
+    os.close(ours)
+
+
 def test_stops_crashes_kills_and_a_run_that_removed_itself_are_told_apart(engine: TestEngine, tmp_path: Path) -> None:
     tag = tmp_path.parent.name  # the engine remembers the names of other tests
-    stopped, crashed, killed, once = (f"{name}-{tag}" for name in ("stopped", "crashed", "killed", "once"))
+    stopped, crashed, killed, once, typed = (
+        f"{name}-{tag}" for name in ("stopped", "crashed", "killed", "once", "typed")
+    )
     with Daemon(tmp_path, engine.host, *QUICK) as daemon:
         wait_until(lambda: daemon.ask("/-/ready").status == 200, "the first scan")
         for name in (stopped, killed):
             engine.docker("run", "-d", "--name", name, engine.image, "serve")
         engine.docker("run", "-d", "--name", crashed, engine.image, "sh", "-c", "exit 3")
         engine.docker("run", "--rm", "--name", once, engine.image, "sh", "-c", "exit 7", check=False)
+        run_at_a_terminal(engine, "--name", typed, engine.image, "sh", "-c", "sleep 1; exit 7")
         engine.docker("stop", stopped)
         engine.docker("kill", killed)
         wait_until(lambda: kinds(daemon, stopped)[-1:] == ["stop"], "the stop")
@@ -70,6 +87,8 @@ def test_stops_crashes_kills_and_a_run_that_removed_itself_are_told_apart(engine
         assert ended["exit_code"] == 7
         going_on = daemon.ask("/api/v1/incidents?open=true").json()["result"]["incidents"]
         assert f"{once} has failed" in {incident["title"] for incident in going_on}, "as a job of a timer is run"
+        assert lives(daemon, typed) == ["start", "crash", "remove"]
+        assert not any(typed in incident["title"] for incident in going_on), "its person has seen it"
         assert daemon.sample(f'bcon_removed_failures{{project="",name="{once}"}}') == 1
         crash, found = (entry for entry in history(daemon, crashed) if entry["kind"] in ("crash", "symptom_on"))
         assert (crash["kind"], found["code"], found["severity"]) == ("crash", "exit_error", "error")

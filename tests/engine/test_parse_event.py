@@ -42,7 +42,6 @@ def test_lifecycle_actions_are_read(action: str) -> None:
         "exec_die",
         "attach",
         "top",
-        "resize",
         "export",
         "copy",
         "archive-path",

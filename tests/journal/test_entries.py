@@ -368,6 +368,16 @@ def test_failed_runs_that_removed_themselves_are_told_for_a_day(tmp_path: Path) 
     assert scan(again, container(), now=late).failed_runs == newer[:1]
 
 
+def test_a_run_at_a_terminal_is_no_job(keeper: MemoryKeeper) -> None:
+    """Its person has seen how it ended; a window that is dragged makes no more of it than the first event."""
+    dragged = [event(ago(101.9 - step / 2000), "resize", "shell", image="backup:3") for step in range(2000)]
+    shell, backup = run_of_a_job("shell", ago(100), 127), run_of_a_job("backup", ago(50), 1)
+    keeper.add_events(batch(*shell[:2], *dragged, *shell[2:], *backup), NOON)
+    assert [run.name for run in scan(keeper).failed_runs] == ["backup"]
+    (crash,) = (entry for entry in entries_of(keeper) if entry.container == "shell" and entry.kind is JournalKind.CRASH)
+    assert crash.data["exit_code"] == 127, "it is told as what it was"
+
+
 @table(
     ("name", "job"),
     [

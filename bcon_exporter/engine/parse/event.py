@@ -9,11 +9,14 @@ from bcon_exporter.engine.parse.json_fields import from_epoch, get_int, get_name
 from bcon_exporter.model.lifecycle import LifecycleEvent
 from bcon_exporter.secrets.cleaning import clean_name
 
-# Everything else is noise: exec_* of health checks, attach, top, resize, copy, export.
+# Everything else is noise: exec_* of health checks, attach, top, copy, export.
 EventKey = tuple[int, str, str, str]
 """Tells an event from all others: time in nanoseconds, what happened, to whom, and by whom."""
 _ACTIONS = frozenset(
-    ("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update")
+    (
+        *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"),
+        "resize",
+    )
 )
 _NETWORK_ACTIONS = frozenset(("connect", "disconnect"))
 _PODMAN = {"died": "die", "remove": "destroy", "init": "", "cleanup": ""}
