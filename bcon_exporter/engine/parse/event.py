@@ -14,7 +14,20 @@ EventKey = tuple[int, str, str, str]
 """Tells an event from all others: time in nanoseconds, what happened, to whom, and by whom."""
 _ACTIONS = frozenset(
     (
-        *("create", "start", "die", "kill", "stop", "restart", "oom", "pause", "unpause", "destroy", "rename", "update"),
+        *(
+            "create",
+            "start",
+            "die",
+            "kill",
+            "stop",
+            "restart",
+            "oom",
+            "pause",
+            "unpause",
+            "destroy",
+            "rename",
+            "update",
+        ),
         "resize",
     )
 )
