@@ -107,7 +107,7 @@ deployments: packages venv ## Play every deployment of tests/deployments on real
 	-$(BIN)/python -m tests.deployments.what_if_bench
 	$(BIN)/python -m tests.deployments.verify_bench --together 8 --baseline
 
-incidents: packages venv engine ## Play 24 cascades, 12 pairs and 17 quiet things through Prometheus and Alertmanager (half an hour; BESIDE=CHECKOUT: another version too)
+incidents: packages venv engine ## Play 36 cascades, 12 pairs and 17 quiet things through Prometheus and Alertmanager (half an hour; BESIDE=CHECKOUT: another version too)
 	$(ON_ENGINE) $(BIN)/python -m tests.incidents_bench $(CASES) $(if $(BESIDE),--beside $(BESIDE))
 
 notify-delay: packages venv engine ## Measure failure to notification on the shipped time-outs, with the exporter killed between (25 minutes)

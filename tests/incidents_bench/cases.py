@@ -16,7 +16,7 @@ from tests.docker.cascades.table import Deployment, load_cascades
 from tests.incidents_bench.image import BENCH
 
 FOLDER = Path(__file__).parent
-HALVES = ("cases", "cases_page")
+HALVES = ("cases", "cases_page", "cases_second_page")
 """Ours; and that of somebody who had the specification and FORMAT.md, and nothing of the product."""
 Project = dict[str, Any]
 

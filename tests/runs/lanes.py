@@ -125,7 +125,7 @@ NIGHTLY: tuple[Stage, ...] = tuple(
         Lane("fuzz", "50,000 malformed requests, texts searched for what costs too much", make=("fuzz",)),
         Lane("soak", "1,000 containers, a log of 1 GB, two hours of churn and faults", make=("soak",)),
         Lane("mutants", "each guard, when it is broken, is missed by a test", make=("mutants",)),
-        Lane("incidents", "24 cascades, 12 pairs and 17 quiet things through Alertmanager", make=("incidents",)),
+        Lane("incidents", "36 cascades, 12 pairs and 17 quiet things through Alertmanager", make=("incidents",)),
         Lane("deployments", "every deployment is foretold by check and judged by verify", make=("deployments",)),
         Lane(
             "engines",
