@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 SAMPLE = ("other-project-config", "pair-one-project", "quiet-night-backup")
 STARTED_WITHIN_SECONDS = 180.0
-COUNTS = {"cascade": 24, "pair": 12, "quiet": 15}
+COUNTS = {"cascade": 36, "pair": 12, "quiet": 15}
 """Beside the quiet cases two whole hosts are played: hosts.py."""
 
 
