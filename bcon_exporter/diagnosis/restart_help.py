@@ -103,6 +103,7 @@ NO: Mapping[str, str] = {
         _OUTSIDE: (
             *("outside_peer", "outside_name", "peer_down", "peer_not_running", "peer_not_listening", "peer_fails"),
             *("peer_crashed", "peer_overloaded", "upstream_slow", "server_full", "dependency_not_ready"),
+            *("server_out_of_memory", "server_not_serving"),
             *("dependency_down", "dependency_stopped", "dependency_removed", "dependency_restarting"),
             *("dependency_starting", "dependency_unhealthy", "dependency_paused", "dependency_disconnected"),
             *("dependency_ailing", "dependency_overloaded", "dependency_changed", "dependency_refuses_work"),

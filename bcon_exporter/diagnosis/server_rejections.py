@@ -28,6 +28,8 @@ _JOB = re2.compile(r"migrat|seed|schema|init|setup|bootstrap|fixture")
 """Common names of jobs that fill a database."""
 _ITS_OWN_STATE: Mapping[str, str] = {
     "peer_disk_full": "says that it has no space left",
+    "peer_out_of_memory": "says that it has no memory left",
+    "peer_not_serving": "says that it cannot serve: it is sealed, not set up, or without a leader",
     "memory_own_limit": "says that its memory is full",
     "redis_cannot_persist": "says that it cannot write its data",
     "connections_exhausted": "says that it takes no more connections",
@@ -160,6 +162,7 @@ def _find_server_trouble(
 
 
 CAUSES = {
-    "dependency_refuses_work": "the server that it asks says that it is full, starting, or takes no more connections",
+    "dependency_refuses_work": "the server that it asks says that it is full, sealed, starting, or takes no more "
+    "connections",
 }
 """Cause id → when it is given, for the docs."""
