@@ -1,13 +1,16 @@
 # ruff: noqa: E501, RUF001 -- lines as programs write them
 """What a client quotes of a server's answer is the server's: the client has no full disk or memory by it."""
 
+from typing import Any
+
 import pytest
 
 from bcon_exporter.diagnosis.log_events import find_events
-from bcon_exporter.model.container_facts import LogLine
+from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import shipped
 from tests.diagnosis.test_cascades import follow, roots, service
+from tests.factories import ago, ended, lifecycle, line, logs
 
 OF_A_FULL_DISK = (
     "2026-01-01T11:59:42Z E! [outputs.influxdb] When writing to [http://tsdb:8086]: received error engine: error writing WAL entry: write /var/lib/influxdb/wal/_00012.wal: no space left on device; discarding points",
@@ -109,6 +112,12 @@ def test_who_asks_the_client_joins_too() -> None:
     assert found == follow("influxdb", "logger", "shipper", "panel")
 
 
+def made_anew(name: str, **facts: Any) -> ContainerFacts:
+    """A service that was recreated shortly before its clients begin to fail."""
+    before = lifecycle(exits=(ended(0, at=ago(46), requested=True),))
+    return service(name, **{"created_at": ago(45), "started_at": ago(44), "lifecycle": before, **facts})
+
+
 SIGN_FAILED = (
     "2026/01/01 11:59:20 signer: sign failed: Error making API request.",
     "",
@@ -159,3 +168,28 @@ class TestAServerThatRunsAndDoesNotServe:
 
     def test_its_own_lines_about_itself_blame_nobody(self) -> None:
         assert roots(service("vault", "2026-01-01T11:59:20.530Z [INFO]  core: vault is sealed")) == {}
+
+
+def test_an_indented_log_of_a_program_that_marks_its_entries() -> None:
+    """Next.js indents every line: the failure belongs to no line before it."""
+    trace = (
+        " ⨯ AxiosError: Request failed with status code 502",
+        "    at settle (/app/node_modules/axios/dist/node/axios.cjs:2019:12)",
+        "    at async CartPage (/app/.next/server/app/cart/page.js:1:4211) {",
+        '  code: "ERR_BAD_RESPONSE",',
+        '  config: { method: "get", url: "http://proxy/api/cart" },',
+        "}",
+        " GET /cart 500 in 54ms",
+    )
+    before = ("   ▲ Next.js 14.2.13", " ✓ Ready in 412ms", *(f" GET /cart 200 in {at}ms" for at in range(30, 40)))
+    said = (
+        *(line(text, at=ago(seconds=400 - at)) for at, text in enumerate(before)),
+        *(line(text, at=ago(40)) for text in trace),
+    )
+    nginx = (
+        "2026/01/01 11:59:20 [error] 31#31: *1 connect() failed (111: Connection refused) while connecting to upstream, "
+        'client: 172.18.0.1, server: , request: "GET / HTTP/1.1", upstream: "http://api:8080/", host: "shop"'
+    )
+    shop = service("storefront", logs=logs(*said), needs="proxy")
+    found = roots(made_anew("api"), service("proxy", nginx, needs="api"), shop)
+    assert found == {"storefront": "api", "proxy": "api"}
