@@ -16,6 +16,8 @@ WORKED_SECONDS = 60
 """A client had worked if it ran for so long before its first failure."""
 SAID_SECONDS = 15
 """And if it had logged something so long before it."""
+RESTARTED_CONFIDENCE = 0.62
+"""Less sure than a change: mostly a restart mends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,32 @@ def find_change(
     first = span.first
     if change is None or first is None or client.created_at > change.at:
         return None
-    lead = first - change.at
-    if not timedelta(seconds=-JITTER_SECONDS) <= lead <= timedelta(seconds=SOON_SECONDS):
+    if not _is_soon_after(first, change.at):
         return None
     return PeerTrouble(id="dependency_changed", text=change.text, confidence=change.confidence)
+
+
+def find_restart(
+    peer: ContainerFacts, client: ContainerFacts, span: FailureSpan, context: HostContext
+) -> PeerTrouble | None:
+    """Find the start of a peer that had run before, just before its client began to fail: it may have come up wrong.
+
+    The client ran through it: where both were started, neither is known to be the reason.
+    """
+    started, first = peer.started_at, span.first
+    ends = peer.lifecycle.exits if peer.lifecycle is not None else ()
+    if started is None or first is None or not any(end.at <= started for end in ends):
+        return None
+    if client.started_at is None or client.started_at > started or not _is_soon_after(first, started):
+        return None
+    ago = show_duration((context.now - started).total_seconds())
+    return PeerTrouble(
+        id="dependency_changed", text=f"runs, but was started anew {ago} ago", confidence=RESTARTED_CONFIDENCE
+    )
+
+
+def _is_soon_after(first: datetime, change: datetime) -> bool:
+    return timedelta(seconds=-JITTER_SECONDS) <= first - change <= timedelta(seconds=SOON_SECONDS)
 
 
 def has_worked(client: ContainerFacts, span: FailureSpan) -> bool:
@@ -70,6 +94,7 @@ def _newest(peer: ContainerFacts, now: datetime) -> Change | None:
 
 
 CAUSES = {
-    "dependency_changed": "the named peer runs well, and its image or its settings changed just before the failures",
+    "dependency_changed": "the named peer runs well; just before the failures its image or its settings changed, or it "
+    "was started anew",
 }
 """Cause id → when it is given, for the docs."""

@@ -29,7 +29,7 @@ from bcon_exporter.diagnosis.container_lookup import (
 )
 from bcon_exporter.diagnosis.failed_connections import HANGS_OR_BREAKS, Failure, FailureKind, blame, may_be_a_label
 from bcon_exporter.diagnosis.finding import Finding, weakened
-from bcon_exporter.diagnosis.peer_changes import find_change
+from bcon_exporter.diagnosis.peer_changes import find_change, find_restart
 from bcon_exporter.diagnosis.peer_state import AT_SOME_TIME, FailureSpan, HostContext, PeerTrouble, find_trouble
 from bcon_exporter.model.container_facts import ContainerFacts
 from bcon_exporter.model.findings import SymptomType, Urgency
@@ -339,7 +339,16 @@ def _find_changes(
     peers: Sequence[ContainerFacts], client: ContainerFacts, context: HostContext, failure: Failure
 ) -> list[Finding]:
     """Find the change of the first peer since which it does not answer as before."""
-    changes = [(peer, find_change(peer, client, failure.span, context)) for peer in peers if peer.id != client.id]
+    is_reached = failure.kind in HANGS_OR_BREAKS
+    changes = [
+        (
+            peer,
+            find_change(peer, client, failure.span, context)
+            or (find_restart(peer, client, failure.span, context) if is_reached else None),
+        )
+        for peer in peers
+        if peer.id != client.id
+    ]
     return [blame(peer, change, failure.line) for peer, change in changes[:1] if change is not None]
 
 
@@ -363,6 +372,19 @@ def _find_peer_trouble(  # noqa: PLR0913 -- peers, client, time and kind of the 
     peer, trouble = max(in_trouble, key=lambda pair: pair[1].confidence)
     renamed = lookup.find_renamed(peer) if lookup.is_removed(peer) else None
     return [explain_renamed_peer(peer, renamed, trouble, line) if renamed is not None else blame(peer, trouble, line)]
+
+
+def find_changed_peers(
+    failures: Sequence[Failure], client: ContainerFacts, lookup: ContainerLookup, context: HostContext
+) -> list[Finding]:
+    """Find the named servers that were changed or started just before errors that no signature knows."""
+    findings = []
+    for failure in failures:
+        if failure.peer is not None:
+            target = lookup.resolve(host_of(failure.peer), port_of(failure.peer), client)
+            if target is not None and target.reach is Reach.NETWORK:
+                findings += _find_changes(target.containers, client, context, failure)
+    return findings
 
 
 def _find_in_namespace(

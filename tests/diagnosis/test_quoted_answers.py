@@ -9,7 +9,7 @@ from bcon_exporter.diagnosis.log_events import find_events
 from bcon_exporter.model.container_facts import ContainerFacts, LogLine
 from bcon_exporter.model.findings import SymptomType
 from tests.diagnosis.judging import shipped
-from tests.diagnosis.test_cascades import follow, roots, service
+from tests.diagnosis.test_cascades import follow, judged, roots, service
 from tests.factories import ago, ended, lifecycle, line, logs
 
 OF_A_FULL_DISK = (
@@ -168,6 +168,52 @@ class TestAServerThatRunsAndDoesNotServe:
 
     def test_its_own_lines_about_itself_blame_nobody(self) -> None:
         assert roots(service("vault", "2026-01-01T11:59:20.530Z [INFO]  core: vault is sealed")) == {}
+
+
+class TestAnErrorThatNoSignatureKnows:
+    """Where it names the address of a server that was changed or started just before, that is why."""
+
+    ODD: tuple[str, ...] = (
+        "2026-01-01 11:59:20 ERROR quotes: no rates",
+        "Traceback (most recent call last):",
+        '  File "/app/rates.py", line 7, in load',
+        "    return Rates.parse(answer)",
+        "rates.errors.SchemaError: field 'bid' is missing, on get http://feed:8080/v2/rates",
+    )
+
+    def test_the_server_that_was_made_anew_is_the_root(self) -> None:
+        found = judged(made_anew("feed"), service("web", *self.ODD), service("shop", *self.ODD, needs="feed"))
+        assert {name: one.root for name, one in found.items()} == {
+            "feed": None,
+            **dict.fromkeys(("web", "shop"), "shop-feed-1"),
+        }
+        assert found["web"].likely_causes[0].id == "dependency_changed"
+
+    def test_so_is_one_that_was_restarted(self) -> None:
+        past = lifecycle(exits=(ended(0, at=ago(46), requested=True),))
+        restarted = service("feed", started_at=ago(44), lifecycle=past)
+        assert roots(restarted, service("web", *self.ODD)) == {"web": "feed"}
+
+    def test_nor_is_the_restart_told_where_both_were_started(self) -> None:
+        past = lifecycle(exits=(ended(0, at=ago(46), requested=True),))
+        restarted = service("feed", started_at=ago(44), lifecycle=past)
+        assert roots(restarted, service("web", *self.ODD, started_at=ago(43), lifecycle=past)) == {"web": None}
+
+    def test_but_not_one_that_runs_as_before(self) -> None:
+        assert roots(service("feed"), service("web", *self.ODD)) == {"web": None}
+
+    def test_nor_one_that_was_changed_after_the_first_failure(self) -> None:
+        assert roots(made_anew("feed", created_at=ago(5), started_at=ago(4)), service("web", *self.ODD)) == {
+            "web": None
+        }
+
+    def test_nor_where_the_client_was_made_later(self) -> None:
+        web = service("web", *self.ODD, created_at=ago(43), started_at=ago(42))
+        assert roots(made_anew("feed"), web) == {"web": None}
+
+    def test_nor_the_link_of_an_error_that_worked_with_another_server(self) -> None:
+        two = (*self.ODD[:-1], "ValueError: bad")
+        assert roots(made_anew("feed"), service("web", *two)) == {"web": None}
 
 
 def test_an_indented_log_of_a_program_that_marks_its_entries() -> None:
