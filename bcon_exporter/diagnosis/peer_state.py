@@ -367,7 +367,7 @@ CAUSES = {
     "dependency_starting": "it was started only after the first failure, or is not healthy yet",
     "dependency_unhealthy": "the named peer is unhealthy",
     "dependency_paused": "it is paused",
-    "dependency_disconnected": "it was disconnected from its network",
+    "dependency_disconnected": "it was disconnected from its network, or from one that both shared",
     "dependency_ailing": "it runs, but shows a trouble of its own: memory, disk, pids, or it cannot reach what it "
     "needs itself",
     "dependency_overloaded": "it uses all of its CPU, or shows that it answers late",

@@ -77,10 +77,10 @@ def find_server(line: str, client: ContainerFacts, candidates: Iterable[Containe
     own clients.
     """
     kind = kind_of_server(line)
-    if kind is None or _is_of(client, kind):
+    if kind is None or is_of_kind(client, kind):
         return None
     matching = {
-        container.id: container for container in candidates if container.id != client.id and _is_of(container, kind)
+        container.id: container for container in candidates if container.id != client.id and is_of_kind(container, kind)
     }
     return next(iter(matching.values())) if len(matching) == 1 else None
 
@@ -90,13 +90,19 @@ def kind_of_server(line: str) -> ServerKind | None:
     return next((kind for kind, words in zip(_KINDS, _WORDS, strict=True) if words.search(line[:MAX_LINE])), None)
 
 
+def has_kind(container: ContainerFacts) -> bool:
+    """Return whether the kind of a container can be told at all."""
+    return any(is_of_kind(container, kind) for kind in _KINDS)
+
+
 def candidates_for(client: ContainerFacts, services: Iterable[str], lookup: ContainerLookup) -> list[ContainerFacts]:
     """Return the possible servers of `client`: its declared dependencies, or else the containers on its networks."""
     declared = [container for service in services for container in lookup.of_service(service, client)]
     return declared or list(lookup.on_shared_network(client))
 
 
-def _is_of(container: ContainerFacts, kind: ServerKind) -> bool:
+def is_of_kind(container: ContainerFacts, kind: ServerKind) -> bool:
+    """Return whether a container is of this kind, by its ports, its name and its image."""
     if kind.ports & ports_of(container):
         return True
     name = container.name if container.compose is None else container.compose.service  # not that of its project
