@@ -94,7 +94,7 @@ soak: packages venv ## Run the long forms: 1,000 containers, a 1 GB log, ten min
 	TEST_SOAK=1 $(BIN)/pytest -m docker $(SOAKED:%=tests/docker/test_%.py) $(PYTEST_ARGS)
 
 chaos: packages venv ## Show every promise of docs/reliability.md and write that table (ROWS=F1,S4 for some, SHORT=1 as in make test-all)
-	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
+	@$(if $(SHORT),TEST_SOAK= TEST_FUZZ= TEST_NIGHTLY=) $(BIN)/python -m tests.promises "$(ROWS)" $(PYTEST_ARGS)
 
 mutants: packages venv ## Break each guard once and see that its tests find it (GUARDS="Door tail" for some; twenty minutes)
 	@$(BIN)/python -m tests.mutants $(GUARDS)
