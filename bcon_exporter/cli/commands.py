@@ -15,6 +15,7 @@ from bcon_exporter.cli.report_formats import CHECK_FORMATS, VERIFY_FORMATS, add_
 from bcon_exporter.cli.selecting import add_select
 from bcon_exporter.model.filter_keys import FILTER_KEYS
 from bcon_exporter.model.journal_kinds import JournalKind
+from bcon_exporter.stages import EXPERIMENTAL
 
 DAEMON, CONTAINERS, COMPOSE, TOOLS = "Daemon", "Containers", "Compose files", "Tools and files"
 STDIN = "-"
@@ -567,6 +568,7 @@ COMMANDS: tuple[Command, ...] = (
         _mcp_arguments,
         "mcp_command:serve_agent",
         ("mcp.toolsets", *_DAEMON_ADDRESS, "docker.host"),
+        EXPERIMENTAL,
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
     Command(
@@ -583,6 +585,7 @@ COMMANDS: tuple[Command, ...] = (
         "Run the tool_call blocks in what a model wrote; print the answers.",
         _run_tool_calls_arguments,
         "agent_commands:run_tool_calls",
+        stage=EXPERIMENTAL,
     ),
     Command(
         "snapshot",

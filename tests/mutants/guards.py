@@ -395,6 +395,8 @@ _environment = _Tests("compose/test_environment_values.py")
 _refused = _Tests("security/test_refused_files.py")
 _encodings = _Tests("secrets/test_encodings.py")
 _odd_names = _Tests("security/test_odd_names.py")
+_last_release = _Tests("interface/test_last_release.py")
+_stages = _Tests("interface/test_stages.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -596,6 +598,10 @@ _exits = _Tests("diagnosis/rules/test_exit_error.py")
 _kills = _Tests("diagnosis/rules/test_oom_killed.py")
 
 HOUSE = (
+    _last_release("families.CONTAINER_LABELS", set_to("('container', 'project')"), "test_no_stable_name_of_the_last_release_is_gone"),
+    _stages("stages._fits", returns("False"), "test_the_answer_of_a_deprecated_address_has_the_header_and_leads_to_the_page"),
+    _stages("Command.start", never("self.stage.notice"), "test_a_deprecated_command_says_so_on_standard_error_and_in_help"),
+    _stages("_warn_of_stages", never("notice and settings.was_given"), "test_a_deprecated_setting_that_was_given_is_warned_of_where_it_was_written"),
     _exits("_is_still_to_be_told", returns("False"), "test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it"),
     _kills("oom_killed._child", with_text("(case.now - at).total_seconds() >= ENDED_WITHIN_SECONDS", "True"), "test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it"),
     _scheduler("Scheduler._on_due", never("was_refused and"), "test_who_asks_the_moment_a_scan_has_ended_gets_the_next_one"),
