@@ -71,8 +71,18 @@ def add_call_arguments(parser: ArgumentParser) -> None:
 
 
 def add_snapshot_arguments(parser: ArgumentParser) -> None:
-    """Add --output."""
+    """Add --output, --for-report and --from-snapshot."""
     parser.add_argument("--output", "-o", metavar="FILE", help="file to write, readable by you only (default: stdout)")
+    _complete(
+        parser.add_argument(
+            "--for-report",
+            nargs="?",
+            const="",
+            metavar="NAME",
+            help="only what a report of a wrong diagnosis needs: of this container or project, or of all that ails",
+        ),
+        complete_containers_and_projects,
+    )
     parser.add_argument(
         "--from-snapshot", metavar="FILE", help="rewrite this snapshot file instead of reading an engine"
     )
@@ -568,7 +578,7 @@ COMMANDS: tuple[Command, ...] = (
         _mcp_arguments,
         "mcp_command:serve_agent",
         ("mcp.toolsets", *_DAEMON_ADDRESS, "docker.host"),
-        EXPERIMENTAL,
+        stage=EXPERIMENTAL,
     ),
     Command("call", TOOLS, "Call a tool with JSON; print the envelope.", add_call_arguments, "tool_commands:run_call"),
     Command(
