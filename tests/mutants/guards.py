@@ -395,6 +395,9 @@ _environment = _Tests("compose/test_environment_values.py")
 _refused = _Tests("security/test_refused_files.py")
 _encodings = _Tests("secrets/test_encodings.py")
 _odd_names = _Tests("security/test_odd_names.py")
+_last_release = _Tests("interface/test_last_release.py")
+_stages = _Tests("interface/test_stages.py")
+_for_report = _Tests("tools/test_report_snapshot.py")
 
 COMPOSE = (
     _files("is_within", returns("True"), "test_over_http_every_forbidden_path_gives_one_and_the_same_error"),
@@ -596,6 +599,13 @@ _exits = _Tests("diagnosis/rules/test_exit_error.py")
 _kills = _Tests("diagnosis/rules/test_oom_killed.py")
 
 HOUSE = (
+    _last_release("families.CONTAINER_LABELS", set_to("('container', 'project')"), "test_no_stable_name_of_the_last_release_is_gone"),
+    _for_report("report_snapshot._strip_engine", returns("engine"), "test_what_no_diagnosis_reads_is_left_out"),
+    _for_report("report_snapshot._strip_container", returns("container"), "test_what_no_diagnosis_reads_is_left_out"),
+    _for_report("reduce_for_report", always("not part.differing"), "test_where_a_part_says_something_else_all_containers_are_kept_and_what_still_differs_is_named"),
+    _stages("stages._fits", returns("False"), "test_the_answer_of_a_deprecated_address_has_the_header_and_leads_to_the_page"),
+    _stages("Command.start", never("self.stage.notice"), "test_a_deprecated_command_says_so_on_standard_error_and_in_help"),
+    _stages("_warn_of_stages", never("notice and settings.was_given"), "test_a_deprecated_setting_that_was_given_is_warned_of_where_it_was_written"),
     _exits("_is_still_to_be_told", returns("False"), "test_of_an_end_a_moment_ago_nobody_knows_yet_who_asked_for_it"),
     _kills("oom_killed._child", with_text("(case.now - at).total_seconds() >= ENDED_WITHIN_SECONDS", "True"), "test_of_a_kill_a_moment_ago_nobody_knows_yet_whether_the_container_outlived_it"),
     _scheduler("Scheduler._on_due", never("was_refused and"), "test_who_asks_the_moment_a_scan_has_ended_gets_the_next_one"),
