@@ -582,6 +582,7 @@ _watchdog = _Tests("schedule/test_watchdog.py")
 _regular_files = _Tests("test_regular_files.py")
 _exposition = _Tests("outputs/metrics/test_exposition.py")
 _catalogue = _Tests("catalogue/test_loader.py")
+_causes = _Tests("catalogue/test_causes.py")
 _settings = _Tests("settings/test_load.py")
 _reload = _Tests("test_reload.py")
 _shipped = _Tests("architecture/test_shipped_files.py")
@@ -642,6 +643,9 @@ HOUSE = (
     _exposition("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
     _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),
     _catalogue("catalogue.loader._compile", with_keyword("maxsize", "0"), "test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes"),
+    _causes("catalogue.causes._refuse", without_raise(), "test_a_mistake_among_causes_is_refused_by_name"),
+    _causes("check_use", returns("None"), "test_a_cause_that_nothing_names_is_refused"),
+    _causes("catalogue.loader._put_words", without_raise(), "test_a_signature_that_names_no_known_cause_is_refused_with_its_line"),
     _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
     _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
     _reload("ReloadOnSighup.run", without("self._record"), "test_a_defect_does_not_pass_for_success"),
