@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from bcon_exporter.catalogue import load_catalogue
@@ -17,13 +21,28 @@ from bcon_exporter.catalogue.causes import (
     restart_effect_of,
 )
 from bcon_exporter.catalogue.loader import parse_signatures
+from bcon_exporter.diagnosis import diagnose_host
+from bcon_exporter.diagnosis.exit_codes import cause_of_exit
+from bcon_exporter.diagnosis.rule import Advice
+from bcon_exporter.diagnosis.rules import SYMPTOM_RULES
+from bcon_exporter.diagnosis.start_errors import START_ERRORS
 from bcon_exporter.diagnosis.usage_in_words import numbers_of
 from bcon_exporter.errors import SettingsError
+from bcon_exporter.model.container_facts import Mount
+from bcon_exporter.model.findings import SymptomType
+from bcon_exporter.model.signatures import Catalogue, Need
 from bcon_exporter.model.thresholds import Thresholds
 from tests.architecture.sources import ROOT
-from tests.factories import container, snapshot
+from tests.factories import container, logs, snapshot
 from tests.table_rows import table
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CODE = ROOT / "bcon_exporter/diagnosis"
+NAMES_A_CAUSE = ("known_cause", "known")
+NAMES_A_STEP = ("known_step",)
+NAMES_AN_ADJUSTMENT = ("adjust", "adjusted", "adjust_trouble")
 SHARED = """\
 restarts:
 - {id: may_help, why: a restart may help or not}
@@ -53,6 +72,102 @@ signatures:
 """
 
 
+@cache
+def sources() -> dict[str, ast.Module]:
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text()) for path in sorted(CODE.rglob("*.py"))}
+
+
+@cache
+def texts_in_code() -> frozenset[str]:
+    nodes = (node for tree in sources().values() for node in ast.walk(tree))
+    return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def calls_of(names: tuple[str, ...]) -> Iterator[tuple[str, ast.Call, tuple[str, ...]]]:
+    """Yield each call of a function of these names: its place, and the names of the catalogue that it gives."""
+    for path, tree in sources().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and called(node) in names:
+                given = (text for argument in node.args for text in alternatives(argument))
+                yield f"{path}:{node.lineno}", node, tuple(given)
+
+
+def alternatives(node: ast.expr) -> Iterator[str]:
+    """Yield the texts that an argument may have."""
+    if isinstance(node, ast.IfExp):
+        yield from (*alternatives(node.body), *alternatives(node.orelse))
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+
+
+def called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+@table(
+    ("functions", "known"),
+    [
+        (NAMES_A_CAUSE, load_causes().texts),
+        (NAMES_A_STEP, load_causes().steps),
+        (NAMES_AN_ADJUSTMENT, load_causes().adjustments),
+    ],
+    ids=["causes", "steps", "adjustments"],
+)
+def test_the_code_names_only_what_is_known(functions: tuple[str, ...], known: dict[str, Any]) -> None:
+    unknown = [(place, name) for place, _, names in calls_of(functions) for name in names if name not in known]
+
+    assert unknown == []
+
+
+def test_tables_of_the_code_name_only_what_is_known() -> None:
+    names = {text for text in texts_in_code() if text.partition(".")[0] in load_causes().restarts and "." in text}
+
+    assert {name for name in names if name.replace(".", "_").isidentifier()} - load_causes().texts.keys() == set()
+    assert {kind.cause_name for kind in START_ERRORS} - load_causes().texts.keys() == set()
+    assert all(cause_of_exit(code) for code in range(256))
+
+
+def test_every_field_of_a_cause_is_filled_in_and_no_other_is_given() -> None:
+    wrong = []
+    for place, call, names in calls_of(NAMES_A_CAUSE):
+        given = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
+        given |= {"peer_name"} if called(call) == "known" else set()
+        for name in names:
+            cause = load_causes().texts[name]
+            of_steps = {
+                field for step in cause.steps for field in fields_of(f"{step.action}{step.rationale}{step.check}")
+            }
+            has_more = any(keyword.arg is None for keyword in call.keywords)
+            if not has_more and not fields_of(cause.text) <= given:
+                wrong.append((place, name, "misses", sorted(fields_of(cause.text) - given)))
+            if not given <= fields_of(cause.text) | of_steps | {"peer_name"}:
+                wrong.append((place, name, "gives", sorted(given)))
+
+    assert wrong == []
+
+
+def test_every_cause_is_named_by_the_code_or_by_a_signature() -> None:
+    in_signatures = {cause.text for signature in load_catalogue().signatures for cause in signature.causes}
+    of_rules = [cause for cause in load_causes().causes if cause.when]
+    unnamed = [
+        name
+        for cause in load_causes().causes
+        for name, said in cause.texts.items()
+        if name not in texts_in_code() and said.text not in in_signatures
+    ]
+
+    assert unnamed == []
+    assert [cause.id for cause in of_rules if texts_in_code().isdisjoint(cause.texts)] == []
+
+
+def test_every_shared_step_and_every_adjustment_is_named() -> None:
+    of_causes = {step for said in load_causes().texts.values() for step in said.steps}
+    steps = {name for name, step in load_causes().steps.items() if step not in of_causes}
+
+    assert steps - texts_in_code() == set()
+    assert load_causes().adjustments.keys() - texts_in_code() == set()
+
+
 def test_a_step_of_a_signature_leaves_only_numbers_of_the_container_open() -> None:
     facts = container()
     numbers = numbers_of(facts, snapshot(facts), Thresholds())
@@ -60,6 +175,13 @@ def test_a_step_of_a_signature_leaves_only_numbers_of_the_container_open() -> No
     open_fields = {field for step in steps for field in fields_of(f"{step.action}{step.rationale}{step.check}")}
 
     assert open_fields <= numbers.keys()
+
+
+def test_rules_that_are_named_are_symptoms_or_are_told_in_words() -> None:
+    single_words = {when for cause in load_causes().causes for when in cause.when if " " not in when}
+
+    assert single_words <= set(SymptomType)
+    assert {rule.type for rule in SYMPTOM_RULES} == set(SymptomType)
 
 
 def test_all_files_of_causes_are_loaded() -> None:
@@ -143,3 +265,26 @@ def test_a_signature_that_names_no_known_cause_is_refused_with_its_line(cause: s
         parse_signatures(SIGNATURE.replace("CAUSE", cause), "own.yaml")
 
     assert "s3cr" not in caught.value.message
+
+
+@table(
+    ("mounts", "said"),
+    [((), False), ((Mount(type="volume", source="data", target="/data", read_only=False),), True)],
+    ids=["without", "with"],
+)
+def test_a_cause_that_needs_a_fact_is_said_only_where_it_is_known(mounts: tuple[Mount, ...], *, said: bool) -> None:
+    cause = "{id: volume_odd, text: The volume is odd., confidence: 0.9, needs: [mount]}"
+    catalogue = Catalogue(parse_signatures(SIGNATURE.replace("CAUSE", cause), "x"))
+    facts = container(logs=logs("ERROR gateway is down"), mounts=mounts)
+    report = diagnose_host(snapshot(facts), Thresholds(), catalogue)[0].reports[0]
+
+    assert [cause.id for cause in report.likely_causes if cause.id == "volume_odd"] == ["volume_odd"] * said
+    assert catalogue.signatures[0].causes[0].needs == (Need.MOUNT,)
+
+
+def test_what_a_rule_advises_goes_with_the_cause_whose_fact_is_not_known() -> None:
+    advice = Advice(causes=(known_cause("killed_from_outside"), known_cause("crash_loop")))
+
+    assert advice.without_unknown(frozenset({Need.EVENTS})) == advice
+    assert [cause.id for cause in advice.without_unknown(frozenset()).causes] == ["crash_loop"]
+    assert advice.without_unknown(frozenset()).steps == ()
