@@ -33,9 +33,10 @@ def find_no_network(client: ContainerFacts, failure: Failure) -> list[Finding]:
         mode == "none" and _TIMED_OUT.search(failure.line)
     ):
         return []  # a reset came from somewhere too; and without a network nothing times out
-    how = f"was disconnected from its network ({mode})" if lost else "has no network (network mode none)"
-    is_certain = failure.kind is FailureKind.SILENT or lost
-    return [_of_failure(known_cause("no_network.certain" if is_certain else "no_network", how=how), failure)]
+    if lost:
+        return [_of_failure(known_cause("no_network.disconnected", network=mode), failure)]
+    name = "no_network.certain" if failure.kind is FailureKind.SILENT else "no_network"
+    return [_of_failure(known_cause(name), failure)]
 
 
 def _of_failure(cause: CauseText, failure: Failure, peer: str | None = None, points_to: str | None = None) -> Finding:

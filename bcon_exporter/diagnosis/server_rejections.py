@@ -151,5 +151,5 @@ def _find_server_trouble(
         return adjust_trouble(changed, "changed_server_rejects")
     if not has_worked(client, failure.span):
         return None
-    what = "its credentials" if failure.kind is FailureKind.DENIED else "what it holds"
-    return PeerTrouble.known(server, "dependency_changed", what=what)
+    is_denied = failure.kind is FailureKind.DENIED
+    return PeerTrouble.known(server, "dependency_changed.credentials" if is_denied else "dependency_changed")
