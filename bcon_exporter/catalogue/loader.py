@@ -14,7 +14,7 @@ from bcon_exporter.catalogue.causes import check_use, fields_of, load_causes
 from bcon_exporter.catalogue.pattern_tests import find_flaw
 from bcon_exporter.errors import SettingsError
 from bcon_exporter.model.base import Frozen
-from bcon_exporter.model.signatures import Catalogue, Signature
+from bcon_exporter.model.signatures import Catalogue, Signature, SuggestionText
 from bcon_exporter.model.validation_messages import tell_refusal
 from bcon_exporter.regular_files import UnreadableFileError, read_regular_file
 from bcon_exporter.yaml_faults import YAML_FAULTS, line_of_fault, tell_fault
@@ -167,9 +167,18 @@ def _quotable(name: str) -> str:
 
 
 def _with_steps(signature: Signature) -> Signature:
-    """Return a signature without suggestions with the steps of its causes."""
-    steps = tuple(dict.fromkeys(step for cause in signature.causes for step in cause.steps))
-    return signature if signature.suggestions or not steps else signature.model_copy(update={"suggestions": steps})
+    """Return a signature without suggestions with the steps of its causes.
+
+    Steps that tell numbers of a container are left out: of a log alone there are none.
+    """
+    if signature.suggestions:
+        return signature
+    steps = dict.fromkeys(step for cause in signature.causes for step in cause.steps if _open_fields(step) <= {"name"})
+    return signature.model_copy(update={"suggestions": tuple(steps)}) if steps else signature
+
+
+def _open_fields(step: SuggestionText) -> frozenset[str]:
+    return fields_of(f"{step.action} {step.rationale} {step.check or ''}")
 
 
 def _refuse_depth(text: str, name: str) -> None:

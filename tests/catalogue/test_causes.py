@@ -250,13 +250,18 @@ def test_an_adjustment_subtracts_or_sets_and_leaves_something(name: str, before:
 
 
 def test_a_signature_names_known_causes_and_has_their_steps() -> None:
-    (named,) = parse_signatures(
-        SIGNATURE.replace("CAUSE", "host_memory_exhausted, {id: no_route, confidence: 0.2}"), "x"
-    )
+    (named,) = parse_signatures(SIGNATURE.replace("CAUSE", "mount_type_mismatch, {id: no_route, confidence: 0.2}"), "x")
 
-    assert named.causes[0] == known_cause("host_memory_exhausted")
+    assert named.causes[0] == known_cause("mount_type_mismatch")
     assert (named.causes[1].text, named.causes[1].confidence) == (known_cause("no_route").text, 0.2)
-    assert named.suggestions == known_cause("host_memory_exhausted").steps
+    assert named.suggestions == known_cause("mount_type_mismatch").steps != ()
+
+
+def test_a_signature_has_no_step_that_tells_numbers_of_a_container() -> None:
+    (named,) = parse_signatures(SIGNATURE.replace("CAUSE", "host_memory_exhausted"), "x")
+
+    assert "{memory_facts}" in known_cause("host_memory_exhausted").steps[0].rationale
+    assert named.suggestions == ()
 
 
 @table("cause", ["gateway_outage", "dependency_down", "{id: gateway_outage, confidence: 0.5}", '"s3cr#t"'])
