@@ -20,11 +20,10 @@ SAID_SECONDS = 15
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of a container. `text` goes on a sentence that begins with the container's name."""
+    """A change of a container."""
 
     at: datetime
-    text: str
-    confidence: float
+    trouble: PeerTrouble
 
 
 def find_change(
@@ -41,7 +40,7 @@ def find_change(
     lead = first - change.at
     if not timedelta(seconds=-JITTER_SECONDS) <= lead <= timedelta(seconds=SOON_SECONDS):
         return None
-    return PeerTrouble(id="dependency_changed", text=change.text, confidence=change.confidence)
+    return change.trouble
 
 
 def has_worked(client: ContainerFacts, span: FailureSpan) -> bool:
@@ -61,15 +60,9 @@ def _newest(peer: ContainerFacts, now: datetime) -> Change | None:
     if lifecycle.image_changed_at is not None and lifecycle.previous_image is not None:
         previous, own = name_images(peer)
         ago = show_duration((now - lifecycle.image_changed_at).total_seconds())
-        text = f"runs, but its image changed from {previous} to {own}, {ago} ago"
-        return Change(lifecycle.image_changed_at, text, 0.75)
+        trouble = PeerTrouble.known(peer, "dependency_changed.image", previous=previous, own=own, ago=ago)
+        return Change(lifecycle.image_changed_at, trouble)
     if was_recreated(peer):
         ago = show_duration((now - peer.created_at).total_seconds())
-        return Change(peer.created_at, f"runs, but was made anew {ago} ago, perhaps with other settings", 0.7)
+        return Change(peer.created_at, PeerTrouble.known(peer, "dependency_changed.recreated", ago=ago))
     return None
-
-
-CAUSES = {
-    "dependency_changed": "the named peer runs well, and its image or its settings changed just before the failures",
-}
-"""Cause id → when it is given, for the docs."""

@@ -503,7 +503,7 @@ DIAGNOSIS = (
     _removed("find_past_addresses", with_text("sorted(remembered.values(), key=lambda container: container.seen_at)", "remembered.values()"), "TestFormerAddresses::test_are_those_of_who_had_them_last"),
     _removed("removed_containers.find_renamed", with_text(" and (gone.started_at < container.created_at <= until)", ""), "TestARemovedContainer::test_one_that_was_there_before_is_not_its_new_name"),
     _removed("find_trouble", with_text("peer.id in context.removed and ", ""), "TestARemovedContainer::test_one_that_docker_is_still_removing_is_not_gone_yet"),
-    _removed("peer_state._removed", with_text("0.4 if too_early else 0.93", "0.93"), "TestARemovedContainer::test_nor_when_the_failures_were_over_before"),
+    _removed("peer_state._removed", never("too_early"), "TestARemovedContainer::test_nor_when_the_failures_were_over_before"),
     # whom a failure leads to
     _links("parse_peer_field", returns("None"), "TestAnotherLineOfTheEventNamesIt::test_and_is_followed"),
     _links("may_be_a_label", returns("False"), "TestLabelsOfAProxy::test_a_name_that_only_the_proxy_knows_leads_to_what_it_declares"),
@@ -585,6 +585,7 @@ _watchdog = _Tests("schedule/test_watchdog.py")
 _regular_files = _Tests("test_regular_files.py")
 _exposition = _Tests("outputs/metrics/test_exposition.py")
 _catalogue = _Tests("catalogue/test_loader.py")
+_causes = _Tests("catalogue/test_causes.py")
 _settings = _Tests("settings/test_load.py")
 _reload = _Tests("test_reload.py")
 _shipped = _Tests("architecture/test_shipped_files.py")
@@ -652,6 +653,10 @@ HOUSE = (
     _exposition("label_value", returns("plain_label(raw)"), "test_any_text_gives_a_label_that_parses_back"),
     _catalogue("find_flaw", returns("None"), "test_a_slow_pattern_is_refused"),
     _catalogue("catalogue.loader._compile", with_keyword("maxsize", "0"), "test_at_a_reload_the_catalogue_in_use_stays_until_a_signature_changes"),
+    _causes("catalogue.causes._refuse", without_raise(), "test_a_mistake_among_causes_is_refused_by_name"),
+    _causes("check_use", returns("None"), "test_a_cause_that_nothing_names_is_refused"),
+    _causes("catalogue.loader._put_words", without_raise(), "test_a_signature_that_names_no_known_cause_is_refused_with_its_line"),
+    _causes("causes_of_hits", always("known.issuperset(cause.needs)"), "test_a_cause_that_needs_a_fact_is_said_only_where_it_is_known"),
     _settings("sources._walk", without_raise(), "test_a_bad_file_is_refused_with_its_line"),
     _settings("read_environment", without_raise(), "test_an_unknown_variable_is_refused_with_a_near_match"),
     _reload("ReloadOnSighup.run", without("self._record"), "test_a_defect_does_not_pass_for_success"),
