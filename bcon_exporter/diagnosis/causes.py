@@ -32,7 +32,7 @@ from bcon_exporter.diagnosis.rules import RULE_OF
 from bcon_exporter.diagnosis.server_rejections import find_refused_client, find_rejection_causes
 from bcon_exporter.diagnosis.signature_hits import Hit
 from bcon_exporter.diagnosis.start_errors import start_error_of
-from bcon_exporter.diagnosis.usage_in_words import numbers_of, render
+from bcon_exporter.diagnosis.usage_in_words import numbers_of, render, render_known
 from bcon_exporter.model.container_facts import ContainerFacts, ContainerState
 from bcon_exporter.model.findings import ADVISORY, LikelyCause, Severity, Suggestion, Symptom, SymptomType, Urgency
 from bcon_exporter.model.hysteresis import EarlierConclusion
@@ -347,14 +347,17 @@ def _merge(first: LikelyCause, second: LikelyCause) -> LikelyCause:
 
 
 def suggestions_of(texts: Iterable[SuggestionText], numbers: dict[str, str]) -> tuple[Suggestion, ...]:
-    """Fill in the container's numbers; keep the order, and each action once."""
+    """Fill in the container's numbers; keep the order, and each action once.
+
+    Where a log is read without its container, a reason that tells its numbers is left out.
+    """
     made: dict[str, Suggestion] = {}
     for text in texts:
         if text.action not in made:
             made[text.action] = Suggestion(
                 urgency=text.urgency,
                 action=render(text.action, numbers),
-                rationale=render(text.rationale, numbers),
+                rationale=render_known(text.rationale, numbers),
                 check=render(text.check, numbers) if text.check else None,
             )
     return tuple(made.values())[:MAX_SUGGESTIONS]
